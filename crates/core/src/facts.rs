@@ -1,0 +1,61 @@
+//! What evidence says, reduced to what a scorecard can read.
+
+use core::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+/// One measurement of one evidence item. A missing fact is a value of its own, never a number.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Fact<'a> {
+    /// The evidence does not say.
+    #[default]
+    Missing,
+    /// A finite number, in the unit that the scorecard declares.
+    Number(f64),
+    /// True or false.
+    Flag(bool),
+    /// A text; only a weight profile is chosen by it.
+    Text(&'a str),
+}
+
+/// One evidence item, ready to be scored.
+#[derive(Debug, Clone, Copy)]
+pub struct Item<'a> {
+    /// Who is scored: an agent, a workflow, a trace. Never parsed.
+    pub subject: &'a str,
+    /// The item's own id, unique among the evidence of its kind.
+    pub id: &'a str,
+    /// SHA-256 over the canonical JSON (RFC 8785) of the item.
+    pub digest: Digest,
+    /// The facts in the order in which the scorecard declares them.
+    pub facts: &'a [Fact<'a>],
+}
+
+/// A SHA-256 digest, printed as `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The digest of `bytes`.
+    ///
+    /// ```
+    /// let digest = karat_core::facts::Digest::of(b"abc");
+    /// assert!(digest.to_string().starts_with("sha256:ba7816bf"));
+    /// ```
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

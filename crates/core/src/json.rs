@@ -1,0 +1,75 @@
+//! Canonical JSON after RFC 8785: the few pieces that records and evidence digests are written with.
+//!
+//! Whoever writes an object here must write its members in key order; a test of the record checks it.
+
+use alloc::vec::Vec;
+
+/// Appends `text` as a JSON string, escaped as RFC 8785 asks: only `"`, `\` and control characters.
+///
+/// ```
+/// let mut out = Vec::new();
+/// karat_core::json::write_string(&mut out, "a \"b\"\n\u{1}é");
+/// assert_eq!(out, "\"a \\\"b\\\"\\n\\u0001é\"".as_bytes());
+/// ```
+pub fn write_string(out: &mut Vec<u8>, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\') {
+        let (plain, tail) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        let Some((&special, after)) = tail.split_first() else { break };
+        match special {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x09 => out.extend_from_slice(b"\\t"),
+            0x0a => out.extend_from_slice(b"\\n"),
+            0x0c => out.extend_from_slice(b"\\f"),
+            0x0d => out.extend_from_slice(b"\\r"),
+            control => {
+                out.extend_from_slice(b"\\u00");
+                for digit in [control >> 4, control & 0xf] {
+                    out.extend(HEX.get(usize::from(digit)));
+                }
+            }
+        }
+        rest = after;
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}
+
+/// Appends a finite double in the shortest form that reads back the same, as ECMAScript prints it.
+///
+/// ```
+/// let mut out = Vec::new();
+/// karat_core::json::write_number(&mut out, 1e21);
+/// assert_eq!(out, b"1e+21");
+/// ```
+pub fn write_number(out: &mut Vec<u8>, value: f64) {
+    let mut buffer = ryu_js::Buffer::new();
+    out.extend_from_slice(buffer.format(value).as_bytes());
+}
+
+/// Appends a whole number.
+pub fn write_integer(out: &mut Vec<u8>, value: i64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = value.unsigned_abs();
+    loop {
+        at -= 1;
+        if let Some(slot) = digits.get_mut(at) {
+            *slot = b'0' + (rest % 10) as u8;
+        }
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(digits.get(at..).unwrap_or_default());
+}

@@ -1,0 +1,1 @@
+//! Readers that turn evidence about AI agents into facts.
