@@ -1,0 +1,155 @@
+//! What the checker says about a scorecard file: where, what, why, and how to mend it.
+
+use alloc::string::String;
+use core::fmt;
+use core::ops::Range;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The card is refused.
+    Error,
+    /// The card scores, but its rule has a trap.
+    Warning,
+    /// A trap that the card keeps by choice, with its reason.
+    Note,
+}
+
+/// One finding, with its place in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable code, explained in `docs/guide/diagnostics.md`.
+    pub code: Code,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Bytes of the file that are meant.
+    pub span: Range<usize>,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// A few words to stand under the place; may be empty.
+    pub label: String,
+    /// How to mend it; may be empty.
+    pub help: String,
+}
+
+macro_rules! codes {
+    ($($name:ident = $text:literal, $about:literal;)*) => {
+        /// The stable codes of diagnostics. KC0 file, KC1 structure, KC2 formulas, KC3 traps.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = $about] $name,)*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// As written: `KC203`.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// What it means, in one line.
+            #[must_use]
+            pub const fn about(self) -> &'static str {
+                match self { $(Self::$name => $about,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Syntax = "KC001", "the file is not TOML";
+    UnknownField = "KC002", "a field that scorecards do not have";
+    MissingField = "KC003", "a field that must be there is not";
+    WrongType = "KC004", "a value of the wrong type";
+    BadValue = "KC005", "a value outside what the field allows";
+    TooLarge = "KC006", "the file or a list in it is larger than any scorecard";
+    NotYet = "KC007", "a section that this version does not support";
+    UnknownBase = "KC008", "the base scorecard cannot be used";
+    DuplicateName = "KC101", "two things share a name";
+    UnknownName = "KC102", "a name that nothing in the card has";
+    WeightSum = "KC103", "weights that do not sum to what they must";
+    WeightPrecision = "KC104", "a decimal with more than six places";
+    BandGap = "KC105", "bands that leave a score without a name, or stand in the wrong order";
+    TierOrder = "KC106", "tiers that stand in the wrong order or ask less than a lower one";
+    DimensionCount = "KC107", "too few or too many dimensions";
+    ProfileWeights = "KC108", "a profile whose weights do not match the dimensions";
+    FormulaSyntax = "KC201", "a formula that cannot be read";
+    TypeMismatch = "KC202", "a number where a condition is needed, or the reverse";
+    UnitMismatch = "KC203", "units that do not fit";
+    Cycle = "KC204", "formulas that need each other";
+    OutOfRange = "KC205", "a value that is not proved to stay between 0 and 1";
+    Arguments = "KC206", "a function with the wrong number of arguments";
+    MayFail = "KC207", "a division or root that may have no result";
+    Unused = "KC208", "something declared that no formula reads";
+    Cliff = "KC301", "a small change can move the score far";
+    SelfReported = "KC302", "the subject reports what its own score rests on";
+    Idle = "KC303", "doing nothing earns points";
+    CoveragePicking = "KC304", "leaving evidence out can raise the score";
+    Fallback = "KC305", "a fallback puts one rule or value in place of another";
+    StrictThreshold = "KC306", "a value exactly at the threshold falls on the lower side";
+    NeverMatters = "KC307", "a rule, gate, band or tier that can never matter";
+    HiddenState = "KC308", "a fact that depends on more than the evidence item";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The known name closest to `name`, if it is close enough to be what was meant.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = 1 + name.chars().count() / 3;
+    known
+        .into_iter()
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .filter(|&(distance, _)| distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance, letter case aside.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: alloc::vec::Vec<char> = b.chars().take(80).flat_map(char::to_lowercase).collect();
+    let mut row: alloc::vec::Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().take(80).flat_map(char::to_lowercase).enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (slot, &to) in row.iter_mut().skip(1).zip(&b) {
+            let above = *slot;
+            let best = (diagonal + usize::from(from != to)).min(above + 1).min(left + 1);
+            diagonal = above;
+            left = best;
+            *slot = best;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_found_and_far_ones_are_not() {
+        assert_eq!(nearest("sucess", ["success", "cost"]), Some("success"));
+        assert_eq!(nearest("Latency", ["latency", "cost"]), Some("latency"));
+        assert_eq!(nearest("weather", ["success", "cost"]), None);
+    }
+
+    #[test]
+    fn codes_are_unique() {
+        let mut seen: alloc::vec::Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), Code::ALL.len());
+    }
+}

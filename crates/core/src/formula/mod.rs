@@ -1,0 +1,252 @@
+//! The formula language (`docs/guide/formula.md`): tree, parser, printer.
+//!
+//! A formula is parsed with names as text, then resolved against the names of its card ([`Symbol`]), then compiled into
+//! the plan of the card. Nothing here computes.
+
+mod lexer;
+mod parser;
+mod print;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+pub use parser::{FormulaError, parse};
+
+/// A parsed formula. `N` is how names are held: [`String`] as written, [`Symbol`] once resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr<N> {
+    /// What it is.
+    pub kind: ExprKind<N>,
+    /// Its bytes in the text of the formula.
+    pub span: Range<usize>,
+}
+
+/// The forms of a formula.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind<N> {
+    /// A decimal, as the nearest double.
+    Number(f64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A fact, a let, a reading, or one of the names of the score.
+    Name(N),
+    /// `-x` or `not x`.
+    Unary(Unary, Box<Expr<N>>),
+    /// Two operands and an operator.
+    Binary(Binary, Box<Expr<N>>, Box<Expr<N>>),
+    /// A function and its arguments; their number fits the function.
+    Call(Function, Vec<Expr<N>>),
+}
+
+/// Operators with one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unary {
+    /// `-x`
+    Negate,
+    /// `not x`
+    Not,
+}
+
+/// Operators with two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+/// The functions of the language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "docs/guide/formula.md has the table")]
+pub enum Function {
+    If,
+    Min,
+    Max,
+    Clamp,
+    Abs,
+    Floor,
+    Ceil,
+    Sqrt,
+    Exp,
+    Ln,
+    Log2,
+    Pow,
+    Coalesce,
+    IsMissing,
+}
+
+impl Function {
+    /// Every function.
+    pub const ALL: [Self; 14] = [
+        Self::If,
+        Self::Min,
+        Self::Max,
+        Self::Clamp,
+        Self::Abs,
+        Self::Floor,
+        Self::Ceil,
+        Self::Sqrt,
+        Self::Exp,
+        Self::Ln,
+        Self::Log2,
+        Self::Pow,
+        Self::Coalesce,
+        Self::IsMissing,
+    ];
+
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::If => "if",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Clamp => "clamp",
+            Self::Abs => "abs",
+            Self::Floor => "floor",
+            Self::Ceil => "ceil",
+            Self::Sqrt => "sqrt",
+            Self::Exp => "exp",
+            Self::Ln => "ln",
+            Self::Log2 => "log2",
+            Self::Pow => "pow",
+            Self::Coalesce => "coalesce",
+            Self::IsMissing => "is_missing",
+        }
+    }
+
+    /// The fewest and the most arguments it takes.
+    #[must_use]
+    pub const fn arguments(self) -> (usize, usize) {
+        match self {
+            Self::If | Self::Clamp => (3, 3),
+            Self::Min | Self::Max | Self::Coalesce => (2, 16),
+            Self::Pow => (2, 2),
+            Self::Abs
+            | Self::Floor
+            | Self::Ceil
+            | Self::Sqrt
+            | Self::Exp
+            | Self::Ln
+            | Self::Log2
+            | Self::IsMissing => (1, 1),
+        }
+    }
+}
+
+/// What a name in a formula stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Symbol {
+    /// A fact, by its place among the facts of the card.
+    Fact(usize),
+    /// A let, by its place among the lets of the card.
+    Let(usize),
+    /// The reading of a dimension, by its place among the dimensions.
+    Reading(usize),
+    /// The running score, 0..1.
+    Score,
+    /// The score before rules and gates, 0..1.
+    Composite,
+    /// The coverage, 0..1.
+    Coverage,
+}
+
+impl<N> Expr<N> {
+    /// The operands, left to right.
+    pub fn operands(&self) -> impl Iterator<Item = &Self> {
+        let (pair, list): ([Option<&Self>; 2], &[Self]) = match &self.kind {
+            ExprKind::Number(_) | ExprKind::Flag(_) | ExprKind::Name(_) => ([None, None], &[]),
+            ExprKind::Unary(_, operand) => ([Some(operand), None], &[]),
+            ExprKind::Binary(_, left, right) => ([Some(left), Some(right)], &[]),
+            ExprKind::Call(_, arguments) => ([None, None], arguments),
+        };
+        pair.into_iter().flatten().chain(list)
+    }
+
+    /// Calls `visit` on this node and all below, outermost first.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Self)) {
+        visit(self);
+        for operand in self.operands() {
+            operand.walk(visit);
+        }
+    }
+
+    /// The same formula with every name replaced by what `resolve` gives for it.
+    ///
+    /// # Errors
+    /// The first error of `resolve`.
+    pub fn map_names<M, E>(
+        &self,
+        resolve: &mut dyn FnMut(&N, &Range<usize>) -> Result<M, E>,
+    ) -> Result<Expr<M>, E> {
+        let kind = match &self.kind {
+            ExprKind::Number(value) => ExprKind::Number(*value),
+            ExprKind::Flag(value) => ExprKind::Flag(*value),
+            ExprKind::Name(name) => ExprKind::Name(resolve(name, &self.span)?),
+            ExprKind::Unary(operator, operand) => {
+                ExprKind::Unary(*operator, Box::new(operand.map_names(resolve)?))
+            }
+            ExprKind::Binary(operator, left, right) => ExprKind::Binary(
+                *operator,
+                Box::new(left.map_names(resolve)?),
+                Box::new(right.map_names(resolve)?),
+            ),
+            ExprKind::Call(function, arguments) => ExprKind::Call(
+                *function,
+                arguments.iter().map(|argument| argument.map_names(resolve)).collect::<Result<_, E>>()?,
+            ),
+        };
+        Ok(Expr { kind, span: self.span.clone() })
+    }
+}
+
+impl Expr<Symbol> {
+    /// The symbols that the formula names, in order, each once.
+    #[must_use]
+    pub fn symbols(&self) -> Vec<Symbol> {
+        let mut found = Vec::new();
+        self.walk(&mut |node| {
+            if let ExprKind::Name(symbol) = node.kind
+                && !found.contains(&symbol)
+            {
+                found.push(symbol);
+            }
+        });
+        found
+    }
+}
+
+/// A formula as the author wrote it and as the engine understands it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Formula {
+    /// The text in the file.
+    pub text: String,
+    /// Where the text stands in the file (without its quotes, where it is written plainly).
+    pub span: Range<usize>,
+    /// The resolved tree; its spans are relative to `text`.
+    pub expr: Expr<Symbol>,
+}
+
+impl Formula {
+    /// The place in the file of a part of the formula.
+    #[must_use]
+    pub fn place(&self, part: &Range<usize>) -> Range<usize> {
+        if self.span.len() == self.text.len() {
+            self.span.start + part.start..self.span.start + part.end
+        } else {
+            self.span.clone()
+        }
+    }
+}

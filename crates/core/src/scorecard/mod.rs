@@ -1,0 +1,385 @@
+//! A checked scorecard: what is scored, and how. Built only by [`Scorecard::parse`], which refuses what cannot score.
+//!
+//! `source` reads the TOML, `resolve` binds names and formulas, `canonical` gives the digest; the checks that need
+//! arithmetic over ranges live in [`crate::check`].
+
+mod canonical;
+mod family;
+mod resolve;
+mod source;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+pub use family::{DimensionInfo, dims};
+
+use crate::facts::Digest;
+use crate::formula::Formula;
+use crate::number::Decimal;
+
+/// A scorecard that has passed every check of structure. Its formulas are resolved, its decimals exact.
+#[derive(Debug, Clone)]
+pub struct Scorecard {
+    /// Name of the rule: lower-case letters, digits, hyphens.
+    pub id: String,
+    /// Version of the rule, as `major.minor.patch`.
+    pub version: String,
+    /// A line for people.
+    pub title: String,
+    /// Where the rule was published; may be empty.
+    pub source: String,
+    /// A paragraph for people; may be empty.
+    pub about: String,
+    /// The kind of evidence whose reader supplies the facts.
+    pub evidence: String,
+    /// The family that this card is a challenge of: `arena@1.0.0`.
+    pub base: Option<String>,
+    /// A palette for challenges; such a card is not scored itself.
+    pub family: Option<Family>,
+    /// How the dimensions of the top level become one number.
+    pub mean: Mean,
+    /// The published scale.
+    pub scale: Scale,
+    /// What the weights of the top level must sum to, if they must.
+    pub weight_sum: Option<WeightSum>,
+    /// What the evidence must or may supply.
+    pub facts: Vec<FactDeclaration>,
+    /// Named intermediate formulas; each only names lets before it.
+    pub lets: Vec<Let>,
+    /// What is scored, in the order of the file.
+    pub dimensions: Vec<Dimension>,
+    /// Dimension places in an order in which each only needs readings before it.
+    pub order: Vec<usize>,
+    /// Nested groups of dimensions; a parent stands before its members.
+    pub groups: Vec<Group>,
+    /// Weight profiles chosen by a text fact.
+    pub profiles: Option<Profiles>,
+    /// Whether and how weights may be overridden from outside.
+    pub override_policy: Option<OverridePolicy>,
+    /// Ordered adjustments of the score.
+    pub rules: Vec<Rule>,
+    /// Caps and tier blocks.
+    pub gates: Vec<Gate>,
+    /// Named ranges of the published score, lowest first.
+    pub bands: Vec<Band>,
+    /// Certified levels, lowest first.
+    pub tiers: Vec<Tier>,
+    /// Warnings kept by choice.
+    pub keeps: Vec<Keep>,
+    /// SHA-256 over the canonical form; comments, white space and key order do not matter.
+    pub digest: Digest,
+}
+
+/// How weighted readings become one number (`docs/guide/scorecard.md`, The mean).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Mean {
+    WeightedSum,
+    WeightedMean,
+    Geometric,
+    Harmonic,
+    Minimum,
+}
+
+impl Mean {
+    /// Every mean.
+    pub const ALL: [Self; 5] = [Self::WeightedSum, Self::WeightedMean, Self::Geometric, Self::Harmonic, Self::Minimum];
+
+    /// As written: `weighted-sum`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WeightedSum => "weighted-sum",
+            Self::WeightedMean => "weighted-mean",
+            Self::Geometric => "geometric",
+            Self::Harmonic => "harmonic",
+            Self::Minimum => "minimum",
+        }
+    }
+}
+
+/// The published scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale {
+    /// Points of a perfect score: 1, 10, 100, 1000 or 10000.
+    pub max: u32,
+    /// How the published number comes from the exact one.
+    pub publish: Publish,
+    /// Decimals of the published number, for `floor` and `half-up`; 0 to 6.
+    pub places: u32,
+}
+
+/// How the published number comes from the exact one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Publish {
+    /// Unchanged.
+    Exact,
+    /// Rounded down.
+    Floor,
+    /// Rounded to the nearest, halves up.
+    HalfUp,
+}
+
+/// What weights must sum to: `|sum - target| <= tolerance`, exact and inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WeightSum {
+    /// The sum.
+    pub target: Decimal,
+    /// How far it may be off.
+    pub tolerance: Decimal,
+}
+
+/// One measurement that the card reads from evidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactDeclaration {
+    /// Its name.
+    pub name: String,
+    /// Number, boolean or text.
+    pub kind: FactType,
+    /// Unit; `1`, `count` and `ratio` are dimensionless.
+    pub unit: String,
+    /// Smallest value, inclusive; minus infinity if none.
+    pub min: f64,
+    /// Largest value, inclusive; infinity if none.
+    pub max: f64,
+    /// The fact that bounds this one from above.
+    pub max_fact: Option<usize>,
+    /// Whole numbers only.
+    pub integer: bool,
+    /// The number that stands for "not measured".
+    pub unknown: Option<f64>,
+    /// Who says so.
+    pub from: Reporter,
+    /// A line for people; may be empty.
+    pub about: String,
+    /// Its name in the file.
+    pub span: Range<usize>,
+}
+
+/// The type of a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum FactType {
+    Number,
+    Boolean,
+    Text,
+}
+
+/// Who reports a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Reporter {
+    Unstated,
+    Harness,
+    Task,
+    Subject,
+    Judge,
+    Operator,
+    ThirdParty,
+}
+
+impl Reporter {
+    /// Every reporter that can be written.
+    pub const ALL: [Self; 6] = [Self::Harness, Self::Task, Self::Subject, Self::Judge, Self::Operator, Self::ThirdParty];
+
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unstated => "unstated",
+            Self::Harness => "harness",
+            Self::Task => "task",
+            Self::Subject => "subject",
+            Self::Judge => "judge",
+            Self::Operator => "operator",
+            Self::ThirdParty => "third-party",
+        }
+    }
+}
+
+/// A named intermediate formula.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Let {
+    /// Its name.
+    pub name: String,
+    /// What it stands for.
+    pub formula: Formula,
+}
+
+/// One thing that is scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dimension {
+    /// Its name.
+    pub key: String,
+    /// For people; the key if not given.
+    pub label: String,
+    /// For people; may be empty.
+    pub description: String,
+    /// For people; may be empty.
+    pub color: String,
+    /// Share of the mean; profiles replace it.
+    pub weight: Decimal,
+    /// Facts to a value in 0..1.
+    pub formula: Formula,
+    /// False makes the reading 0, status `gated`.
+    pub when: Option<Formula>,
+    /// False takes the dimension out, status `not-applicable`.
+    pub applies: Option<Formula>,
+    /// What happens without a reading.
+    pub missing: MissingPolicy,
+    /// The group it belongs to; the top level if none.
+    pub group: Option<usize>,
+    /// Its key in the file.
+    pub span: Range<usize>,
+    /// Its weight in the file (the key where it has none).
+    pub weight_span: Range<usize>,
+}
+
+/// What a dimension without a reading does to the mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingPolicy {
+    /// Left out of the mean.
+    Exclude,
+    /// Counts as 0.
+    Zero,
+    /// Counts as this many billionths.
+    Default(i64),
+    /// Withholds the score.
+    Withhold,
+}
+
+/// A nested group of dimensions, which counts as one in its parent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Its name.
+    pub key: String,
+    /// For people; the key if not given.
+    pub label: String,
+    /// Share in its parent.
+    pub weight: Decimal,
+    /// How its members become one reading.
+    pub mean: Mean,
+    /// The group it belongs to; the top level if none.
+    pub parent: Option<usize>,
+    /// Its key in the file.
+    pub span: Range<usize>,
+}
+
+/// Weight profiles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profiles {
+    /// The text fact that chooses.
+    pub by: usize,
+    /// The profile used when nothing matches.
+    pub fallback: usize,
+    /// Name and weights (in the order of the dimensions) of each, in the order of the file.
+    pub list: Vec<(String, Vec<Decimal>)>,
+}
+
+/// A card that accepts partial weights from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OverridePolicy {
+    /// How far the merged sum may be from 1, inclusive.
+    pub tolerance: Decimal,
+}
+
+/// An ordered adjustment of the score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// Its name.
+    pub name: String,
+    /// It fires when this is true.
+    pub when: Formula,
+    /// The new score.
+    pub set: Formula,
+    /// Its name in the file.
+    pub span: Range<usize>,
+}
+
+/// A cap on the score, a block on tiers, or both.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// Its name.
+    pub name: String,
+    /// It holds when this is true.
+    pub when: Formula,
+    /// At most this many points of the scale.
+    pub cap: Option<Decimal>,
+    /// At most this tier: how many tiers, from the lowest, stay open.
+    pub tier_limit: Option<usize>,
+    /// Its name in the file.
+    pub span: Range<usize>,
+}
+
+/// A named range of the published score, up to the next band.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// Its name.
+    pub name: String,
+    /// Lower end in points, inclusive.
+    pub from: Decimal,
+    /// Its name in the file.
+    pub span: Range<usize>,
+}
+
+/// A certified level with its own conditions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tier {
+    /// Its name.
+    pub name: String,
+    /// Published score at least.
+    pub score: Decimal,
+    /// Coverage at least.
+    pub coverage: Decimal,
+    /// Dimensions that must be measured, those of the lower tiers included, with the floor of each in billionths.
+    pub floors: Vec<(usize, i64)>,
+    /// Its name in the file.
+    pub span: Range<usize>,
+}
+
+/// A palette that challenges choose from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Family {
+    /// Fewest dimensions a challenge picks.
+    pub pick_min: usize,
+    /// Most dimensions a challenge picks.
+    pub pick_max: usize,
+    /// Dimensions that may be added and are not counted.
+    pub extra: Vec<usize>,
+}
+
+/// A warning that the card keeps by choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keep {
+    /// The code of the warning.
+    pub code: String,
+    /// The dimension, rule, gate, fact or let that is meant; empty for all.
+    pub at: String,
+    /// Why it stays.
+    pub why: String,
+    /// Its place in the file.
+    pub span: Range<usize>,
+}
+
+impl Scorecard {
+    /// `id@version`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        alloc::format!("{}@{}", self.id, self.version)
+    }
+
+    /// The name that a symbol has in the file.
+    #[must_use]
+    pub fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
+        use crate::formula::Symbol;
+        match symbol {
+            Symbol::Fact(at) => self.facts.get(at).map_or("", |fact| &fact.name),
+            Symbol::Let(at) => self.lets.get(at).map_or("", |named| &named.name),
+            Symbol::Reading(at) => self.dimensions.get(at).map_or("", |dimension| &dimension.key),
+            Symbol::Score => "score",
+            Symbol::Composite => "composite",
+            Symbol::Coverage => "coverage",
+        }
+    }
+}
