@@ -9,4 +9,6 @@ pub mod facts;
 pub mod formula;
 pub mod json;
 pub mod number;
+pub mod record;
 pub mod scorecard;
+pub mod weights;

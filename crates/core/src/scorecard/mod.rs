@@ -45,6 +45,8 @@ pub struct Scorecard {
     pub weight_sum: Option<WeightSum>,
     /// What the evidence must or may supply.
     pub facts: Vec<FactDeclaration>,
+    /// Places of the facts, sorted by name.
+    pub facts_by_name: Vec<usize>,
     /// Named intermediate formulas; each only names lets before it.
     pub lets: Vec<Let>,
     /// What is scored, in the order of the file.

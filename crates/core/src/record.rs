@@ -1,0 +1,601 @@
+//! The score record: what is said about one subject, and its canonical JSON (`docs/guide/record.md`).
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::facts::{Digest, Fact, Item};
+use crate::json::{write_integer, write_number, write_string};
+use crate::number::{Decimal, Score, plain, write_json};
+use crate::scorecard::{Publish, Scale, Scorecard};
+use crate::weights::OverrideUse;
+
+/// The version of the engine, written into every record.
+pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What is said about one subject, and why. Borrows from the card and the evidence item.
+#[derive(Debug, Clone)]
+pub struct Record<'a> {
+    /// The rule.
+    pub card: &'a Scorecard,
+    /// The evidence.
+    pub item: Item<'a>,
+    /// The moment of the verdict, if one was given.
+    pub as_of: Option<&'a str>,
+    /// Whether there is a score.
+    pub status: Status,
+    /// The score on the grid of 1e-15; none unless `status` is scored.
+    pub score: Option<Score>,
+    /// The score on the scale of the card.
+    pub published: Option<Published>,
+    /// The mean before rules and gates.
+    pub composite: Option<Score>,
+    /// Share of the applicable weight that was measured, in billionths.
+    pub coverage: i64,
+    /// What the missing parts could still make of the score; none where nothing applies.
+    pub bounds: Option<(Published, Published)>,
+    /// The weight profile used, for a card with profiles.
+    pub profile: Option<ProfileUse<'a>>,
+    /// What became of the weights given from outside, if any were.
+    pub override_use: Option<&'a OverrideUse>,
+    /// The dimensions in card order.
+    pub dimensions: Vec<DimensionRecord<'a>>,
+    /// What moved the score after the weighted parts were added, in order.
+    pub steps: Vec<Step<'a>>,
+    /// Rules and gates whose condition was missing or failed.
+    pub undecided: Vec<&'a str>,
+    /// Gates that held.
+    pub gates: Vec<&'a str>,
+    /// The band of the published score.
+    pub band: Option<&'a str>,
+    /// The tier, for a card with tiers.
+    pub tier: Option<TierRecord<'a>>,
+    /// What a reader of the number should know.
+    pub warnings: Vec<Warning<'a>>,
+}
+
+/// Whether there is a score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// There is one.
+    Scored,
+    /// No dimension has a reading, or their weights sum to zero.
+    Unscored,
+    /// A dimension that must be there is not.
+    Withheld,
+}
+
+impl Status {
+    /// As written in a record.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scored => "scored",
+            Self::Unscored => "unscored",
+            Self::Withheld => "withheld",
+        }
+    }
+}
+
+/// A number on the scale of a card: `value / 10^places`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Published {
+    /// The digits.
+    pub value: i64,
+    /// Decimal places.
+    pub places: u32,
+}
+
+impl Published {
+    /// True when the number is at least `points`.
+    #[must_use]
+    pub fn reaches(self, points: Decimal) -> bool {
+        let places = self.places.max(6);
+        i128::from(self.value) * 10i128.pow(places - self.places)
+            >= i128::from(points.millionths()) * 10i128.pow(places - 6)
+    }
+
+    /// The nearest double.
+    #[must_use]
+    pub fn to_f64(self) -> f64 {
+        self.value as f64 / 10u64.pow(self.places) as f64
+    }
+}
+
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&plain(self.value, self.places as usize))
+    }
+}
+
+impl Scale {
+    /// The published form of an exact score.
+    #[must_use]
+    pub fn publish(self, score: Score) -> Published {
+        match self.publish {
+            Publish::Exact => Published { value: score.units(), places: 15 - self.max.ilog10() },
+            _ => self.publish_ratio(i128::from(score.units()), i128::from(Score::ONE.units())),
+        }
+    }
+
+    /// The published form of the fraction `numerator / denominator` of a perfect score; both not negative, the second
+    /// above zero. With [`Publish::Exact`] it is rounded to the grid of scores, ties to even.
+    ///
+    /// ```
+    /// use karat_core::scorecard::{Publish, Scale};
+    /// let scale = Scale { max: 1000, publish: Publish::HalfUp, places: 0 };
+    /// assert_eq!(scale.publish_ratio(1501, 2000).to_string(), "751");
+    /// ```
+    #[must_use]
+    pub fn publish_ratio(self, numerator: i128, denominator: i128) -> Published {
+        let steps = i128::from(self.max) * 10i128.pow(self.places);
+        let value = match self.publish {
+            Publish::Exact => {
+                let units = crate::number::round_ratio(numerator * i128::from(Score::ONE.units()), denominator);
+                return self.publish(Score::from_units(units as i64));
+            }
+            Publish::Floor => numerator * steps / denominator,
+            Publish::HalfUp => (2 * numerator * steps + denominator) / (2 * denominator),
+        };
+        Published { value: value as i64, places: self.places }
+    }
+}
+
+/// The weight profile that was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProfileUse<'a> {
+    /// The profile.
+    pub name: &'a str,
+    /// What the evidence asked for, if it said.
+    pub asked: Option<&'a str>,
+    /// True when the fallback stood in.
+    pub fallback: bool,
+}
+
+/// One dimension in a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DimensionRecord<'a> {
+    /// The dimension's key.
+    pub key: &'a str,
+    /// What came of it.
+    pub status: ReadingStatus,
+    /// The reading used in the mean, in billionths.
+    pub reading: Option<i64>,
+    /// The value of the formula before it was put on the grid, where there is one.
+    pub value: Option<f64>,
+    /// Its weight: of the card or profile, or of an accepted override.
+    pub weight: Decimal,
+    /// Its share of the composite, in billionths; 0 where it has no reading.
+    pub effective_weight: i64,
+    /// Its part of the composite.
+    pub contribution: Score,
+    /// Why there is no reading, or why it is not what was measured; empty if there is nothing to say.
+    pub reason: Reason<'a>,
+    /// Its group, if any.
+    pub group: Option<&'a str>,
+}
+
+/// What came of a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadingStatus {
+    /// The formula gave a value.
+    Scored,
+    /// Its condition is false: the reading is 0.
+    Gated,
+    /// It does not apply.
+    NotApplicable,
+    /// A needed fact is missing.
+    Missing,
+    /// The formula has no result.
+    Failed,
+}
+
+impl ReadingStatus {
+    /// As written in a record.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scored => "scored",
+            Self::Gated => "gated",
+            Self::NotApplicable => "not-applicable",
+            Self::Missing => "missing",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Why a dimension has no reading, or not the measured one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reason<'a> {
+    /// Nothing to say.
+    None,
+    /// This condition is false.
+    ConditionFalse(&'a str),
+    /// This fact, or reading, is missing.
+    Needs(&'a str),
+    /// The formula failed: division by zero, overflow, ...
+    Failure(&'static str),
+}
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::ConditionFalse(text) => write!(f, "`{text}` is false"),
+            Self::Needs(name) => write!(f, "`{name}` is missing"),
+            Self::Failure(why) => f.write_str(why),
+        }
+    }
+}
+
+/// A step after the weighted parts were added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// What kind of step.
+    pub kind: StepKind,
+    /// Name of the mean, rule or gate.
+    pub name: &'a str,
+    /// The score before.
+    pub before: Score,
+    /// The score after.
+    pub after: Score,
+}
+
+/// The kinds of steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepKind {
+    /// From the weighted arithmetic mean to the mean of the card.
+    Mean,
+    /// A rule that fired.
+    Rule,
+    /// A cap that bit.
+    Gate,
+}
+
+impl StepKind {
+    /// As written in a record.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Rule => "rule",
+            Self::Gate => "gate",
+        }
+    }
+}
+
+/// The tier in a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierRecord<'a> {
+    /// The tier reached.
+    pub name: Option<&'a str>,
+    /// The next higher one.
+    pub next: Option<&'a str>,
+    /// What the next one lacks.
+    pub blocked_by: Vec<Blocker<'a>>,
+}
+
+/// A condition of a tier that does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocker<'a> {
+    /// What is asked.
+    pub condition: Condition<'a>,
+    /// How much of it.
+    pub needed: Decimal,
+    /// How much there is; none if it was not measured.
+    pub found: Option<Published>,
+}
+
+/// What a tier asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition<'a> {
+    /// A published score.
+    Score,
+    /// A coverage.
+    Coverage,
+    /// A reading of this dimension.
+    Dimension(&'a str),
+    /// That this gate does not hold.
+    Gate(&'a str),
+}
+
+impl fmt::Display for Condition<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Score => f.write_str("score"),
+            Self::Coverage => f.write_str("coverage"),
+            Self::Dimension(key) => f.write_str(key),
+            Self::Gate(name) => write!(f, "gate {name}"),
+        }
+    }
+}
+
+/// Something a reader of the number should know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warning<'a> {
+    /// No profile has this name; the fallback stands in.
+    ProfileFallback {
+        /// What the evidence asked for.
+        asked: Option<&'a str>,
+        /// The profile used.
+        used: &'a str,
+    },
+    /// The override was refused; the base weights stand.
+    OverrideRejected,
+    /// A dimension was not measured and this policy value took its place.
+    DefaultUsed {
+        /// The dimension.
+        dimension: &'a str,
+    },
+    /// A condition could not be decided, so the rule or gate did not act.
+    Undecided {
+        /// The rule or gate.
+        name: &'a str,
+    },
+    /// An accepted override takes most of the weight from a dimension that a tier relies on.
+    WeakMandatory {
+        /// The dimension.
+        dimension: &'a str,
+    },
+}
+
+impl Warning<'_> {
+    /// A stable name.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::ProfileFallback { .. } => "profile-fallback",
+            Self::OverrideRejected => "override-rejected",
+            Self::DefaultUsed { .. } => "default-used",
+            Self::Undecided { .. } => "undecided",
+            Self::WeakMandatory { .. } => "weak-mandatory",
+        }
+    }
+}
+
+impl fmt::Display for Warning<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ProfileFallback { asked: Some(asked), used } => {
+                write!(f, "there is no profile `{asked}`: `{used}` was used")
+            }
+            Self::ProfileFallback { asked: None, used } => write!(f, "no profile was named: `{used}` was used"),
+            Self::OverrideRejected => f.write_str("the weights given from outside were refused: the card's own were used"),
+            Self::DefaultUsed { dimension } => write!(f, "`{dimension}` was not measured: the card's default was used"),
+            Self::Undecided { name } => write!(f, "`{name}` could not be decided, as something it needs is missing"),
+            Self::WeakMandatory { dimension } => {
+                write!(f, "the weights given from outside nearly silence `{dimension}`, which a tier relies on")
+            }
+        }
+    }
+}
+
+impl Record<'_> {
+    /// The identity of the record: SHA-256 over its canonical JSON.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let mut bytes = Vec::with_capacity(2048);
+        self.write(&mut bytes);
+        Digest::of(&bytes)
+    }
+
+    /// Appends the canonical JSON. Members stand in key order, as RFC 8785 asks.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"as_of\":");
+        write_option(out, self.as_of, write_string);
+        out.extend_from_slice(b",\"band\":");
+        write_option(out, self.band, write_string);
+        out.extend_from_slice(b",\"bounds\":");
+        write_option(out, self.bounds, |out, (low, high)| {
+            out.extend_from_slice(b"{\"high\":");
+            write_published(out, high);
+            out.extend_from_slice(b",\"low\":");
+            write_published(out, low);
+            out.push(b'}');
+        });
+        out.extend_from_slice(b",\"composite\":");
+        write_option(out, self.composite, write_score);
+        out.extend_from_slice(b",\"coverage\":");
+        write_json(out, self.coverage, 9);
+        out.extend_from_slice(b",\"dimensions\":");
+        write_list(out, &self.dimensions, DimensionRecord::write);
+        out.extend_from_slice(b",\"engine\":");
+        write_string(out, ENGINE_VERSION);
+        out.extend_from_slice(b",\"evidence\":{\"digest\":");
+        write_digest(out, &self.item.digest);
+        out.extend_from_slice(b",\"id\":");
+        write_string(out, self.item.id);
+        out.extend_from_slice(b",\"kind\":");
+        write_string(out, &self.card.evidence);
+        out.extend_from_slice(b"},\"facts\":{");
+        self.write_facts(out);
+        out.extend_from_slice(b"},\"gates\":");
+        write_list(out, &self.gates, |name, out| write_string(out, name));
+        out.extend_from_slice(b",\"mean\":");
+        write_string(out, self.card.mean.name());
+        out.extend_from_slice(b",\"override\":");
+        write_option(out, self.override_use, |out, used| used.write(out));
+        out.extend_from_slice(b",\"profile\":");
+        write_option(out, self.profile, |out, profile| {
+            out.extend_from_slice(b"{\"asked\":");
+            write_option(out, profile.asked, write_string);
+            out.extend_from_slice(b",\"fallback\":");
+            write_flag(out, profile.fallback);
+            out.extend_from_slice(b",\"name\":");
+            write_string(out, profile.name);
+            out.push(b'}');
+        });
+        out.extend_from_slice(b",\"scale\":{\"max\":");
+        write_integer(out, i64::from(self.card.scale.max));
+        out.extend_from_slice(b",\"places\":");
+        write_integer(out, i64::from(self.card.scale.places));
+        out.extend_from_slice(b",\"publish\":");
+        write_string(out, self.card.scale.publish.name());
+        out.extend_from_slice(b"},\"schema\":\"karat/record/1\",\"score\":");
+        write_option(out, self.score.zip(self.published), |out, (exact, published)| {
+            out.extend_from_slice(b"{\"exact\":");
+            write_score(out, exact);
+            out.extend_from_slice(b",\"published\":");
+            write_published(out, published);
+            out.push(b'}');
+        });
+        out.extend_from_slice(b",\"scorecard\":{\"digest\":");
+        write_digest(out, &self.card.digest);
+        out.extend_from_slice(b",\"id\":");
+        write_string(out, &self.card.id);
+        out.extend_from_slice(b",\"version\":");
+        write_string(out, &self.card.version);
+        out.extend_from_slice(b"},\"status\":");
+        write_string(out, self.status.name());
+        out.extend_from_slice(b",\"steps\":");
+        write_list(out, &self.steps, Step::write);
+        out.extend_from_slice(b",\"subject\":");
+        write_string(out, self.item.subject);
+        out.extend_from_slice(b",\"tier\":");
+        write_option(out, self.tier.as_ref(), |out, tier| tier.write(out));
+        out.extend_from_slice(b",\"undecided\":");
+        write_list(out, &self.undecided, |name, out| write_string(out, name));
+        out.extend_from_slice(b",\"warnings\":");
+        write_list(out, &self.warnings, |warning, out| {
+            out.extend_from_slice(b"{\"code\":");
+            write_string(out, warning.code());
+            out.extend_from_slice(b",\"message\":");
+            write_string(out, &alloc::format!("{warning}"));
+            out.push(b'}');
+        });
+        out.push(b'}');
+    }
+
+    /// The facts that were given, sorted by name.
+    fn write_facts(&self, out: &mut Vec<u8>) {
+        let mut first = true;
+        for &at in &self.card.facts_by_name {
+            let (Some(declared), Some(fact)) = (self.card.facts.get(at), self.item.facts.get(at)) else { continue };
+            if *fact == Fact::Missing {
+                continue;
+            }
+            if !core::mem::take(&mut first) {
+                out.push(b',');
+            }
+            write_string(out, &declared.name);
+            out.push(b':');
+            match *fact {
+                Fact::Number(value) => write_number(out, value),
+                Fact::Flag(value) => write_flag(out, value),
+                Fact::Text(value) => write_string(out, value),
+                Fact::Missing => {}
+            }
+        }
+    }
+}
+
+impl Publish {
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Floor => "floor",
+            Self::HalfUp => "half-up",
+        }
+    }
+}
+
+impl DimensionRecord<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"contribution\":");
+        write_score(out, self.contribution);
+        out.extend_from_slice(b",\"effective_weight\":");
+        write_json(out, self.effective_weight, 9);
+        out.extend_from_slice(b",\"group\":");
+        write_option(out, self.group, write_string);
+        out.extend_from_slice(b",\"key\":");
+        write_string(out, self.key);
+        out.extend_from_slice(b",\"reading\":");
+        write_option(out, self.reading, |out, reading| write_json(out, reading, 9));
+        out.extend_from_slice(b",\"reason\":");
+        match self.reason {
+            Reason::None => out.extend_from_slice(b"null"),
+            reason => write_string(out, &alloc::format!("{reason}")),
+        }
+        out.extend_from_slice(b",\"status\":");
+        write_string(out, self.status.name());
+        out.extend_from_slice(b",\"weight\":");
+        write_json(out, self.weight.millionths(), 6);
+        out.push(b'}');
+    }
+}
+
+impl Step<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"after\":");
+        write_score(out, self.after);
+        out.extend_from_slice(b",\"before\":");
+        write_score(out, self.before);
+        out.extend_from_slice(b",\"kind\":");
+        write_string(out, self.kind.name());
+        out.extend_from_slice(b",\"name\":");
+        write_string(out, self.name);
+        out.push(b'}');
+    }
+}
+
+impl TierRecord<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"blocked_by\":");
+        write_list(out, &self.blocked_by, |blocker, out| {
+            out.extend_from_slice(b"{\"condition\":");
+            write_string(out, &alloc::format!("{}", blocker.condition));
+            out.extend_from_slice(b",\"found\":");
+            write_option(out, blocker.found, write_published);
+            out.extend_from_slice(b",\"needed\":");
+            write_json(out, blocker.needed.millionths(), 6);
+            out.push(b'}');
+        });
+        out.extend_from_slice(b",\"name\":");
+        write_option(out, self.name, write_string);
+        out.extend_from_slice(b",\"next\":");
+        write_option(out, self.next, write_string);
+        out.push(b'}');
+    }
+}
+
+fn write_score(out: &mut Vec<u8>, score: Score) {
+    write_json(out, score.units(), 15);
+}
+
+fn write_published(out: &mut Vec<u8>, published: Published) {
+    write_json(out, published.value, published.places as usize);
+}
+
+fn write_digest(out: &mut Vec<u8>, digest: &Digest) {
+    out.extend_from_slice(b"\"sha256:");
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    for byte in digest.0 {
+        for half in [byte >> 4, byte & 0xf] {
+            out.extend(HEX.get(usize::from(half)));
+        }
+    }
+    out.push(b'"');
+}
+
+pub(crate) fn write_flag(out: &mut Vec<u8>, flag: bool) {
+    out.extend_from_slice(if flag { b"true" } else { b"false" });
+}
+
+pub(crate) fn write_option<T>(out: &mut Vec<u8>, value: Option<T>, write: impl FnOnce(&mut Vec<u8>, T)) {
+    match value {
+        Some(value) => write(out, value),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+fn write_list<T>(out: &mut Vec<u8>, list: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
+    out.push(b'[');
+    for (place, element) in list.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        write(element, out);
+    }
+    out.push(b']');
+}
