@@ -4,6 +4,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod check;
 pub mod diagnostic;
 pub mod facts;
 pub mod formula;

@@ -1,0 +1,3 @@
+//! The type checker for rules.
+
+pub mod range;
