@@ -19,7 +19,7 @@ while IFS= read -r -d '' item; do
     for choice in {0..7}; do
         { printf '%s' "$choice"; cat "$item"; } > "$corpus/evidence/$choice-${item//\//_}"
     done
-done < <(find examples -type f -size -64k \( -name '*.json' -o -name '*.jsonl' -o -name '*.csv' \) -print0)
+done < <(find examples -type f -size -64k ! -name '*.md' ! -name '*.toml' -print0)
 
 for target in scorecard evidence; do
     seeds=$(find "$corpus/$target" -type f | wc -l)
