@@ -7,7 +7,9 @@ import copy
 from decimal import Decimal
 from fractions import Fraction
 
-from model import Refused, apply_override, build_card, decimal_text, load_card, publish, score_item, weights_guard, Item
+from card import build_card, decimal_text, load_card, weights_guard
+from formula import Refused
+from model import Item, apply_override, publish, score_item
 
 WORKFLOW, ARENA, TRACE, TRUST = ("workflow@1.0.0", "arena@1.0.0", "trace@1.0.0", "trust@1.0.0")
 STEP_TYPES = ("thought", "tool_call", "observation", "error_recovery")

@@ -183,7 +183,6 @@ class Interval(NamedTuple):
 
 
 EVERYTHING = Interval(-math.inf, math.inf)
-UNIT = Interval(0.0, 1.0)
 UNDECIDED = Interval(False, True)
 
 
@@ -321,6 +320,7 @@ def evaluate_interval(tree, range_of, value_of, is_share):
             result = hull(result, following)
         return result
     result = INTERVAL_OPERATIONS[operation](*ranges)
-    if operation == "/" and all(operand[0] == "name" for operand in operands) and is_share(operands[0][1], operands[1][1]):
+    of_two_names = operation == "/" and all(operand[0] == "name" for operand in operands)
+    if of_two_names and is_share(operands[0][1], operands[1][1]):
         result = Interval(clamp(result.low, 0.0, 1.0), clamp(result.high, 0.0, 1.0))
     return result

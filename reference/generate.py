@@ -7,7 +7,9 @@ from decimal import Decimal
 from fractions import Fraction
 from random import Random
 
-from model import MISSING, Refused, decimal_text, weights_of
+from card import decimal_text
+from formula import MISSING, Refused
+from model import weights_of
 
 MISSING_SHARE = 0.2
 OVERRIDE_SHARE = 0.5

@@ -15,8 +15,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import conformance
 import generate
-from formula import EVERYTHING, FAILED, MISSING, UNDECIDED, Interval, Refused, evaluate, evaluate_interval, parse, point
-from model import build_card, decimal_text, read_json, score_item, to_json
+from card import build_card, decimal_text
+from formula import (
+    EVERYTHING, FAILED, MISSING, UNDECIDED, Interval, Refused, evaluate, evaluate_interval, parse, point,
+)  # fmt: skip
+from model import read_json, score_item, to_json
 
 HEAD = 'schema = "karat/scorecard/1"\nid = "test"\nversion = "1.0.0"\ntitle = "Test"\n'
 
@@ -438,7 +441,8 @@ class Properties(unittest.TestCase):
     def cards(self):
         for mean in ("weighted-sum", "weighted-mean", "geometric", "harmonic", "minimum"):
             yield simple_card(mean, RULES)
-            nested = simple_card("weighted-mean", NESTED.format(mean=mean if mean != "weighted-sum" else "geometric") + RULES, 'group = "inner"')
+            inner = "geometric" if mean == "weighted-mean" else mean  # the mean of the parents already
+            nested = simple_card("weighted-mean", NESTED.format(mean=inner) + RULES, 'group = "inner"')
             nested.facts |= {"d": {"min": 0, "max": 1}, "e": {"min": 0, "max": 1}}
             yield nested
         yield card_of(WORKFLOW)
