@@ -37,7 +37,8 @@ def weighted_total(given, cards):
     """A challenge on the arena family, with its dimensions and weights, on raw scores of 0..1000."""
     weights = {dimension["key"]: decimal(dimension["weight"]) for dimension in given["dimensions"]}
     card = build_card({"id": "challenge", "version": "1.0.0", "base": ARENA, "dims": weights}, cards)
-    facts = {key: decimal(given["raw"].get(key, 0)) / 1000 for key in weights}
+    # A raw score that is not there is missing; what that means is up to the card.
+    facts = {f"{key}_score": decimal(raw) for key, raw in given["raw"].items()}
     record = score_item(card, facts)
     weighted = {key: part * card.scale["max"] for key, part in by_key(record, "contribution").items()}
     return {"weighted": weighted, "total": record["score"]["published"], "result": record["band"]}
@@ -66,11 +67,10 @@ def check_trace(trace):
 
 
 def trace_facts(trace, max_similarity):
-    """The counts of a trace; novelty is one minus the best similarity, 0.5 where none is known."""
+    """The counts of a trace; novelty is one minus the best similarity, missing where none is known."""
     steps = trace["steps"]
     types = [step["type"] for step in steps]
     tools = [step["tool"]["name"] for step in steps if "tool" in step]
-    similarity = None if max_similarity is None else min(max(float(max_similarity), 0.0), 1.0)
     return {
         "step_count": len(steps),
         "step_type_count": len(set(types)),
@@ -80,7 +80,7 @@ def trace_facts(trace, max_similarity):
         "error_recovery_count": types.count("error_recovery"),
         "success": trace["metadata"]["success"],
         "confidence": trace["outcome"]["confidence"],
-        "novelty": 0.5 if similarity is None else 1.0 - similarity,
+        "novelty": None if max_similarity is None else 1.0 - min(max(float(max_similarity), 0.0), 1.0),
         "task_domain": trace["metadata"]["task_domain"],
     }
 
@@ -126,7 +126,8 @@ def effective_weights(given, cards):
 
 
 def composite_covered(given, cards):
-    facts = {key: None if value is None else decimal(value) for key, value in given["dimensions"].items()}
+    facts = {key: decimal(value) for key, value in given["dimensions"].items() if value is not None}
+    facts |= {f"{key}_applies": True for key in facts}
     card = trust_card(given, cards)
     record = score_item(card, facts)
     covered = [key for key, status in by_key(record, "status").items() if status == "scored"]

@@ -11,7 +11,9 @@ from card import decimal_text
 from formula import MISSING, Refused
 from model import weights_of
 
-MISSING_SHARE = 0.2
+MISSING_SHARE = 0.2  # of the facts of a case
+COMPLETE_SHARE = 0.3  # of the cases: no fact missing
+GOOD_SHARE = 0.3  # of the cases: numbers in the upper half of their range, so that high tiers and gates are met
 OVERRIDE_SHARE = 0.5
 LARGEST_COUNT = 12  # for whole numbers without a declared maximum
 
@@ -36,10 +38,14 @@ def thresholds_of(card):
     return sorted(set(numbers))
 
 
-def random_number(random, low, high, integer, thresholds):
+def random_number(random, low, high, integer, thresholds, good):
     """A number in low..high; an end that is None is open."""
+    if good and high is not None and random.random() < 0.9:
+        middle = ((low or 0.0) + high) / 2
+        low = float(math.ceil(middle)) if integer else middle
     if integer:
-        top = high if high is not None and high < LARGEST_COUNT else (low or 0) + LARGEST_COUNT
+        top = (low or 0) + LARGEST_COUNT
+        top = top if high is None else min(top, high)
         inside = [low, high] + [n + step for n in thresholds if n == int(n) for step in (-1, 0, 1)]
         edges = sorted({int(n) for n in inside if n is not None and (low or 0) <= n and (high is None or n <= high)})
         if edges and random.random() < 0.35:
@@ -65,6 +71,8 @@ def random_text(random, card):
 
 def random_facts(random, card, thresholds):
     facts = {}
+    missing_share = 0.0 if random.random() < COMPLETE_SHARE else MISSING_SHARE
+    good = random.random() < GOOD_SHARE
 
     def draw(name):
         declared = card.facts[name]
@@ -76,7 +84,7 @@ def random_facts(random, card, thresholds):
             draw(high)
             high = facts[high]
         low, high = (None if end is None else float(end) for end in (low, high))
-        if random.random() < MISSING_SHARE:
+        if random.random() < missing_share:
             facts[name] = None
         elif kind == "boolean":
             facts[name] = random.random() < 0.5
@@ -85,7 +93,7 @@ def random_facts(random, card, thresholds):
         elif high is not None and low is not None and high < low:
             facts[name] = None
         else:
-            facts[name] = random_number(random, low, high, declared.get("integer", False), thresholds)
+            facts[name] = random_number(random, low, high, declared.get("integer", False), thresholds, good)
 
     for name in card.facts:
         draw(name)

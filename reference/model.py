@@ -193,7 +193,8 @@ def apply_override(card, base, override):
 
     if not card.override:
         return rejected(None, "the card accepts no override")
-    strange = [key for key, value in override.items() if isinstance(value, bool) or not isinstance(value, (int, Decimal))]
+    numbers = (int, Decimal)
+    strange = [key for key, value in override.items() if isinstance(value, bool) or not isinstance(value, numbers)]
     if strange:
         return rejected(None, f"the weight of `{strange[0]}` is not a number")
     given = {key: Fraction(value) for key, value in override.items()}
@@ -239,7 +240,7 @@ def mean(kind, pairs):
 
 
 def member_readings(card, group, weights, readings):
-    """(entry, weight, reading) of what has a reading in a group (None: the card). A group's reading is its composite."""
+    """(entry, weight, reading) of what has a reading in a group (None: the card); that of a group is its composite."""
     result = []
     for entry in card.members(group):
         key = entry["key"]

@@ -272,7 +272,8 @@ class Documents(unittest.TestCase):
         facts = dict.fromkeys(TRUST_WEIGHTS, 0.5)
         for weight, outcome in (("0.039", "applied"), ("0.041", "applied"), ("0.041001", "rejected")):
             override = score_item(card, facts, {"skillMastery": Decimal(weight)})["override"]
-            self.assertEqual((override["outcome"], override["merged_sum"]), (outcome, Fraction("0.96") + Fraction(weight)))
+            self.assertEqual(override["outcome"], outcome)
+            self.assertEqual(override["merged_sum"], Fraction("0.96") + Fraction(weight))
         for wrong in ({"skill": Decimal("0.04")}, {"bond": Decimal("-0.06")}, {"bond": Decimal("0.0600001")}):
             record = score_item(card, facts, wrong)
             self.assertEqual(record["override"]["outcome"], "rejected")
@@ -341,8 +342,8 @@ class Formulas(unittest.TestCase):
                 return random.choice(["u", "v", "w", str(random.randint(0, 9) / 4)])
             sub = [tree(depth - 1) for _ in range(3)]
             return random.choice([
-                "({} + {})", "({} - {})", "({} * {})", "({} / {})", "-{}", "abs({})", "floor({})", "ceil({})", "exp({})",
-                "sqrt({})", "ln({})", "pow({}, {})", "min({}, {})", "max({}, {})", "clamp({}, {}, {})",
+                "({} + {})", "({} - {})", "({} * {})", "({} / {})", "-{}", "abs({})", "floor({})", "ceil({})",
+                "exp({})", "sqrt({})", "ln({})", "pow({}, {})", "min({}, {})", "max({}, {})", "clamp({}, {}, {})",
                 "if({} < {}, {}, 1)", "if({} == {} or v >= 1, 2, {})", "if(not {} > {} and u < 0.5, 0, {})",
             ]).format(*sub)  # fmt: skip
 
@@ -445,6 +446,8 @@ class Properties(unittest.TestCase):
             nested = simple_card("weighted-mean", NESTED.format(mean=inner) + RULES, 'group = "inner"')
             nested.facts |= {"d": {"min": 0, "max": 1}, "e": {"min": 0, "max": 1}}
             yield nested
+        # Weights may sum to a little more than 1 here, and the score must not.
+        yield simple_card("weighted-sum", "[override]\ntolerance = 0.001\n")
         yield card_of(WORKFLOW)
         yield card_of(TRACE)
         yield card_of(TRUST)
@@ -463,6 +466,7 @@ class Properties(unittest.TestCase):
                     self.assertEqual(step["before"], total, case)
                     total = step["after"]
                 self.assertEqual(total, exact(record), case)
+                self.assertTrue(0 <= total <= 1, case)
                 scored += 1
         self.assertGreater(scored, 1500)
 
@@ -529,8 +533,6 @@ class Vectors(unittest.TestCase):
 
     def test_vectors(self):
         cards = self.ROOT / "scorecards"
-        if not cards.is_dir():
-            self.skipTest("the scorecards are not there")
         answered = 0
         for file in sorted((self.ROOT / "vectors").glob("*.jsonl")):
             for line in file.read_text(encoding="utf-8").splitlines():
