@@ -130,7 +130,8 @@ impl Scale {
         let steps = i128::from(self.max) * 10i128.pow(self.places);
         let value = match self.publish {
             Publish::Exact => {
-                let units = crate::number::round_ratio(numerator * i128::from(Score::ONE.units()), denominator);
+                let units =
+                    crate::number::round_ratio(numerator * i128::from(Score::ONE.units()), denominator);
                 return self.publish(Score::from_units(units as i64));
             }
             Publish::Floor => numerator * steps / denominator,
@@ -358,12 +359,23 @@ impl fmt::Display for Warning<'_> {
             Self::ProfileFallback { asked: Some(asked), used } => {
                 write!(f, "there is no profile `{asked}`: `{used}` was used")
             }
-            Self::ProfileFallback { asked: None, used } => write!(f, "no profile was named: `{used}` was used"),
-            Self::OverrideRejected => f.write_str("the weights given from outside were refused: the card's own were used"),
-            Self::DefaultUsed { dimension } => write!(f, "`{dimension}` was not measured: the card's default was used"),
-            Self::Undecided { name } => write!(f, "`{name}` could not be decided, as something it needs is missing"),
+            Self::ProfileFallback { asked: None, used } => {
+                write!(f, "no profile was named: `{used}` was used")
+            }
+            Self::OverrideRejected => {
+                f.write_str("the weights given from outside were refused: the card's own were used")
+            }
+            Self::DefaultUsed { dimension } => {
+                write!(f, "`{dimension}` was not measured: the card's default was used")
+            }
+            Self::Undecided { name } => {
+                write!(f, "`{name}` could not be decided, as something it needs is missing")
+            }
             Self::WeakMandatory { dimension } => {
-                write!(f, "the weights given from outside nearly silence `{dimension}`, which a tier relies on")
+                write!(
+                    f,
+                    "the weights given from outside nearly silence `{dimension}`, which a tier relies on"
+                )
             }
         }
     }
@@ -469,7 +481,9 @@ impl Record<'_> {
     fn write_facts(&self, out: &mut Vec<u8>) {
         let mut first = true;
         for &at in &self.card.facts_by_name {
-            let (Some(declared), Some(fact)) = (self.card.facts.get(at), self.item.facts.get(at)) else { continue };
+            let (Some(declared), Some(fact)) = (self.card.facts.get(at), self.item.facts.get(at)) else {
+                continue;
+            };
             if *fact == Fact::Missing {
                 continue;
             }

@@ -81,7 +81,10 @@ impl OverrideUse {
         let merged_sum = sum(merged.iter().copied()).unwrap_or(Decimal::ZERO);
         let guard = WeightSum { target: Decimal::ONE, tolerance: policy.tolerance };
         if reason.is_none() && !guard.accepts(merged_sum) {
-            reason = Some(format!("the merged weights sum to {merged_sum}, more than {} from 1", policy.tolerance));
+            reason = Some(format!(
+                "the merged weights sum to {merged_sum}, more than {} from 1",
+                policy.tolerance
+            ));
         }
         let mut given = given.to_vec();
         given.sort();

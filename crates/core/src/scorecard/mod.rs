@@ -1,18 +1,20 @@
 //! A checked scorecard: what is scored, and how. Built only by [`Scorecard::parse`], which refuses what cannot score.
 //!
-//! `source` reads the TOML, `resolve` binds names and formulas, `canonical` gives the digest; the checks that need
-//! arithmetic over ranges live in [`crate::check`].
+//! `source` reads the TOML, `resolve` binds names and formulas, `family` builds challenges, `canonical` gives the digest;
+//! the checks that need arithmetic over ranges live in [`crate::check`].
 
 mod canonical;
-mod family;
-mod resolve;
+pub mod family;
+mod fields;
+mod parse;
+pub(crate) mod resolve;
 mod source;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-pub use family::{DimensionInfo, dims};
+pub use parse::Library;
 
 use crate::facts::Digest;
 use crate::formula::Formula;
@@ -86,7 +88,8 @@ pub enum Mean {
 
 impl Mean {
     /// Every mean.
-    pub const ALL: [Self; 5] = [Self::WeightedSum, Self::WeightedMean, Self::Geometric, Self::Harmonic, Self::Minimum];
+    pub const ALL: [Self; 5] =
+        [Self::WeightedSum, Self::WeightedMean, Self::Geometric, Self::Harmonic, Self::Minimum];
 
     /// As written: `weighted-sum`.
     #[must_use]
@@ -183,7 +186,8 @@ pub enum Reporter {
 
 impl Reporter {
     /// Every reporter that can be written.
-    pub const ALL: [Self; 6] = [Self::Harness, Self::Task, Self::Subject, Self::Judge, Self::Operator, Self::ThirdParty];
+    pub const ALL: [Self; 6] =
+        [Self::Harness, Self::Task, Self::Subject, Self::Judge, Self::Operator, Self::ThirdParty];
 
     /// As written.
     #[must_use]

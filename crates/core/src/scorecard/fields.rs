@@ -1,0 +1,396 @@
+//! Typed access to the tables of a scorecard file, with a diagnostic for everything that does not fit.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
+use crate::number::{Decimal, DecimalError};
+
+type Spanned<T> = toml::Spanned<T>;
+
+/// A text of the file with its place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Text {
+    pub value: String,
+    pub span: Range<usize>,
+}
+
+/// Collects diagnostics while a file is read.
+pub(super) struct Report<'t> {
+    pub text: &'t str,
+    pub found: Vec<Diagnostic>,
+}
+
+impl Report<'_> {
+    pub fn error(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
+        self.add(Severity::Error, code, span, message, help.into());
+    }
+
+    pub fn warn(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
+        self.add(Severity::Warning, code, span, message, help.into());
+    }
+
+    fn add(&mut self, severity: Severity, code: Code, span: Range<usize>, message: String, help: String) {
+        self.found.push(Diagnostic { code, severity, span, message, label: String::new(), help });
+    }
+
+    pub fn failed(&self) -> bool {
+        self.found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+/// One table of the file, whose fields are all known.
+#[derive(Clone)]
+pub(super) struct Fields<'a, 't> {
+    table: &'a DeTable<'t>,
+    /// What the table is, for messages: "dimension `cost`".
+    what: String,
+    pub span: Range<usize>,
+}
+
+impl<'a, 't> Fields<'a, 't> {
+    /// Wraps a table and reports every field that is not in `known`.
+    pub fn new(
+        table: &'a DeTable<'t>,
+        span: Range<usize>,
+        what: impl Into<String>,
+        known: &[&'static str],
+        report: &mut Report<'_>,
+    ) -> Self {
+        let what = what.into();
+        for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
+            let help = match nearest(key.get_ref(), known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the fields are {}", known.join(", ")),
+            };
+            let message = format!("{what} has no field `{}`", key.get_ref());
+            report.error(Code::UnknownField, key.span(), message, help);
+        }
+        Self { table, what, span }
+    }
+
+    fn value(&self, field: &str) -> Option<&'a Spanned<DeValue<'t>>> {
+        self.table.get(field)
+    }
+
+    pub fn has(&self, field: &str) -> bool {
+        self.value(field).is_some()
+    }
+
+    /// The place of a field's value, or of the table where the field is absent.
+    pub fn place(&self, field: &str) -> Range<usize> {
+        self.value(field).map_or_else(|| self.span.clone(), Spanned::span)
+    }
+
+    fn mismatch(&self, field: &str, expected: &str, report: &mut Report<'_>) {
+        if let Some(value) = self.value(field) {
+            let found = value.get_ref().type_str();
+            let message =
+                format!("`{field}` of {} must be {expected}, here is {} {found}", self.what, article(found));
+            report.error(Code::WrongType, value.span(), message, "");
+        }
+    }
+
+    pub fn text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
+        let value = self.value(field)?;
+        match value.get_ref().as_str() {
+            Some(text) => {
+                Some(Text { value: text.to_string(), span: inner_span(report.text, value.span(), text) })
+            }
+            None => {
+                self.mismatch(field, "a text in quotes", report);
+                None
+            }
+        }
+    }
+
+    pub fn text_or_empty(&self, field: &str, report: &mut Report<'_>) -> String {
+        self.text(field, report).map_or_else(String::new, |text| text.value)
+    }
+
+    pub fn required(&self, field: &str, help: &str, report: &mut Report<'_>) -> Option<Text> {
+        if !self.has(field) {
+            self.require(field, help, report);
+        }
+        self.text(field, report).filter(|text| {
+            let given = !text.value.trim().is_empty();
+            if !given {
+                report.error(
+                    Code::BadValue,
+                    text.span.clone(),
+                    format!("`{field}` of {} is empty", self.what),
+                    help,
+                );
+            }
+            given
+        })
+    }
+
+    pub fn require(&self, field: &str, help: &str, report: &mut Report<'_>) {
+        if !self.has(field) {
+            report.error(
+                Code::MissingField,
+                self.span.clone(),
+                format!("{} needs `{field}`", self.what),
+                help,
+            );
+        }
+    }
+
+    pub fn flag(&self, field: &str, report: &mut Report<'_>) -> Option<bool> {
+        let value = self.value(field)?.get_ref().as_bool();
+        if value.is_none() {
+            self.mismatch(field, "true or false", report);
+        }
+        value
+    }
+
+    /// A text where the field holds one; other types are somebody else's business.
+    pub fn text_if_text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
+        if self.value(field)?.get_ref().is_str() { self.text(field, report) } else { None }
+    }
+
+    /// A table where the field holds one; other types are somebody else's business.
+    pub fn table_if_table(
+        &self,
+        field: &str,
+        what: &str,
+        known: &[&'static str],
+        report: &mut Report<'_>,
+    ) -> Option<Self> {
+        if self.value(field)?.get_ref().is_table() { self.table(field, what, known, report) } else { None }
+    }
+
+    /// A finite number as a double, for the range of a fact.
+    pub fn number(&self, field: &str, report: &mut Report<'_>) -> Option<f64> {
+        let value = self.value(field)?;
+        let parsed =
+            number_text(value.get_ref()).and_then(|text| text.parse::<f64>().ok()).filter(|x| x.is_finite());
+        if parsed.is_none() {
+            self.mismatch(field, "a finite number", report);
+        }
+        parsed
+    }
+
+    /// A decimal kept to six places, not negative.
+    pub fn decimal(&self, field: &str, report: &mut Report<'_>) -> Option<Decimal> {
+        decimal(self.value(field)?, &format!("`{field}` of {}", self.what), report)
+    }
+
+    /// A whole number between `low` and `high`.
+    pub fn whole(&self, field: &str, low: u32, high: u32, report: &mut Report<'_>) -> Option<u32> {
+        let value = self.value(field)?;
+        let parsed = value
+            .get_ref()
+            .as_integer()
+            .and_then(|whole| u32::from_str_radix(&plain(whole.as_str()), whole.radix()).ok());
+        let fits = parsed.filter(|whole| (low..=high).contains(whole));
+        if fits.is_none() {
+            let message = format!("`{field}` of {} must be a whole number from {low} to {high}", self.what);
+            report.error(Code::BadValue, value.span(), message, "");
+        }
+        fits
+    }
+
+    /// One of a list of words.
+    pub fn word<T: Copy>(&self, field: &str, words: &[(&str, T)], report: &mut Report<'_>) -> Option<T> {
+        let text = self.text(field, report)?;
+        let found = words.iter().find(|(word, _)| *word == text.value).map(|&(_, value)| value);
+        if found.is_none() {
+            let names: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
+            let help = match nearest(&text.value, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => String::new(),
+            };
+            let message = format!(
+                "`{field}` of {} is `{}`, it must be one of {}",
+                self.what,
+                text.value,
+                names.join(", ")
+            );
+            report.error(Code::BadValue, text.span, message, help);
+        }
+        found
+    }
+
+    pub fn texts(&self, field: &str, report: &mut Report<'_>) -> Vec<Text> {
+        let Some(value) = self.value(field) else { return Vec::new() };
+        let Some(list) = value.get_ref().as_array() else {
+            self.mismatch(field, "a list of texts", report);
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        for element in list {
+            match element.get_ref().as_str() {
+                Some(text) => texts.push(Text {
+                    value: text.to_string(),
+                    span: inner_span(report.text, element.span(), text),
+                }),
+                None => {
+                    let message = format!("`{field}` of {} must hold texts only", self.what);
+                    report.error(Code::WrongType, element.span(), message, "");
+                }
+            }
+        }
+        texts
+    }
+
+    pub fn table(
+        &self,
+        field: &str,
+        what: &str,
+        known: &[&'static str],
+        report: &mut Report<'_>,
+    ) -> Option<Self> {
+        let value = self.value(field)?;
+        match value.get_ref().as_table() {
+            Some(table) => Some(Self::new(table, value.span(), what, known, report)),
+            None => {
+                self.mismatch(field, "a table", report);
+                None
+            }
+        }
+    }
+
+    /// The entries of a table whose keys are free, in the order of the file.
+    pub fn entries(&self, field: &str, report: &mut Report<'_>) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
+        let Some(value) = self.value(field) else { return Vec::new() };
+        let Some(table) = value.get_ref().as_table() else {
+            self.mismatch(field, "a table", report);
+            return Vec::new();
+        };
+        let mut entries: Vec<_> = table
+            .iter()
+            .map(|(key, value)| (Text { value: key.get_ref().to_string(), span: key.span() }, value))
+            .collect();
+        entries.sort_by_key(|(key, _)| key.span.start);
+        entries
+    }
+
+    /// The tables of an array `[[field]]`.
+    pub fn tables(
+        &self,
+        field: &str,
+        most: usize,
+        known: &[&'static str],
+        report: &mut Report<'_>,
+    ) -> Vec<Self> {
+        let Some(value) = self.value(field) else { return Vec::new() };
+        let Some(list) = value.get_ref().as_array() else {
+            self.mismatch(field, &format!("written as `[[{field}]]`"), report);
+            return Vec::new();
+        };
+        if list.len() > most {
+            report.error(
+                Code::TooLarge,
+                value.span(),
+                format!("{} entries of `{field}`, at most {most} are allowed", list.len()),
+                "",
+            );
+            return Vec::new();
+        }
+        let mut tables = Vec::new();
+        for element in list {
+            match element.get_ref().as_table() {
+                Some(table) => {
+                    let name =
+                        ["key", "name", "code"].iter().find_map(|name| table.get(*name)?.get_ref().as_str());
+                    let what = name.map_or_else(|| field.to_string(), |name| format!("{field} `{name}`"));
+                    tables.push(Self::new(table, element.span(), what, known, report));
+                }
+                None => report.error(
+                    Code::WrongType,
+                    element.span(),
+                    format!("`{field}` must hold tables: `[[{field}]]`"),
+                    "",
+                ),
+            }
+        }
+        tables
+    }
+}
+
+/// A decimal of the file, not negative, kept to six places.
+pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Report<'_>) -> Option<Decimal> {
+    let Some(text) = number_text(value.get_ref()) else {
+        let found = value.get_ref().type_str();
+        report.error(
+            Code::WrongType,
+            value.span(),
+            format!("{what} must be a number, here is {} {found}", article(found)),
+            "",
+        );
+        return None;
+    };
+    match Decimal::parse(&text) {
+        Ok((decimal, _)) if decimal < Decimal::ZERO => {
+            report.error(
+                Code::BadValue,
+                value.span(),
+                format!("{what} is negative: {text}"),
+                "it must be 0 or more",
+            );
+            None
+        }
+        Ok((decimal, exact)) => {
+            if !exact {
+                let help = format!("write {decimal}, the value used");
+                report.warn(
+                    Code::WeightPrecision,
+                    value.span(),
+                    format!("{what} has more than six places: {text}"),
+                    help,
+                );
+            }
+            Some(decimal)
+        }
+        Err(DecimalError::TooLarge) => {
+            report.error(Code::BadValue, value.span(), format!("{what} is too large: {text}"), "");
+            None
+        }
+        Err(DecimalError::Malformed) => {
+            report.error(
+                Code::BadValue,
+                value.span(),
+                format!("{what} is not a finite decimal: {text}"),
+                "write it as 0.25",
+            );
+            None
+        }
+    }
+}
+
+/// The text of a number in the file, without underscores and in base ten.
+pub(super) fn number_text(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::Integer(whole) if whole.radix() == 10 => Some(plain(whole.as_str())),
+        DeValue::Integer(whole) => {
+            i64::from_str_radix(&plain(whole.as_str()), whole.radix()).ok().map(|x| x.to_string())
+        }
+        DeValue::Float(float) => Some(plain(float.as_str())),
+        _ => None,
+    }
+}
+
+fn plain(digits: &str) -> String {
+    digits.chars().filter(|&c| c != '_').collect()
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+/// The place of a text without its quotes, where the file holds it plainly (no escapes); else the whole value.
+pub(super) fn inner_span(file: &str, span: Range<usize>, text: &str) -> Range<usize> {
+    let written = file.get(span.clone()).unwrap_or_default();
+    match written.find(text) {
+        Some(at) if !text.is_empty() && written.len() <= text.len() + 7 => {
+            span.start + at..span.start + at + text.len()
+        }
+        _ => span,
+    }
+}

@@ -1,0 +1,106 @@
+//! From the text of a file to a checked scorecard.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use toml::de::DeTable;
+
+use super::fields::Report;
+use super::{Scorecard, canonical, resolve, source};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+
+/// Largest scorecard file, in bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Gives the text of a released card by name (`arena@1.0.0`), for cards with a base.
+pub type Library<'l> = &'l dyn Fn(&str) -> Option<String>;
+
+impl Scorecard {
+    /// Reads and checks a card. `library` gives the text of the family that a challenge names as its base.
+    ///
+    /// # Errors
+    /// Everything that is wrong, in the order of the file; warnings alone do not refuse a card.
+    ///
+    /// ```
+    /// use karat_core::scorecard::Scorecard;
+    /// let card = Scorecard::parse(
+    ///     r#"
+    ///     schema = "karat/scorecard/1"
+    ///     id = "solved"
+    ///     version = "1.0.0"
+    ///     title = "Share of tasks solved"
+    ///     evidence = "facts"
+    ///     [facts]
+    ///     solved = { min = 0, max = "asked", integer = true }
+    ///     asked = { min = 1, integer = true }
+    ///     [[dimension]]
+    ///     key = "success"
+    ///     weight = 1
+    ///     formula = "solved / asked"
+    ///     "#,
+    ///     &|_| None,
+    /// );
+    /// assert_eq!(card.unwrap().name(), "solved@1.0.0");
+    /// ```
+    pub fn parse(text: &str, library: Library<'_>) -> Result<Self, Vec<Diagnostic>> {
+        let checked = crate::check::check_text(text, library);
+        match checked.card {
+            Some(card) => Ok(card),
+            None => Err(checked.diagnostics),
+        }
+    }
+
+    /// Reads a card as far as its structure; what needs arithmetic over ranges is left to [`crate::check`].
+    pub(crate) fn read(text: &str, library: Library<'_>) -> (Option<Self>, Vec<Diagnostic>) {
+        let mut report = Report { text, found: Vec::new() };
+        let card = read(text, library, &mut report, true);
+        report.found.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));
+        (card, report.found)
+    }
+}
+
+fn read(text: &str, library: Library<'_>, report: &mut Report<'_>, may_have_base: bool) -> Option<Scorecard> {
+    if text.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes, at most {MAX_BYTES} are allowed", text.len());
+        report.error(Code::TooLarge, 0..0, message, "");
+        return None;
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        for error in &errors {
+            let span = error.span().unwrap_or(0..0);
+            report.error(Code::Syntax, span, error.message().replace('\n', ", "), "");
+        }
+        return None;
+    }
+    let table = table.into_inner();
+    let draft = source::read(&table, report);
+    let Some(base_name) = draft.base.clone() else {
+        return resolve::resolve(draft, canonical::digest(&table, None), report);
+    };
+    if !may_have_base {
+        report.error(Code::UnknownBase, base_name.span, "a base cannot have a base itself".to_string(), "");
+        return None;
+    }
+    let Some(base_text) = library(&base_name.value) else {
+        let message = format!("there is no scorecard `{}`", base_name.value);
+        report.error(Code::UnknownBase, base_name.span, message, "name a released family: `arena@1.0.0`");
+        return None;
+    };
+    let mut base_report = Report { text: &base_text, found: Vec::new() };
+    let base = read(&base_text, library, &mut base_report, false);
+    let Some(base) = base else {
+        let first = base_report.found.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
+        let why = first.map_or_else(String::new, |first| format!(": {}", first.message));
+        report.error(
+            Code::UnknownBase,
+            base_name.span,
+            format!("the base `{}` has errors{why}", base_name.value),
+            "",
+        );
+        return None;
+    };
+    let digest = canonical::digest(&table, Some(base.digest));
+    resolve::resolve_challenge(draft, &base, digest, report)
+}

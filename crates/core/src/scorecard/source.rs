@@ -1,0 +1,571 @@
+//! The TOML of a scorecard, field by field, into a draft whose names are not yet resolved.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use toml::de::DeTable;
+
+use super::fields::{Fields, Report, Text, decimal};
+use super::{FactType, Keep, Mean, Publish, Reporter, Scale, WeightSum};
+use crate::diagnostic::Code;
+use crate::number::Decimal;
+
+/// The schema that this engine reads.
+pub(super) const SCHEMA: &str = "karat/scorecard/1";
+/// Most dimensions, facts or lets in a card.
+const MOST: usize = 256;
+
+const CARD_FIELDS: &[&str] = &[
+    "schema",
+    "id",
+    "version",
+    "title",
+    "source",
+    "about",
+    "evidence",
+    "mean",
+    "scale",
+    "weights",
+    "facts",
+    "let",
+    "dimension",
+    "group",
+    "profiles",
+    "override",
+    "rule",
+    "gate",
+    "band",
+    "tier",
+    "family",
+    "base",
+    "dims",
+    "describe",
+    "keep",
+    "standing",
+];
+
+/// A card as written: types fit, names are still texts.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub id: String,
+    pub version: String,
+    pub title: String,
+    pub source: String,
+    pub about: String,
+    pub evidence: Option<Text>,
+    pub mean: Option<Mean>,
+    pub scale: Option<Scale>,
+    pub weight_sum: Option<WeightSum>,
+    pub facts: Vec<DraftFact>,
+    pub lets: Vec<(Text, Text)>,
+    pub dimensions: Vec<DraftDimension>,
+    pub groups: Vec<DraftGroup>,
+    pub profiles: Option<DraftProfiles>,
+    pub override_tolerance: Option<Decimal>,
+    pub rules: Vec<DraftRule>,
+    pub gates: Vec<DraftGate>,
+    pub bands: Vec<(Text, Decimal)>,
+    pub tiers: Vec<DraftTier>,
+    pub family: Option<DraftFamily>,
+    pub base: Option<Text>,
+    pub dims: Vec<(Text, Decimal, Range<usize>)>,
+    pub describe: Vec<DraftDescription>,
+    pub keeps: Vec<Keep>,
+    /// The place of the whole file's head, for what is missing as a whole.
+    pub head: Range<usize>,
+}
+
+pub(super) struct DraftFact {
+    pub name: Text,
+    pub kind: FactType,
+    pub unit: String,
+    pub min: f64,
+    pub max: f64,
+    pub max_fact: Option<Text>,
+    pub integer: bool,
+    pub unknown: Option<f64>,
+    pub from: Reporter,
+    pub about: String,
+}
+
+pub(super) struct DraftDimension {
+    pub key: Text,
+    pub label: String,
+    pub description: String,
+    pub color: String,
+    pub weight: Option<Decimal>,
+    pub weight_span: Range<usize>,
+    pub formula: Option<Text>,
+    pub when: Option<Text>,
+    pub applies: Option<Text>,
+    pub missing: super::MissingPolicy,
+    pub group: Option<Text>,
+}
+
+pub(super) struct DraftGroup {
+    pub key: Text,
+    pub label: String,
+    pub weight: Decimal,
+    pub mean: Option<Mean>,
+    pub parent: Option<Text>,
+}
+
+pub(super) struct DraftProfiles {
+    pub by: Option<Text>,
+    pub fallback: Option<Text>,
+    pub list: Vec<(Text, Vec<(Text, Decimal)>)>,
+    pub span: Range<usize>,
+}
+
+pub(super) struct DraftRule {
+    pub name: Text,
+    pub when: Text,
+    pub set: Text,
+}
+
+pub(super) struct DraftGate {
+    pub name: Text,
+    pub when: Text,
+    pub cap: Option<Decimal>,
+    pub tier: Option<Text>,
+    pub span: Range<usize>,
+}
+
+pub(super) struct DraftTier {
+    pub name: Text,
+    pub score: Decimal,
+    pub coverage: Decimal,
+    pub mandatory: Vec<Text>,
+    pub floor: Decimal,
+    pub require: Vec<(Text, Decimal)>,
+}
+
+pub(super) struct DraftFamily {
+    pub pick: (usize, usize),
+    pub extra: Vec<Text>,
+}
+
+pub(super) struct DraftDescription {
+    pub key: Text,
+    pub label: Option<String>,
+    pub description: Option<String>,
+    pub color: Option<String>,
+}
+
+/// Reads the fields of a card. What does not fit is reported and left out.
+pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
+    let first_line = report.text.find('\n').unwrap_or(report.text.len());
+    let head = 0..first_line;
+    let card = Fields::new(table, head.clone(), "a scorecard", CARD_FIELDS, report);
+    let mut draft = Draft { head, ..Draft::default() };
+    if card.has("standing") {
+        let help = "windows, decay and ratings are not part of this version: remove the section";
+        report.error(
+            Code::NotYet,
+            card.place("standing"),
+            "`standing` is not yet supported".to_string(),
+            help,
+        );
+    }
+    read_header(&card, &mut draft, report);
+    draft.facts = read_facts(&card, report);
+    for (name, value) in limited(card.entries("let", report), "let", report) {
+        match value.get_ref().as_str() {
+            Some(_) => draft.lets.extend(formula_of(&name, value, report).map(|formula| (name, formula))),
+            None => report.error(
+                Code::WrongType,
+                value.span(),
+                format!("let `{}` must be a formula in quotes", name.value),
+                "",
+            ),
+        }
+    }
+    draft.dimensions = read_dimensions(&card, report);
+    draft.groups = read_groups(&card, report);
+    draft.profiles = read_profiles(&card, report);
+    if let Some(policy) = card.table("override", "override", &["tolerance"], report) {
+        draft.override_tolerance = Some(policy.decimal("tolerance", report).unwrap_or(Decimal::ZERO));
+    }
+    read_verdicts(&card, &mut draft, report);
+    read_family(&card, &mut draft, report);
+    for keep in card.tables("keep", MOST, &["code", "at", "why"], report) {
+        let code = keep.required("code", "name the warning that stays, such as KC301", report);
+        let why = keep.required("why", "say why it stays", report);
+        let at = keep.text_or_empty("at", report);
+        if let (Some(code), Some(why)) = (code, why) {
+            draft.keeps.push(Keep { code: code.value, at, why: why.value, span: code.span });
+        }
+    }
+    draft
+}
+
+fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>) {
+    if let Some(schema) =
+        card.required("schema", "start the file with schema = \"karat/scorecard/1\"", report)
+        && schema.value != SCHEMA
+    {
+        let message = format!("`schema` is `{}`, this engine reads `{SCHEMA}`", schema.value);
+        report.error(Code::BadValue, schema.span, message, "");
+    }
+    if let Some(id) = card.required("id", "name the rule: lower-case letters, digits and hyphens", report) {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if !id.value.starts_with(|c: char| c.is_ascii_lowercase())
+            || !id.value.chars().all(plain)
+            || id.value.len() > 64
+        {
+            let message = format!("`id` is `{}`", id.value);
+            report.error(
+                Code::BadValue,
+                id.span,
+                message,
+                "use lower-case letters, digits and hyphens, a letter first, at most 64",
+            );
+        }
+        draft.id = id.value;
+    }
+    if let Some(version) = card.required("version", "version = \"1.0.0\"", report) {
+        let parts: Vec<&str> = version.value.split('.').collect();
+        let whole =
+            |part: &&str| !part.is_empty() && part.len() < 10 && part.bytes().all(|b| b.is_ascii_digit());
+        if parts.len() != 3 || !parts.iter().all(whole) {
+            report.error(
+                Code::BadValue,
+                version.span,
+                format!("`version` is `{}`", version.value),
+                "write major.minor.patch: 1.0.0",
+            );
+        }
+        draft.version = version.value;
+    }
+    draft.title =
+        card.required("title", "one line for people", report).map_or_else(String::new, |title| title.value);
+    draft.source = card.text_or_empty("source", report);
+    draft.about = card.text_or_empty("about", report);
+    draft.evidence = card.text("evidence", report);
+    draft.mean = card.word("mean", &Mean::ALL.map(|mean| (mean.name(), mean)), report);
+    draft.base = card.text("base", report);
+    if let Some(scale) = card.table("scale", "scale", &["max", "publish", "places"], report) {
+        let max = scale.whole("max", 1, 10_000, report).unwrap_or(1);
+        if ![1, 10, 100, 1000, 10_000].contains(&max) {
+            let help = "choose 1, 10, 100, 1000 or 10000";
+            report.error(
+                Code::BadValue,
+                scale.place("max"),
+                format!("a scale of {max} points is not a power of ten"),
+                help,
+            );
+        }
+        let words = [("exact", Publish::Exact), ("floor", Publish::Floor), ("half-up", Publish::HalfUp)];
+        let publish = scale.word("publish", &words, report).unwrap_or(Publish::Exact);
+        let places = scale.whole("places", 0, 6, report).unwrap_or(0);
+        if publish == Publish::Exact && places > 0 {
+            report.error(
+                Code::BadValue,
+                scale.place("places"),
+                "`places` goes with `floor` or `half-up`".to_string(),
+                "",
+            );
+        }
+        draft.scale = Some(Scale { max, publish, places });
+    }
+    if let Some(weights) = card.table("weights", "weights", &["sum", "tolerance"], report) {
+        let target = weights.decimal("sum", report).unwrap_or(Decimal::ONE);
+        let tolerance = weights.decimal("tolerance", report).unwrap_or(Decimal::ZERO);
+        draft.weight_sum = Some(WeightSum { target, tolerance });
+    }
+}
+
+fn read_facts(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftFact> {
+    const FIELDS: &[&str] = &["type", "unit", "min", "max", "integer", "unknown", "from", "about"];
+    let mut facts = Vec::new();
+    for (name, value) in limited(card.entries("facts", report), "facts", report) {
+        let Some(table) = value.get_ref().as_table() else {
+            let message = format!("fact `{}` must be a table", name.value);
+            report.error(
+                Code::WrongType,
+                value.span(),
+                message,
+                format!("{} = {{ unit = \"s\", min = 0 }}", name.value),
+            );
+            continue;
+        };
+        check_name(&name, report);
+        let fact = Fields::new(table, name.span.clone(), format!("fact `{}`", name.value), FIELDS, report);
+        let types = [("number", FactType::Number), ("boolean", FactType::Boolean), ("text", FactType::Text)];
+        let kind = fact.word("type", &types, report).unwrap_or(FactType::Number);
+        if kind != FactType::Number {
+            for field in ["unit", "min", "max", "integer", "unknown"] {
+                if fact.has(field) {
+                    report.error(
+                        Code::BadValue,
+                        fact.place(field),
+                        format!("only a number has `{field}`"),
+                        "",
+                    );
+                }
+            }
+        }
+        let max_fact = fact.text_if_text("max", report);
+        let min = fact.number("min", report).unwrap_or(f64::NEG_INFINITY);
+        let max = if max_fact.is_some() { None } else { fact.number("max", report) }.unwrap_or(f64::INFINITY);
+        if min > max {
+            report.error(
+                Code::BadValue,
+                fact.place("min"),
+                format!("fact `{}`: min {min} is above max {max}", name.value),
+                "",
+            );
+        }
+        facts.push(DraftFact {
+            kind,
+            unit: fact.text("unit", report).map_or_else(|| "1".to_string(), |unit| unit.value),
+            min,
+            max,
+            max_fact,
+            integer: fact.flag("integer", report).unwrap_or(false),
+            unknown: fact.number("unknown", report),
+            from: fact
+                .word("from", &Reporter::ALL.map(|from| (from.name(), from)), report)
+                .unwrap_or(Reporter::Unstated),
+            about: fact.text_or_empty("about", report),
+            name,
+        });
+    }
+    facts
+}
+
+fn read_dimensions(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftDimension> {
+    const FIELDS: &[&str] =
+        &["key", "label", "description", "color", "weight", "formula", "when", "applies", "missing", "group"];
+    let mut dimensions = Vec::new();
+    for table in card.tables("dimension", MOST, FIELDS, report) {
+        let Some(key) = table.required("key", "name the dimension", report) else { continue };
+        check_name(&key, report);
+        let weight_span = if table.has("weight") { table.place("weight") } else { key.span.clone() };
+        let label = table.text("label", report).map_or_else(|| key.value.clone(), |label| label.value);
+        dimensions.push(DraftDimension {
+            label,
+            description: table.text_or_empty("description", report),
+            color: table.text_or_empty("color", report),
+            weight: table.decimal("weight", report),
+            weight_span,
+            formula: table.text("formula", report),
+            when: table.text("when", report),
+            applies: table.text("applies", report),
+            missing: read_missing(&table, report),
+            group: table.text("group", report),
+            key,
+        });
+    }
+    dimensions
+}
+
+fn read_missing(table: &Fields<'_, '_>, report: &mut Report<'_>) -> super::MissingPolicy {
+    use super::MissingPolicy;
+    if let Some(policy) = table.table_if_table("missing", "missing", &["default"], report) {
+        policy.require("default", "missing = { default = 0.5 }", report);
+        let value = policy.decimal("default", report).unwrap_or(Decimal::ZERO);
+        if value > Decimal::ONE {
+            report.error(
+                Code::BadValue,
+                policy.place("default"),
+                format!("a default reading of {value} is above 1"),
+                "",
+            );
+        }
+        return MissingPolicy::Default(value.millionths() * 1000);
+    }
+    let words = [
+        ("exclude", MissingPolicy::Exclude),
+        ("zero", MissingPolicy::Zero),
+        ("withhold", MissingPolicy::Withhold),
+    ];
+    table.word("missing", &words, report).unwrap_or(MissingPolicy::Exclude)
+}
+
+fn read_groups(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftGroup> {
+    let mut groups = Vec::new();
+    for table in card.tables("group", MOST, &["key", "label", "weight", "mean", "group"], report) {
+        let Some(key) = table.required("key", "name the group", report) else { continue };
+        check_name(&key, report);
+        table.require("weight", "say what share it has in its parent", report);
+        groups.push(DraftGroup {
+            label: table.text("label", report).map_or_else(|| key.value.clone(), |label| label.value),
+            weight: table.decimal("weight", report).unwrap_or(Decimal::ZERO),
+            mean: table.word("mean", &Mean::ALL.map(|mean| (mean.name(), mean)), report),
+            parent: table.text("group", report),
+            key,
+        });
+    }
+    groups
+}
+
+fn read_profiles(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<DraftProfiles> {
+    let table = card.table("profiles", "profiles", &["by", "fallback", "weights"], report)?;
+    let mut list = Vec::new();
+    for (name, value) in limited(table.entries("weights", report), "profiles.weights", report) {
+        let Some(weights) = value.get_ref().as_table() else {
+            report.error(
+                Code::WrongType,
+                value.span(),
+                format!("profile `{}` must be a table of weights", name.value),
+                "",
+            );
+            continue;
+        };
+        let mut entries: Vec<(Text, Decimal)> = weights
+            .iter()
+            .filter_map(|(key, value)| {
+                let weight = decimal(value, &format!("the weight of `{}`", key.get_ref()), report)?;
+                Some((Text { value: key.get_ref().to_string(), span: key.span() }, weight))
+            })
+            .collect();
+        entries.sort_by_key(|(key, _)| key.span.start);
+        list.push((name, entries));
+    }
+    Some(DraftProfiles {
+        by: table.required("by", "name the text fact that chooses", report),
+        fallback: table.required("fallback", "name the profile used when nothing matches", report),
+        list,
+        span: table.span.clone(),
+    })
+}
+
+fn read_verdicts(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>) {
+    for rule in card.tables("rule", MOST, &["name", "when", "set", "about"], report) {
+        let name = rule.required("name", "name the rule", report);
+        let when = rule.required("when", "say when the rule fires", report);
+        let set = rule.required("set", "say what the score becomes, such as `min(1, score + 0.1)`", report);
+        rule.text_or_empty("about", report);
+        if let (Some(name), Some(when), Some(set)) = (name, when, set) {
+            draft.rules.push(DraftRule { name, when, set });
+        }
+    }
+    for gate in card.tables("gate", MOST, &["name", "when", "cap", "tier", "about"], report) {
+        let name = gate.required("name", "name the gate", report);
+        let when = gate.required("when", "say when the gate holds", report);
+        gate.text_or_empty("about", report);
+        if !gate.has("cap") && !gate.has("tier") {
+            let help = "give `cap` (points) or `tier` (a tier or \"none\")";
+            report.error(Code::MissingField, gate.span.clone(), "a gate that does nothing".to_string(), help);
+        }
+        let (cap, tier) = (gate.decimal("cap", report), gate.text("tier", report));
+        if let (Some(name), Some(when)) = (name, when) {
+            draft.gates.push(DraftGate { name, when, cap, tier, span: gate.span.clone() });
+        }
+    }
+    for band in card.tables("band", MOST, &["name", "from", "about"], report) {
+        band.require("from", "the lowest published score of the band", report);
+        band.text_or_empty("about", report);
+        if let (Some(name), Some(from)) =
+            (band.required("name", "name the band", report), band.decimal("from", report))
+        {
+            draft.bands.push((name, from));
+        }
+    }
+    for tier in card.tables(
+        "tier",
+        MOST,
+        &["name", "score", "coverage", "mandatory", "floor", "require", "about"],
+        report,
+    ) {
+        let Some(name) = tier.required("name", "name the tier", report) else { continue };
+        tier.text_or_empty("about", report);
+        let mut require = Vec::new();
+        for (key, value) in tier.entries("require", report) {
+            require.extend(
+                decimal(value, &format!("the floor of `{}`", key.value), report).map(|floor| (key, floor)),
+            );
+        }
+        draft.tiers.push(DraftTier {
+            score: tier.decimal("score", report).unwrap_or(Decimal::ZERO),
+            coverage: tier.decimal("coverage", report).unwrap_or(Decimal::ZERO),
+            mandatory: tier.texts("mandatory", report),
+            floor: tier.decimal("floor", report).unwrap_or(Decimal::ZERO),
+            require,
+            name,
+        });
+    }
+}
+
+fn read_family(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>) {
+    if let Some(family) = card.table("family", "family", &["pick", "extra"], report) {
+        let pick = family.table("pick", "pick", &["min", "max"], report);
+        let bound = |field: &str, other: u32, report: &mut Report<'_>| {
+            pick.as_ref().and_then(|pick| pick.whole(field, 1, MOST as u32, report)).unwrap_or(other) as usize
+        };
+        let pick = (bound("min", 1, report), bound("max", MOST as u32, report));
+        draft.family = Some(DraftFamily { pick, extra: family.texts("extra", report) });
+    }
+    for (key, value) in limited(card.entries("dims", report), "dims", report) {
+        if let Some(weight) = decimal(value, &format!("the weight of `{}`", key.value), report) {
+            draft.dims.push((key, weight, value.span()));
+        }
+    }
+    for (key, value) in card.entries("describe", report) {
+        let Some(table) = value.get_ref().as_table() else {
+            report.error(
+                Code::WrongType,
+                value.span(),
+                format!("`describe.{}` must be a table", key.value),
+                "",
+            );
+            continue;
+        };
+        let fields = Fields::new(
+            table,
+            value.span(),
+            format!("describe `{}`", key.value),
+            &["label", "description", "color"],
+            report,
+        );
+        let mut text = |field| fields.text(field, report).map(|text| text.value);
+        let (label, description, color) = (text("label"), text("description"), text("color"));
+        draft.describe.push(DraftDescription { label, description, color, key });
+    }
+}
+
+/// Names in formulas are letters, digits and underscores.
+fn check_name(name: &Text, report: &mut Report<'_>) {
+    let fits = name.value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && name.value.len() <= 64;
+    let reserved = ["and", "or", "not", "true", "false", "score", "composite", "coverage"]
+        .contains(&name.value.as_str())
+        || crate::formula::Function::ALL.iter().any(|function| function.name() == name.value);
+    if !fits {
+        let help = "use letters, digits and underscores, a letter first, at most 64";
+        report.error(
+            Code::BadValue,
+            name.span.clone(),
+            format!("`{}` cannot be a name in a formula", name.value),
+            help,
+        );
+    } else if reserved {
+        let message = format!("`{}` is a word of the formula language", name.value);
+        report.error(Code::BadValue, name.span.clone(), message, "choose another name");
+    }
+}
+
+fn formula_of(
+    name: &Text,
+    value: &toml::Spanned<toml::de::DeValue<'_>>,
+    report: &mut Report<'_>,
+) -> Option<Text> {
+    check_name(name, report);
+    let text = value.get_ref().as_str()?;
+    Some(Text { value: text.to_string(), span: super::fields::inner_span(report.text, value.span(), text) })
+}
+
+fn limited<T>(list: Vec<(Text, T)>, what: &str, report: &mut Report<'_>) -> Vec<(Text, T)> {
+    match list.get(MOST) {
+        None => list,
+        Some((key, _)) => {
+            let message = format!("{} entries in `{what}`, at most {MOST} are allowed", list.len());
+            report.error(Code::TooLarge, key.span.clone(), message, "");
+            Vec::new()
+        }
+    }
+}
