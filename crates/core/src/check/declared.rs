@@ -90,8 +90,13 @@ impl<'a> Declared<'a> {
         &self,
         conditions: impl IntoIterator<Item = &'e Expr<Symbol>>,
     ) -> Option<Narrowed<'_>> {
-        let mut inside = Narrowed { declared: self, known: Vec::new(), lets: RefCell::default() };
+        let mut inside = self.plain();
         conditions.into_iter().all(|condition| inside.assume(condition, true)).then_some(inside)
+    }
+
+    /// The surroundings in which nothing more is known.
+    pub(super) fn plain(&self) -> Narrowed<'_> {
+        Narrowed { declared: self, known: Vec::new(), lets: RefCell::default() }
     }
 
     /// The reading of a dimension as others see it.
@@ -147,7 +152,7 @@ impl Surroundings for Declared<'_> {
     }
 
     fn branch(&self, condition: &Expr<Symbol>, truth: bool, branch: &Expr<Symbol>) -> Option<(Range, Known)> {
-        let mut inside = Narrowed { declared: self, known: Vec::new(), lets: RefCell::default() };
+        let mut inside = self.plain();
         inside.assume(condition, truth).then(|| evaluate_known(branch, &inside))
     }
 }

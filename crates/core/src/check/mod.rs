@@ -4,6 +4,7 @@
 //! Everything rests on intervals: [`range`] evaluates a formula over the ranges that the facts declare.
 
 mod declared;
+mod direction;
 mod findings;
 pub mod range;
 mod readings;
@@ -13,6 +14,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::declared::Declared;
+pub use self::direction::Direction;
 use self::findings::Findings;
 use self::range::Interval;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -34,6 +36,8 @@ pub struct Checked {
 pub struct Report {
     /// Every dimension and what its value can be.
     pub readings: Vec<(String, Interval)>,
+    /// Every number and condition among the facts, and how the score moves when it grows.
+    pub directions: Vec<(String, Direction)>,
 }
 
 /// Reads and checks the text of a card.
@@ -60,7 +64,9 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     readings::check(card, &declared, &wrong, &mut findings);
     let readings = card.dimensions.iter().zip(&declared.values);
     let readings = readings.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();
-    (findings.finish(), Report { readings })
+    let present = Declared::present(card);
+    let directions = direction::directions(card, &present);
+    (findings.finish(), Report { readings, directions })
 }
 
 #[cfg(test)]

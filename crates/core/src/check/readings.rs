@@ -37,7 +37,7 @@ pub(super) fn check(card: &Scorecard, declared: &Declared<'_>, wrong: &[Site], f
             Site::Let(_) => None,
             Site::Value(at) => card.dimensions.get(at).and_then(|dimension| declared.scored(dimension)),
             Site::Set(at) => card.rules.get(at).and_then(|rule| declared.assuming([&rule.when.expr])),
-            _ => declared.assuming([]),
+            _ => Some(declared.plain()),
         };
         if let Some(inside) = inside.filter(|_| !wrong.contains(&site)) {
             partial.visit(formula, &formula.expr, &inside, site.name(card));
@@ -118,35 +118,14 @@ impl Partial<'_, '_, '_> {
     }
 
     fn complain(&mut self, formula: &Formula, expr: &Expr<Symbol>, inside: &Narrowed<'_>, name: &str) {
-        let number = |part: &Expr<Symbol>| evaluate(part, inside).number();
+        let Some((part, label)) = without_result(expr, inside) else { return };
         let text = |part: &Expr<Symbol>| formula.text.get(part.span.clone()).unwrap_or_default();
-        let (part, label, help) = match &expr.kind {
-            ExprKind::Binary(Binary::Divide, _, by) if number(by).contains(0.0) => {
-                let by_text = text(by);
-                let guard = format!("guard it: `if({by_text} > 0, {}, 0)`", text(expr));
-                (&**by, "may be 0", guard)
-            }
-            ExprKind::Call(Function::Sqrt, arguments) => match arguments.as_slice() {
-                [x] if number(x).low < 0.0 => {
-                    (x, "may be negative", format!("write `sqrt(max(0, {}))`", text(x)))
-                }
-                _ => return,
-            },
-            ExprKind::Call(Function::Ln | Function::Log2, arguments) => match arguments.as_slice() {
-                [x] if number(x).low <= 0.0 => {
-                    (x, "may be 0 or less", format!("guard it with `if({} > 0, ..., 0)`", text(x)))
-                }
-                _ => return,
-            },
-            ExprKind::Call(Function::Pow, arguments) => match arguments.as_slice() {
-                [base, exponent]
-                    if number(base).low < 0.0 || (number(base).low <= 0.0 && number(exponent).low < 0.0) =>
-                {
-                    (base, "may be 0 or less", format!("keep the base above 0: `max({}, ...)`", text(base)))
-                }
-                _ => return,
-            },
-            _ => return,
+        let (whole, operand) = (text(expr), text(part));
+        let help = match expr.kind {
+            ExprKind::Binary(..) => format!("guard it: `if({operand} > 0, {whole}, 0)`"),
+            ExprKind::Call(Function::Sqrt, _) => format!("write `sqrt(max(0, {operand}))`"),
+            ExprKind::Call(Function::Pow, _) => format!("keep its base above 0: `max({operand}, ...)`"),
+            _ => format!("guard it: `if({operand} > 0, {whole}, 0)`"),
         };
         let roots = part.symbols();
         let mut about: Vec<&str> =
@@ -165,5 +144,48 @@ impl Partial<'_, '_, '_> {
             label,
             &help,
         );
+    }
+}
+
+/// The operand for which an operation may have no result, and what that operand may be.
+fn without_result<'e>(
+    expr: &'e Expr<Symbol>,
+    inside: &Narrowed<'_>,
+) -> Option<(&'e Expr<Symbol>, &'static str)> {
+    let number = |part: &Expr<Symbol>| evaluate(part, inside).number();
+    match &expr.kind {
+        ExprKind::Binary(Binary::Divide, _, by) => number(by).contains(0.0).then_some((&**by, "may be 0")),
+        ExprKind::Call(function, arguments) => match (function, arguments.as_slice()) {
+            (Function::Sqrt, [x]) => (number(x).low < 0.0).then_some((x, "may be negative")),
+            (Function::Ln | Function::Log2, [x]) => (number(x).low <= 0.0).then_some((x, "may be 0 or less")),
+            (Function::Pow, [base, exponent]) => {
+                let low = number(base).low;
+                (low < 0.0 || (low <= 0.0 && number(exponent).low < 0.0))
+                    .then_some((base, "may be 0 or less"))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether some operation of a formula may have no result. Overflow aside, a formula that may not fail never does.
+pub(super) fn may_fail(expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
+    match &expr.kind {
+        ExprKind::Name(Symbol::Let(at)) => inside.declared.card.lets.get(*at).is_some_and(|named| {
+            !inside.declared.pay(named.formula.text.len()) || may_fail(&named.formula.expr, inside)
+        }),
+        ExprKind::Call(Function::If, arguments) => {
+            let [condition, branches @ ..] = arguments.as_slice() else { return true };
+            let decision = evaluate(condition, inside).flag();
+            may_fail(condition, inside)
+                || [true, false].into_iter().zip(branches).any(|(truth, branch)| {
+                    let reached = if decision == Some(!truth) { None } else { inside.and(condition, truth) };
+                    reached.is_some_and(|inside| may_fail(branch, &inside))
+                })
+        }
+        _ => {
+            without_result(expr, inside).is_some() || expr.operands().any(|operand| may_fail(operand, inside))
+        }
     }
 }
