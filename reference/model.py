@@ -133,6 +133,8 @@ class Item:
 
 # 2. Weights
 
+MOST_WEIGHT_UNITS = 8_000_000  # of the greatest common divisor of the members of a mean: decision 0001
+
 
 def weights_of(card, facts):
     """The weights of the card or of the profile that a text fact chooses, and what the record says of the profile."""
@@ -169,6 +171,10 @@ def apply_override(card, base, override):
             return rejected(total, f"the weight of `{key}` is negative")
         if weight != exact_decimal(weight):
             return rejected(total, f"the weight of `{key}` has more than {WEIGHT_PLACES} places")
+    for group in [None] + [group["key"] for group in card.groups]:
+        members = [int(merged[entry["key"]] * 10**WEIGHT_PLACES) for entry in card.members(group)]
+        if sum(members) > MOST_WEIGHT_UNITS * max(1, math.gcd(*members)):
+            return rejected(total, "the merged weights are too fine for their size")
     tolerance = exact_decimal(card.override["tolerance"])
     if abs(total - 1) > tolerance:
         return rejected(total, f"the merged sum is off 1 by more than {decimal_text(tolerance)}")
@@ -236,25 +242,29 @@ def apportion(total, parts, places):
 
 
 def contributions_of(card, weights, readings):
-    """What each dimension brings to the arithmetic mean; the parts add up to it exactly."""
+    """What each dimension brings to the arithmetic mean, and its share of the weight; both add up exactly."""
     places = SCORE_PLACES if card.mean == "weighted-sum" else READING_PLACES
-    contributions = {}
+    contributions, effective = {}, {}
 
-    def share_out(exact, total, members):
-        """Shares `total`, which is `exact` after rounding, in proportion to weight times reading."""
-        products = sum_of_products(members)
+    def share_out(exact, total, share, members):
+        """Shares `total`, which is `exact` after rounding, in proportion to weight times reading; `share` to weight."""
+        products, sum_of_weights = sum_of_products(members), sum(weight for _, weight, _ in members)
         parts = [exact * weight * reading / products if products else Fraction(0) for _, weight, reading in members]
-        for (entry, _, _), part in zip(members, apportion(total, parts, places)):
+        shares = [share * weight / sum_of_weights if sum_of_weights else Fraction(0) for _, weight, _ in members]
+        if not card.mean == "weighted-sum" or members != top:
+            shares = apportion(share, shares, READING_PLACES)
+        for (entry, _, _), part, share in zip(members, apportion(total, parts, places), shares):
             if entry["key"] in card.keys:
-                contributions[entry["key"]] = part
+                contributions[entry["key"]], effective[entry["key"]] = part, share
             else:
-                share_out(part, part, member_readings(card, entry["key"], weights, readings))
+                share_out(part, part, share, member_readings(card, entry["key"], weights, readings))
 
-    members = member_readings(card, None, weights, readings)
-    divisor = 1 if card.mean == "weighted-sum" else sum(weight for _, weight, _ in members)
-    exact = sum_of_products(members) / divisor
-    share_out(exact, on_grid(exact, places), members)
-    return contributions
+    top = member_readings(card, None, weights, readings)
+    sum_of_weights = sum(weight for _, weight, _ in top)
+    exact = sum_of_products(top) / (1 if card.mean == "weighted-sum" else sum_of_weights)
+    whole = sum_of_weights if card.mean == "weighted-sum" else Fraction(1)
+    share_out(exact, on_grid(exact, places), whole, top)
+    return contributions, effective
 
 
 def sum_of_products(members):
@@ -556,9 +566,9 @@ def score_item(card, given, override=None):
     if withheld:
         composite = None
     score, steps, undecided, held = run_rules_and_gates(card, item, composite, coverage)
-    published, band, tier, contributions = None, None, None, {}
+    published, band, tier, contributions, effective = None, None, None, {}, {}
     if status == "scored":
-        contributions = contributions_of(card, weights, readings)
+        contributions, effective = contributions_of(card, weights, readings)
         arithmetic = sum(contributions.values())
         if card.mean not in ("weighted-sum", "weighted-mean") or arithmetic != composite:
             steps.insert(0, {"kind": "mean", "name": card.mean, "before": arithmetic, "after": composite})
@@ -579,8 +589,8 @@ def score_item(card, given, override=None):
                 "key": key,
                 "status": item.readings[key].status,
                 "reading": item.readings[key].value,
-                "weight": base_weights[key],
-                "effective_weight": weights[key],
+                "weight": weights[key],
+                "effective_weight": effective.get(key, Fraction(0)),
                 "contribution": contributions.get(key, Fraction(0)),
             }
             for key in (dimension["key"] for dimension in card.dimensions)
