@@ -9,7 +9,7 @@ use super::{
 };
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
 use crate::number::{MILLION, UNITS_PER_ONE};
-use crate::scorecard::{FactType, MissingPolicy, Publish, Scorecard};
+use crate::scorecard::{Dimension, FactType, MissingPolicy, Publish, Scorecard};
 
 impl Plan {
     /// Compiles a card. The card has passed every check, so nothing can go wrong.
@@ -97,16 +97,20 @@ impl Compiler<'_> {
     fn load(&mut self, fact: usize) -> Register {
         let card = self.card;
         let limits = card.facts.get(fact).map_or(
-            Limits { min: 0.0, max: 0.0, max_fact: None, integer: false, unknown: f64::NAN },
+            Limits { max: 0.0, integer: false, ..Limits::FLAG },
             |declared| match declared.kind {
                 FactType::Number => Limits {
                     min: declared.min,
                     max: declared.max,
                     max_fact: declared.max_fact,
+                    bound_unknown: declared
+                        .max_fact
+                        .and_then(|other| card.facts.get(other)?.unknown)
+                        .unwrap_or(f64::NAN),
                     integer: declared.integer,
                     unknown: declared.unknown.unwrap_or(f64::NAN),
                 },
-                _ => Limits { min: 0.0, max: 1.0, max_fact: None, integer: true, unknown: f64::NAN },
+                _ => Limits::FLAG,
             },
         );
         self.known(Key::Load(fact), |to| Instruction::Load { fact, limits, to })
@@ -298,7 +302,12 @@ impl Compiler<'_> {
                 register
             }
             Symbol::Reading(at) => {
-                let reading = self.dimension(at).reading;
+                let mut reading = self.dimension(at).reading;
+                let fill = self.card.dimensions.get(at).map_or(f64::NAN, fill);
+                if !fill.is_nan() {
+                    let fill = self.constant(fill);
+                    reading = self.binary(B::Fill, reading, fill);
+                }
                 self.unary(U::FromBillionths, reading)
             }
             Symbol::Score => self.unary(U::FromUnits, self.score),
@@ -360,6 +369,15 @@ impl Compiler<'_> {
             // The parser counts arguments, so these do not occur.
             (Function::If | Function::Clamp | Function::Pow, _) => self.constant(state::MISSING),
         }
+    }
+}
+
+/// What stands in for the reading of a dimension that is missing or failed, in billionths; NaN for nothing.
+fn fill(dimension: &Dimension) -> f64 {
+    match dimension.missing {
+        MissingPolicy::Zero => 0.0,
+        MissingPolicy::Default(billionths) => billionths as f64,
+        MissingPolicy::Exclude | MissingPolicy::Withhold => f64::NAN,
     }
 }
 

@@ -79,7 +79,7 @@ pub(super) fn load(out: &mut [f64], fact: &[f64], bound: Option<&[f64]>, limits:
     }
     if let Some(bound) = bound {
         for (&x, &bound) in out.iter().zip(bound) {
-            broken |= x > bound;
+            broken |= (x > bound) & (bound != limits.bound_unknown);
         }
     }
     broken
@@ -105,7 +105,10 @@ pub(super) fn unary(operator: UnaryOperator, out: &mut [f64], x: &[f64]) {
             let x = if state::is(x, state::NOT_APPLICABLE) { state::MISSING } else { x };
             keep(x, x / BILLION as f64)
         }),
-        UnaryOperator::FromUnits => map1(out, x, |x| keep(x, x / UNITS_PER_ONE as f64)),
+        // Why there is no score does not matter to a formula: it is missing.
+        UnaryOperator::FromUnits => {
+            map1(out, x, |x| if x.is_nan() { state::MISSING } else { x / UNITS_PER_ONE as f64 })
+        }
     }
 }
 
@@ -143,6 +146,9 @@ pub(super) fn binary(operator: BinaryOperator, out: &mut [f64], x: &[f64], y: &[
         BinaryOperator::And => map2(out, x, y, |x, y| test(x, y, x == 1.0 && y == 1.0)),
         BinaryOperator::Or => map2(out, x, y, |x, y| test(x, y, x == 1.0 || y == 1.0)),
         BinaryOperator::Coalesce => map2(out, x, y, |x, y| if state::is(x, state::MISSING) { y } else { x }),
+        BinaryOperator::Fill => map2(out, x, y, |x, y| {
+            if x.is_nan() && !state::is(x, state::NOT_APPLICABLE) { y } else { x }
+        }),
     }
 }
 
@@ -344,9 +350,11 @@ pub(super) fn mean(
     }
     let Columns { total, weight, covered, applicable, smallest, withheld, applies, .. } = columns;
     match mean {
-        // Exact, and at most 1, even where a tolerance lets weights sum to more. In a group it becomes a reading.
+        // Exact, and at most 1, even where a tolerance or an override lets weights sum to more. In a group it becomes a reading.
         Mean::WeightedSum if top => map1(composite, total, |x| if x > UNITS { UNITS } else { x }),
-        Mean::WeightedSum => map1(composite, total, |x| round(x / MILLION as f64)),
+        Mean::WeightedSum => {
+            map1(composite, total, |x| round(if x > UNITS { UNITS } else { x } / MILLION as f64))
+        }
         Mean::WeightedMean => map2(composite, total, weight, |x, sum| round(x / sum)),
         Mean::Geometric => map3(composite, total, weight, smallest, |x, sum, smallest| {
             if smallest == 0.0 { 0.0 } else { round(libm::exp(x / sum) * COVERED) }
