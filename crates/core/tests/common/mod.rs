@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+pub mod random;
+
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item};
 use karat_core::scorecard::{FactType, Scorecard};
