@@ -247,16 +247,11 @@ def whole(function):
 
 
 def square_root(a):
-    return EVERYTHING if a.high < 0 else Interval(math.sqrt(max(a.low, 0.0)), math.sqrt(a.high))
+    return Interval(math.sqrt(max(a.low, 0.0)), math.sqrt(max(a.high, 0.0)))
 
 
 def logarithm(function):
-    def over(a):
-        if a.high <= 0:
-            return EVERYTHING
-        return Interval(function(a.low) if a.low > 0 else -math.inf, function(a.high))
-
-    return over
+    return monotone(lambda x: function(x) if x > 0 else -math.inf)
 
 
 def power(a, b):
@@ -297,30 +292,56 @@ INTERVAL_OPERATIONS = {
 }  # fmt: skip
 
 
-def evaluate_interval(tree, range_of, value_of, is_share):
-    """The interval of a formula, from the ranges of its names. `value_of` says what is known; `is_share(x, y)` that
-    the fact `x` is declared to lie between 0 and the fact `y`."""
+class Possible(NamedTuple):
+    """What a formula could still give: its interval, whether it is surely not missing, and whether it surely has a
+    value once all facts are there (docs/guide/scorecard.md, Bounds)."""
+
+    range: Interval
+    known: bool
+    settled: bool
+
+
+def evaluate_interval(tree, look, is_share):
+    """What a formula could still give. `look` gives that of names; `is_share(x, y)` says that the fact `x` is declared
+    to lie between 0 and the fact `y`."""
     if tree[0] == "constant":
-        return point(tree[1])
+        return Possible(point(tree[1]), True, True)
     if tree[0] == "name":
-        return range_of(tree[1])
+        return look(tree[1])
     _, operation, operands = tree
+    first = evaluate_interval(operands[0], look, is_share)
     if operation == "is_missing":
-        known = not isinstance(evaluate(operands[0], value_of), NoValue)
-        return point(False) if known else UNDECIDED
-    ranges = [evaluate_interval(operand, range_of, value_of, is_share) for operand in operands]
+        return Possible(point(False) if first.known else UNDECIDED, True, first.settled)
     if operation == "if":
-        condition, yes, no = ranges
-        return hull(yes, no) if condition == UNDECIDED else yes if condition.low else no
+        reachable = [operands[1]] * first.range.high + [operands[2]] * (not first.range.low)
+        seen = [evaluate_interval(branch, look, is_share) for branch in reachable]
+        result = hull(seen[0].range, seen[-1].range)
+        return Possible(result, *(all(flags) for flags in zip(*(part[1:] for part in [first, *seen]))))
     if operation == "coalesce":
-        result = ranges[0]
-        for operand, following in zip(operands, ranges[1:]):
-            if evaluate(operand, value_of) is not MISSING:
-                break
-            result = hull(result, following)
-        return result
+        seen = [first]
+        for operand in operands[1:]:
+            if not seen[-1].known:
+                seen.append(evaluate_interval(operand, look, is_share))
+        result = seen[0].range
+        for following in seen[1:]:
+            result = hull(result, following.range)
+        return Possible(result, seen[-1].known, all(part.settled for part in seen))
+    seen = [first] + [evaluate_interval(operand, look, is_share) for operand in operands[1:]]
+    ranges = [part.range for part in seen]
     result = INTERVAL_OPERATIONS[operation](*ranges)
     of_two_names = operation == "/" and all(operand[0] == "name" for operand in operands)
     if of_two_names and is_share(operands[0][1], operands[1][1]):
         result = Interval(clamp(result.low, 0.0, 1.0), clamp(result.high, 0.0, 1.0))
-    return result
+    settled = all(part.settled for part in seen) and always_has_result(operation, ranges)
+    return Possible(result, all(part.known for part in seen), settled)
+
+
+def always_has_result(operation, ranges):
+    a, b = ranges[0], ranges[-1]
+    if operation == "/":
+        return not b.low <= 0 <= b.high
+    if operation == "sqrt":
+        return a.low >= 0
+    if operation in ("ln", "log2"):
+        return a.low > 0
+    return operation != "pow" or a.low > 0 or (a.low == 0 and b.low >= 0)

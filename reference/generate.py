@@ -116,6 +116,11 @@ def random_override(random, card, facts):
     override = {first: base[first] - shift, second: base[second] + shift + off + amount}
     if first == second:
         override = {first: base[first] + off + amount}
+    inner = sorted(card.keys - set(keys))
+    if inner and random.random() < 0.5:
+        # No sum holds the weights inside a group.
+        weights = [Fraction(0), Fraction(1, 4), Fraction(3), Fraction(10**12 + 1, 10**6)]
+        override[random.choice(inner)] = random.choice(weights)
     kind = random.random()
     if kind < 0.08:
         override = {}

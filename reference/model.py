@@ -24,7 +24,7 @@ from card import (
     READING_PLACES, SCORE_PLACES, WEIGHT_PLACES, decimal_text, double_on_grid, exact_decimal, load_card, on_grid,
 )  # fmt: skip
 from formula import (
-    FAILED, MISSING, UNDECIDED, Interval, NoValue, Refused, evaluate, evaluate_interval, hull, point,
+    FAILED, MISSING, UNDECIDED, Interval, NoValue, Possible, Refused, evaluate, evaluate_interval, hull, point,
 )  # fmt: skip
 
 # 1. Facts and readings
@@ -45,6 +45,8 @@ def check_facts(card, given):
                 facts[name] = math.inf
             if not math.isfinite(facts[name]):
                 raise Refused(f"fact `{name}` is `{value}`, expected a finite number")
+            if "unknown" in declared and facts[name] == float(declared["unknown"]):
+                facts[name] = MISSING
         elif isinstance(value, {"number": (), "boolean": bool, "text": str}[kind]):
             facts[name] = value
         else:
@@ -128,48 +130,10 @@ class Item:
             return self.evaluate(self.card.lets[name])
         raise Refused(f"`{self.card.name}`: unknown name `{name}`")
 
-    def evaluate_interval(self, tree, extra):
-        """`extra` has the intervals of `score`, `composite` and `coverage`."""
-
-        def value_of(name):
-            # The three always have a value; which one does not matter to what is known.
-            return self.value_of(name, extra={key: float(interval.low) for key, interval in extra.items()})
-
-        def range_of(name):
-            if name in extra:
-                return extra[name]
-            if name in self.card.keys:
-                return Interval(*map(float, self.reading_range(name)))
-            if name in self.facts:
-                return self.fact_range(name)
-            return self.evaluate_interval(self.card.lets[name], extra)
-
-        return evaluate_interval(tree, range_of, value_of, self.is_share)
-
-    def reading_range(self, key):
-        """What the reading of a dimension could still become."""
-        reading = self.readings[key]
-        unknown = reading.status in ("missing", "failed", "not-applicable")
-        return Interval(Fraction(0), Fraction(1)) if unknown else point(reading.value)
-
-    def fact_range(self, name):
-        """A known fact is a point, a missing one its declared range."""
-        value, declared = self.facts[name], self.card.facts[name]
-        if value is not MISSING:
-            return point(value)
-        if declared.get("type") == "boolean":
-            return UNDECIDED
-        high = declared.get("max", math.inf)
-        high = self.fact_range(high).high if isinstance(high, str) else float(high)
-        return Interval(float(declared.get("min", -math.inf)), high)
-
-    def is_share(self, x, y):
-        declared = self.card.facts.get(x, {})
-        both_facts = y in self.card.facts and not {x, y} & self.card.keys
-        return both_facts and declared.get("min") == 0 and declared.get("max") == y
-
 
 # 2. Weights
+
+MOST_WEIGHT_UNITS = 8_000_000  # of the greatest common divisor of the members of a mean: decision 0001
 
 
 def weights_of(card, facts):
@@ -207,6 +171,10 @@ def apply_override(card, base, override):
             return rejected(total, f"the weight of `{key}` is negative")
         if weight != exact_decimal(weight):
             return rejected(total, f"the weight of `{key}` has more than {WEIGHT_PLACES} places")
+    for group in [None] + [group["key"] for group in card.groups]:
+        members = [int(merged[entry["key"]] * 10**WEIGHT_PLACES) for entry in card.members(group)]
+        if sum(members) > MOST_WEIGHT_UNITS * max(1, math.gcd(*members)):
+            return rejected(total, "the merged weights are too fine for their size")
     tolerance = exact_decimal(card.override["tolerance"])
     if abs(total - 1) > tolerance:
         return rejected(total, f"the merged sum is off 1 by more than {decimal_text(tolerance)}")
@@ -274,25 +242,29 @@ def apportion(total, parts, places):
 
 
 def contributions_of(card, weights, readings):
-    """What each dimension brings to the arithmetic mean; the parts add up to it exactly."""
+    """What each dimension brings to the arithmetic mean, and its share of the weight; both add up exactly."""
     places = SCORE_PLACES if card.mean == "weighted-sum" else READING_PLACES
-    contributions = {}
+    contributions, effective = {}, {}
 
-    def share_out(exact, total, members):
-        """Shares `total`, which is `exact` after rounding, in proportion to weight times reading."""
-        products = sum_of_products(members)
+    def share_out(exact, total, share, members):
+        """Shares `total`, which is `exact` after rounding, in proportion to weight times reading; `share` to weight."""
+        products, sum_of_weights = sum_of_products(members), sum(weight for _, weight, _ in members)
         parts = [exact * weight * reading / products if products else Fraction(0) for _, weight, reading in members]
-        for (entry, _, _), part in zip(members, apportion(total, parts, places)):
+        shares = [share * weight / sum_of_weights if sum_of_weights else Fraction(0) for _, weight, _ in members]
+        if not card.mean == "weighted-sum" or members != top:
+            shares = apportion(share, shares, READING_PLACES)
+        for (entry, _, _), part, share in zip(members, apportion(total, parts, places), shares):
             if entry["key"] in card.keys:
-                contributions[entry["key"]] = part
+                contributions[entry["key"]], effective[entry["key"]] = part, share
             else:
-                share_out(part, part, member_readings(card, entry["key"], weights, readings))
+                share_out(part, part, share, member_readings(card, entry["key"], weights, readings))
 
-    members = member_readings(card, None, weights, readings)
-    divisor = 1 if card.mean == "weighted-sum" else sum(weight for _, weight, _ in members)
-    exact = sum_of_products(members) / divisor
-    share_out(exact, on_grid(exact, places), members)
-    return contributions
+    top = member_readings(card, None, weights, readings)
+    sum_of_weights = sum(weight for _, weight, _ in top)
+    exact = sum_of_products(top) / (1 if card.mean == "weighted-sum" else sum_of_weights)
+    whole = sum_of_weights if card.mean == "weighted-sum" else Fraction(1)
+    share_out(exact, on_grid(exact, places), whole, top)
+    return contributions, effective
 
 
 def sum_of_products(members):
@@ -327,11 +299,13 @@ def cap_of(card, gate):
 
 
 def run_rules_and_gates(card, item, composite, coverage):
-    """The score, its steps, the names of what was undecided, and the gates that held."""
+    """The score, its steps, the names of what was undecided, and the gates that held. Without a composite there are
+    conditions all the same, but nothing to change."""
     score, steps, undecided, held = composite, [], [], []
 
     def evaluate_here(tree):
-        names = {"score": float(score), "composite": float(composite), "coverage": float(coverage)}
+        names = {"score": score, "composite": composite, "coverage": coverage}
+        names = {name: MISSING if value is None else float(value) for name, value in names.items()}
         return item.evaluate(tree, extra=names)
 
     for rule in card.rules:
@@ -339,7 +313,7 @@ def run_rules_and_gates(card, item, composite, coverage):
         value = evaluate_here(rule["set"]) if condition is True else condition
         if isinstance(value, NoValue):
             undecided.append(rule["name"])
-        elif condition:
+        elif condition and score is not None:
             before, score = score, double_on_grid(value, SCORE_PLACES)
             steps.append({"kind": "rule", "name": rule["name"], "before": before, "after": score})
     for gate in card.gates:
@@ -348,8 +322,8 @@ def run_rules_and_gates(card, item, composite, coverage):
             undecided.append(gate["name"])
         elif condition:
             held.append(gate)
-            before, score = score, min(score, cap_of(card, gate))
-            if "cap" in gate:
+            if "cap" in gate and score is not None:
+                before, score = score, min(score, cap_of(card, gate))
                 steps.append({"kind": "gate", "name": gate["name"], "before": before, "after": score})
     return score, steps, undecided, held
 
@@ -398,37 +372,175 @@ def reaches(reading, floor):
 
 # 5. Bounds
 
+UNIT = Interval(0.0, 1.0)
 
-def bounds_of(card, item, weights, coverage):
+
+class Outlook:
+    """What the names of a card could still be for one item: for each an interval, and whether it is known and settled."""
+
+    def __init__(self, card, item):
+        self.card, self.item = card, item
+        self.lets = {}
+        self.open = {}
+        self.readings = {}
+        for dimension in card.dimensions:
+            self.reading(dimension["key"])
+
+    def formulas(self, key):
+        dimension = next(entry for entry in self.card.dimensions if entry["key"] == key)
+        return [dimension[field] for field in ("applies", "when", "formula")]
+
+    def is_open(self, key):
+        """Whether a dimension rests on something missing, even if it was given a reading."""
+        if key not in self.open:
+            unknown = self.item.readings[key].status in ("missing", "failed")
+            self.open[key] = unknown or any(self.rests_on_missing(tree, key) for tree in self.formulas(key)[:2])
+            self.open[key] = self.open[key] or self.rests_on_missing(self.formulas(key)[2], key, own=key)
+        return self.open[key]
+
+    def rests_on_missing(self, tree, key, own=None):
+        if tree is None or tree[0] == "constant":
+            return False
+        if tree[0] == "call":
+            return any(self.rests_on_missing(operand, key, own) for operand in tree[2])
+        name = tree[1]
+        if name in self.card.keys and name != own:
+            return self.is_open(name)
+        if name in self.card.lets:
+            return self.rests_on_missing(self.card.lets[name], key)
+        return self.item.facts[name] is MISSING
+
+    def reading(self, key):
+        """What the reading of a dimension could still become; None in place of the interval: it stays out of the mean."""
+        if key not in self.readings:
+            self.readings[key] = self.find_reading(key)
+        return self.readings[key]
+
+    def find_reading(self, key):
+        status, current = self.item.readings[key]
+        applies, when, formula = self.formulas(key)
+        surely = Possible(point(True), True, True)
+        if status in ("missing", "failed"):
+            return Possible(UNIT, False, False)
+        if not self.is_open(key):
+            return Possible(None, False, False) if current is None else Possible(point(float(current)), True, True)
+        applies = self.evaluate(applies) if applies else surely
+        if status == "not-applicable" and not applies.range.high:
+            return Possible(None, False, False)
+        when = self.evaluate(when) if when else surely
+        if not (applies.range.low and applies.settled and when.settled):
+            return Possible(UNIT, False, False)
+        parts = []
+        if when.range.high:
+            value = self.evaluate(formula, own=key)
+            if not value.settled:
+                return Possible(UNIT, False, False)
+            parts.append(Interval(*(float(double_on_grid(end, READING_PLACES)) for end in within_unit(value.range))))
+        if not when.range.low:
+            parts.append(point(0.0))
+        if current is not None:
+            parts.append(point(float(current)))
+        result = Interval(min(part.low for part in parts), max(part.high for part in parts))
+        return Possible(result, result.low == result.high, True)
+
+    def fact(self, name):
+        """A known fact is a point, a missing one its declared range."""
+        value, declared = self.item.facts[name], self.card.facts[name]
+        if value is not MISSING:
+            return Possible(point(value), True, True)
+        if declared.get("type") == "boolean":
+            return Possible(UNDECIDED, False, True)
+        low, high = float(declared.get("min", -math.inf)), declared.get("max", math.inf)
+        if isinstance(high, str):
+            other = self.item.facts[high]
+            high = self.card.facts[high].get("max", math.inf) if other is MISSING else other
+            high = math.inf if isinstance(high, str) else high
+        return Possible(Interval(low, max(low, float(high))), False, True)
+
+    def evaluate(self, tree, own=None, extra=NOTHING):
+        """`extra` has the intervals of `score`, `composite` and `coverage`."""
+
+        def look(name):
+            if name in extra:
+                return Possible(extra[name], True, True)
+            if name in self.card.keys and name != own:
+                reading = self.reading(name)
+                return reading._replace(range=reading.range or UNIT)
+            if name in self.item.facts:
+                return self.fact(name)
+            if name not in self.lets:
+                self.lets[name] = self.evaluate(self.card.lets[name])
+            return self.lets[name]
+
+        return evaluate_interval(tree, look, self.is_share)
+
+    def is_share(self, x, y):
+        declared = self.card.facts.get(x, {})
+        both_facts = y in self.card.facts and not {x, y} & self.card.keys
+        return both_facts and declared.get("min") == 0 and declared.get("max") == y
+
+
+def within_unit(interval):
+    """What an interval has in common with 0..1; all of 0..1 if that is nothing, which no sound card asks for."""
+    low, high = max(interval.low, 0.0), min(interval.high, 1.0)
+    return Interval(low, high) if low <= high else UNIT
+
+
+def bounds_of(card, item, weights, profile, coverage, score, undecided):
     """The lowest and highest score that the missing parts could still give, published; None where nothing applies."""
-    applicable = [key for key in item.readings if item.readings[key].status != "not-applicable"]
-    low = composite_of(card, weights, {key: item.reading_range(key).low for key in applicable})
-    high = composite_of(card, weights, {key: item.reading_range(key).high for key in applicable})
-    if low is None:
+    statuses = [reading.status for reading in item.readings.values()]
+    certain = not undecided and MISSING not in item.facts.values() and not {"missing", "failed"} & set(statuses)
+    if score is not None and certain:
+        return {"low": publish(card, score), "high": publish(card, score)}
+    outlook = Outlook(card, item)
+    asked_for = [weights]
+    if profile and profile["asked"] is None:
+        asked_for = [weights | own for own in card.profile_weights.values()]
+    coverage = coverage_range(outlook, coverage, len(asked_for) == 1)
+    found = [range_of_score(card, outlook, weights, coverage) for weights in asked_for]
+    found = [each for each in found if each] + ([] if score is None else [point(score)])
+    if not found:
         return None
-    composite = score = Interval(low, high)
-    complete = all(item.readings[key].status not in ("missing", "failed") for key in applicable)
+    low, high = min(each.low for each in found), max(each.high for each in found)
+    return {"low": publish(card, low), "high": publish(card, high)}
+
+
+def coverage_range(outlook, coverage, profile_known):
+    unsettled = [key for key, seen in outlook.readings.items() if seen.range and not seen.settled]
+    if not unsettled:
+        return point(float(coverage))
+    statuses = {outlook.item.readings[key].status for key in unsettled}
+    return Interval(float(coverage) if profile_known and statuses <= {"missing", "failed"} else 0.0, 1.0)
+
+
+def range_of_score(card, outlook, weights, coverage):
+    """Mean, rules and gates over intervals."""
+    ranges = {key: seen.range for key, seen in outlook.readings.items() if seen.range}
+
+    def composite(end):
+        return composite_of(card, weights, {key: double_on_grid(end(seen), READING_PLACES) for key, seen in ranges.items()})
+
+    if composite(min) is None:
+        return None
+    score = first = Interval(composite(min), composite(max))
 
     def evaluate_here(tree):
-        ranges = {
-            "score": Interval(*map(float, score)),
-            "composite": Interval(*map(float, composite)),
-            "coverage": Interval(float(coverage), float(coverage) if complete else 1.0),
-        }
-        return item.evaluate_interval(tree, ranges)
+        extra = {"score": Interval(*map(float, score)), "composite": Interval(*map(float, first)), "coverage": coverage}
+        return outlook.evaluate(tree, extra=extra)
 
     for rule in card.rules:
-        condition = evaluate_here(rule["when"])
-        if condition.high:
+        when = evaluate_here(rule["when"])
+        if when.range.high:
             value = evaluate_here(rule["set"])
-            changed = Interval(*(double_on_grid(min(max(end, 0.0), 1.0), SCORE_PLACES) for end in value))
-            score = changed if condition.low else hull(score, changed)
+            changed = Interval(*(double_on_grid(end, SCORE_PLACES) for end in within_unit(value.range)))
+            score = changed if when.range.low and when.settled and value.settled else hull(score, changed)
     for gate in card.gates:
-        condition = evaluate_here(gate["when"])
-        cap = cap_of(card, gate)
-        if condition.high:
-            score = Interval(min(score.low, cap), min(score.high, cap) if condition.low else score.high)
-    return {"low": publish(card, score.low), "high": publish(card, score.high)}
+        when = evaluate_here(gate["when"])
+        if when.range.high:
+            cap = cap_of(card, gate)
+            surely = when.range.low and when.settled
+            score = Interval(min(score.low, cap), min(score.high, cap) if surely else score.high)
+    return score
 
 
 # 6. All of it, in order
@@ -451,12 +563,13 @@ def score_item(card, given, override=None):
     )
     status = "withheld" if withheld else "unscored" if composite is None else "scored"
 
-    score, published, band, tier = None, None, None, None
-    steps, undecided, held, contributions = [], [], [], {}
+    if withheld:
+        composite = None
+    score, steps, undecided, held = run_rules_and_gates(card, item, composite, coverage)
+    published, band, tier, contributions, effective = None, None, None, {}, {}
     if status == "scored":
-        contributions = contributions_of(card, weights, readings)
+        contributions, effective = contributions_of(card, weights, readings)
         arithmetic = sum(contributions.values())
-        score, steps, undecided, held = run_rules_and_gates(card, item, composite, coverage)
         if card.mean not in ("weighted-sum", "weighted-mean") or arithmetic != composite:
             steps.insert(0, {"kind": "mean", "name": card.mean, "before": arithmetic, "after": composite})
         published = publish(card, score)
@@ -466,9 +579,9 @@ def score_item(card, given, override=None):
     return {
         "status": status,
         "score": None if score is None else {"exact": score, "published": published},
-        "composite": composite if status == "scored" else None,
+        "composite": composite,
         "coverage": coverage,
-        "bounds": bounds_of(card, item, weights, coverage),
+        "bounds": bounds_of(card, item, weights, profile, coverage, score, undecided),
         "profile": profile,
         "override": override_record,
         "dimensions": [
@@ -476,9 +589,9 @@ def score_item(card, given, override=None):
                 "key": key,
                 "status": item.readings[key].status,
                 "reading": item.readings[key].value,
-                "weight": base_weights[key],
-                "effective_weight": weights[key],
-                "contribution": contributions.get(key, Fraction(0)) if status == "scored" else None,
+                "weight": weights[key],
+                "effective_weight": effective.get(key, Fraction(0)),
+                "contribution": contributions.get(key, Fraction(0)),
             }
             for key in (dimension["key"] for dimension in card.dimensions)
         ],

@@ -17,7 +17,7 @@ import conformance
 import generate
 from card import build_card, decimal_text
 from formula import (
-    EVERYTHING, FAILED, MISSING, UNDECIDED, Interval, Refused, evaluate, evaluate_interval, parse, point,
+    EVERYTHING, FAILED, MISSING, UNDECIDED, Interval, Possible, Refused, evaluate, evaluate_interval, parse, point,
 )  # fmt: skip
 from model import read_json, score_item, to_json
 
@@ -291,8 +291,12 @@ class Formulas(unittest.TestCase):
 
     def range(self, text, ranges, known=None):
         known = known or {}
-        names = {name: known.get(name, MISSING) for name in ranges}
-        return evaluate_interval(parse(text), ranges.__getitem__, names.__getitem__, lambda x, y: False)
+        return self.possible(text, ranges, known).range
+
+    def possible(self, text, ranges, known):
+        return evaluate_interval(
+            parse(text), lambda name: Possible(ranges[name], name in known, True), lambda x, y: False
+        )
 
     def test_grammar(self):
         for text, value in (

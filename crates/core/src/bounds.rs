@@ -1,11 +1,12 @@
 //! What the missing parts could still make of a score (`docs/guide/scorecard.md`, Bounds).
 
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
-use crate::check::range::{Interval, Known, Range, Surroundings, evaluate};
+use crate::check::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
 use crate::evaluate::Scorer;
 use crate::facts::Fact;
-use crate::formula::{Formula, Symbol};
+use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, MILLION, Score, UNITS_PER_ONE, round};
 use crate::plan::mean_of_point;
 use crate::record::{Published, ReadingStatus, Record};
@@ -33,7 +34,7 @@ pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option
         }
         _ => alloc::vec![profile],
     };
-    let mut item = ItemRange::new(scorer, record);
+    let mut item = ItemRange::new(scorer, record, profiles.len() == 1);
     let mut hull: Option<Interval> = record.score.map(|score| Interval::point(score.units() as f64));
     for profile in profiles {
         if let Some(range) = item.score(scorer, profile) {
@@ -44,12 +45,32 @@ pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option
     hull.map(|hull| (publish(hull.low), publish(hull.high)))
 }
 
+/// What the reading of a dimension could still become.
+#[derive(Clone, Copy)]
+struct Outlook {
+    /// Billionths.
+    range: Interval,
+    /// Whether there surely is a reading once all facts are there.
+    settled: bool,
+}
+
+impl Outlook {
+    /// Nothing is known, not even that there will be a reading. Leaving a dimension out moves a mean no further than a
+    /// reading of 0 or 1 does.
+    const OPEN: Self = Self { range: Interval { low: 0.0, high: BILLION as f64 }, settled: false };
+}
+
+/// What a let could still give, and whether it is settled.
+type LetOutlook = ((Range, Known), bool);
+
 /// Everything that an item leaves open, as intervals.
 struct ItemRange<'a> {
     card: &'a Scorecard,
     facts: &'a [Fact<'a>],
-    /// By dimension: its reading as an interval of billionths, none where it does not apply.
-    readings: Vec<Option<Interval>>,
+    /// By dimension; none where it does not apply.
+    readings: Vec<Option<Outlook>>,
+    /// Each let once: they may name one another many times over.
+    lets: RefCell<Vec<Option<LetOutlook>>>,
     coverage: Interval,
     /// Units of 1e-15.
     composite: Interval,
@@ -57,13 +78,13 @@ struct ItemRange<'a> {
 }
 
 impl<'a> ItemRange<'a> {
-    fn new(scorer: &'a Scorer, record: &'a Record<'a>) -> Self {
+    fn new(scorer: &'a Scorer, record: &'a Record<'a>, profile_known: bool) -> Self {
         let coverage = record.coverage as f64 / BILLION as f64;
-        let unit = Interval { low: 0.0, high: BILLION as f64 };
         let mut item = Self {
             card: &scorer.card,
             facts: record.item.facts,
             readings: alloc::vec![None; record.dimensions.len()],
+            lets: RefCell::new(alloc::vec![None; scorer.card.lets.len()]),
             coverage: Interval::point(coverage),
             composite: Interval::point(0.0),
             score: Interval::point(0.0),
@@ -80,19 +101,20 @@ impl<'a> ItemRange<'a> {
             });
             let missing = matches!(dimension.status, ReadingStatus::Missing | ReadingStatus::Failed);
             let point = dimension.reading.map(|reading| Interval::point(reading as f64));
-            let range = if missing {
-                Some(unit)
+            let outlook = if missing {
+                Some(Outlook::OPEN)
             } else if rests_on_missing {
-                let range = item.reading(at).map_or(unit, |range| range);
-                Some(point.map_or(range, |point| point.hull(range)))
+                item.reading(at, point)
             } else {
-                point
+                point.map(|range| Outlook { range, settled: true })
             };
-            if missing {
-                item.coverage.high = 1.0;
+            if outlook.is_some_and(|outlook| !outlook.settled) {
+                // What is missing or failed is not covered and can only gain; anything else may also be lost.
+                let low = if missing && profile_known { item.coverage.low } else { 0.0 };
+                item.coverage = Interval { low, high: 1.0 };
             }
             if let (Some(slot), Some(open)) = (item.readings.get_mut(at), open.get_mut(at)) {
-                *slot = range;
+                *slot = outlook;
                 *open = missing || rests_on_missing;
             }
         }
@@ -109,37 +131,99 @@ impl<'a> ItemRange<'a> {
         }
     }
 
-    /// The reading of a dimension whose facts are partly missing, in billionths; none if it can only not apply.
-    fn reading(&self, at: usize) -> Option<Interval> {
+    /// The outlook of a dimension that rests on something missing and still has a reading (`point`) or does not apply.
+    fn reading(&self, at: usize, point: Option<Interval>) -> Option<Outlook> {
         let dimension = self.card.dimensions.get(at)?;
         let truth = |formula: &Option<Formula>| match formula {
-            Some(formula) => evaluate(&formula.expr, self).flag(),
-            None => Some(true),
+            Some(formula) => (evaluate(&formula.expr, self).flag(), self.is_settled(&formula.expr)),
+            None => (Some(true), true),
         };
-        let zero = Interval::point(0.0);
-        let value = evaluate(&dimension.formula.expr, self)
-            .number()
-            .intersect(Interval::UNIT)
-            .unwrap_or(Interval::UNIT);
-        let grid = |value: f64| round(value * BILLION as f64);
-        let value = Interval { low: grid(value.low), high: grid(value.high) };
-        let open = match truth(&dimension.when) {
-            Some(true) => value,
-            Some(false) => zero,
-            None => value.hull(zero),
-        };
-        match truth(&dimension.applies) {
-            Some(true) => Some(open),
-            // Leaving a dimension out moves a mean no further than a reading of 0 or 1 does.
-            _ => None,
+        let applies = truth(&dimension.applies);
+        if point.is_none() && applies.0 == Some(false) {
+            return None;
         }
+        let (open, when_settled) = truth(&dimension.when);
+        let value_counts = open != Some(false);
+        if applies != (Some(true), true)
+            || !when_settled
+            || (value_counts && !self.is_settled(&dimension.formula.expr))
+        {
+            return Some(Outlook::OPEN);
+        }
+        let grid = |value: f64| round(value * BILLION as f64);
+        let value = value_counts.then(|| {
+            let value = within_unit(evaluate(&dimension.formula.expr, self));
+            Interval { low: grid(value.low), high: grid(value.high) }
+        });
+        let zero = (open != Some(true)).then_some(Interval::point(0.0));
+        let range = [value, zero, point].into_iter().flatten().reduce(Interval::hull)?;
+        Some(Outlook { range, settled: true })
+    }
+
+    /// Whether a formula surely has a value once all facts are there. Overflow is left aside.
+    fn is_settled(&self, expr: &Expr<Symbol>) -> bool {
+        match &expr.kind {
+            ExprKind::Name(Symbol::Reading(at)) => {
+                self.readings.get(*at).copied().flatten().is_some_and(|outlook| outlook.settled)
+            }
+            ExprKind::Name(Symbol::Let(at)) => self.of_let(*at).is_some_and(|(_, settled)| settled),
+            ExprKind::Call(Function::If, arguments) => {
+                let [condition, yes, no] = arguments.as_slice() else { return false };
+                let decision = evaluate(condition, self).flag();
+                self.is_settled(condition)
+                    && (decision == Some(false) || self.is_settled(yes))
+                    && (decision == Some(true) || self.is_settled(no))
+            }
+            ExprKind::Call(Function::Coalesce, arguments) => {
+                for argument in arguments {
+                    if !self.is_settled(argument) {
+                        return false;
+                    }
+                    if evaluate_known(argument, self).1 == Known::Surely {
+                        break;
+                    }
+                }
+                true
+            }
+            _ => expr.operands().all(|operand| self.is_settled(operand)) && self.always_has_result(expr),
+        }
+    }
+
+    /// Whether an operation has a result for all of its operands.
+    fn always_has_result(&self, expr: &Expr<Symbol>) -> bool {
+        let number = |operand: &Expr<Symbol>| evaluate(operand, self).number();
+        match &expr.kind {
+            ExprKind::Binary(Binary::Divide, _, by) => !number(by).contains(0.0),
+            ExprKind::Call(function, arguments) => match (function, arguments.as_slice()) {
+                (Function::Sqrt, [x]) => number(x).low >= 0.0,
+                (Function::Ln | Function::Log2, [x]) => number(x).low > 0.0,
+                (Function::Pow, [base, exponent]) => {
+                    let low = number(base).low;
+                    low > 0.0 || (low >= 0.0 && number(exponent).low >= 0.0)
+                }
+                _ => true,
+            },
+            _ => true,
+        }
+    }
+
+    fn of_let(&self, at: usize) -> Option<LetOutlook> {
+        if let Some(found) = self.lets.borrow().get(at).copied().flatten() {
+            return Some(found);
+        }
+        let formula = &self.card.lets.get(at)?.formula.expr;
+        let found = (evaluate_known(formula, self), self.is_settled(formula));
+        if let Some(slot) = self.lets.borrow_mut().get_mut(at) {
+            *slot = Some(found);
+        }
+        Some(found)
     }
 
     /// Steps 4 to 6 over intervals; none where nothing applies.
     fn score(&mut self, scorer: &Scorer, profile: usize) -> Option<Interval> {
         let end = |high: bool| {
             mean_of_point(scorer, profile, &|dimension| {
-                let range = self.readings.get(dimension).copied().flatten()?;
+                let range = self.readings.get(dimension).copied().flatten()?.range;
                 Some(if high { range.high } else { range.low })
             })
         };
@@ -147,33 +231,35 @@ impl<'a> ItemRange<'a> {
         self.score = self.composite;
         for rule in &self.card.rules {
             let fires = evaluate(&rule.when.expr, self).flag();
-            let set = || {
-                let value = evaluate(&rule.set.expr, self)
-                    .number()
-                    .intersect(Interval::UNIT)
-                    .unwrap_or(Interval::UNIT);
-                let grid = |value: f64| round(value * UNITS_PER_ONE as f64);
-                Interval { low: grid(value.low), high: grid(value.high) }
-            };
-            self.score = match fires {
-                Some(true) => set(),
-                Some(false) => self.score,
-                None => self.score.hull(set()),
-            };
+            if fires == Some(false) {
+                continue;
+            }
+            let set = within_unit(evaluate(&rule.set.expr, self));
+            let grid = |value: f64| round(value * UNITS_PER_ONE as f64);
+            let set = Interval { low: grid(set.low), high: grid(set.high) };
+            let surely =
+                fires == Some(true) && self.is_settled(&rule.when.expr) && self.is_settled(&rule.set.expr);
+            self.score = if surely { set } else { self.score.hull(set) };
         }
         for gate in &self.card.gates {
             let Some(cap) = gate.cap else { continue };
             let cap = (cap.millionths() * (UNITS_PER_ONE / MILLION) / i64::from(self.card.scale.max)) as f64;
-            match evaluate(&gate.when.expr, self).flag() {
-                Some(true) => {
-                    self.score = Interval { low: self.score.low.min(cap), high: self.score.high.min(cap) }
-                }
-                Some(false) => {}
-                None => self.score.low = self.score.low.min(cap),
+            let holds = evaluate(&gate.when.expr, self).flag();
+            if holds == Some(false) {
+                continue;
+            }
+            self.score.low = self.score.low.min(cap);
+            if holds == Some(true) && self.is_settled(&gate.when.expr) {
+                self.score.high = self.score.high.min(cap);
             }
         }
         Some(self.score)
     }
+}
+
+/// What a value has in common with 0..1; all of 0..1 if that is nothing, which no card that passed the checks asks for.
+fn within_unit(value: Range) -> Interval {
+    value.number().intersect(Interval::UNIT).unwrap_or(Interval::UNIT)
 }
 
 impl Surroundings for ItemRange<'_> {
@@ -193,15 +279,15 @@ impl Surroundings for ItemRange<'_> {
                     _ => (Range::Number(Interval::EVERYTHING), Known::Perhaps),
                 }
             }
-            Symbol::Let(at) => match self.card.lets.get(at) {
-                Some(named) => crate::check::range::evaluate_known(&named.formula.expr, self),
+            Symbol::Let(at) => match self.of_let(at) {
+                Some((outlook, _)) => outlook,
                 None => (Range::Number(Interval::EVERYTHING), Known::Perhaps),
             },
             Symbol::Reading(at) => match self.readings.get(at).copied().flatten() {
-                Some(range) if range.low >= range.high => {
-                    (Range::Number(scaled(range, BILLION as f64)), Known::Surely)
+                Some(Outlook { range, .. }) => {
+                    let known = if range.low >= range.high { Known::Surely } else { Known::Perhaps };
+                    (Range::Number(scaled(range, BILLION as f64)), known)
                 }
-                Some(range) => (Range::Number(scaled(range, BILLION as f64)), Known::Perhaps),
                 None => (Range::Number(Interval::UNIT), Known::Perhaps),
             },
             Symbol::Score => (Range::Number(scaled(self.score, UNITS_PER_ONE as f64)), Known::Surely),
@@ -227,11 +313,11 @@ impl ItemRange<'_> {
         if declared.kind == FactType::Boolean {
             return Range::Flag(None);
         }
-        let bound = declared.max_fact.and_then(|other| match self.facts.get(other) {
-            Some(Fact::Number(value)) if !self.fact_is_missing(other) => Some(*value),
-            _ => None,
+        let bound = declared.max_fact.map_or(f64::INFINITY, |other| match self.facts.get(other) {
+            Some(Fact::Number(value)) if !self.fact_is_missing(other) => *value,
+            _ => self.card.facts.get(other).map_or(f64::INFINITY, |other| other.max),
         });
-        let high = bound.map_or(declared.max, |bound| declared.max.min(bound));
+        let high = declared.max.min(bound);
         Range::Number(Interval { low: declared.min, high: high.max(declared.min) })
     }
 }

@@ -367,7 +367,10 @@ impl Scorer {
         if value.is_nan() || Some(value) == declared.unknown {
             return None;
         }
-        let bound = declared.max_fact.map(|other| (other, at(other)));
+        let measured = |&(other, bound): &(usize, f64)| {
+            self.card.facts.get(other).is_some_and(|fact| fact.unknown != Some(bound))
+        };
+        let bound = declared.max_fact.map(|other| (other, at(other))).filter(measured);
         let whole = declared.kind == FactType::Boolean || declared.integer;
         let (min, max) =
             if declared.kind == FactType::Boolean { (0.0, 1.0) } else { (declared.min, declared.max) };
@@ -567,6 +570,12 @@ impl Scorer {
         records
     }
 
+    /// Whether the card puts a reading in where a dimension has none.
+    fn is_filled(&self, dimension: usize) -> bool {
+        let policy = self.card.dimensions.get(dimension).map(|dimension| dimension.missing);
+        matches!(policy, Some(MissingPolicy::Zero | MissingPolicy::Default(_)))
+    }
+
     /// The first thing a dimension needs that is not there.
     fn missing_need<'a>(&'a self, dimension: usize, registers: &Registers, item: &Item<'a>) -> Reason<'a> {
         let places = &self.plan.full.places.dimensions;
@@ -578,8 +587,11 @@ impl Scorer {
                 Some(Fact::Missing) | None => true,
                 Some(_) => false,
             },
+            // A policy that puts a reading in leaves nothing to need, except where the dimension does not apply.
             Symbol::Reading(at) => {
-                places.get(at).is_some_and(|place| registers.value(place.reading).is_nan())
+                places.get(at).map(|place| registers.value(place.reading)).is_some_and(|reading| {
+                    reading.is_nan() && (state::is(reading, state::NOT_APPLICABLE) || !self.is_filled(at))
+                })
             }
             _ => false,
         };

@@ -8,7 +8,7 @@ use crate::diagnostic::nearest;
 use crate::json::write_string;
 use crate::number::{Decimal, write_json};
 use crate::record::write_option;
-use crate::scorecard::resolve::gcd;
+use crate::scorecard::resolve::{MOST_WEIGHT_UNITS, gcd};
 use crate::scorecard::{Mean, Scorecard, WeightSum};
 
 /// The sum of weights, or none if it is larger than any sum of weights can be.
@@ -99,6 +99,23 @@ pub(crate) fn members_of(card: &Scorecard, node: Option<usize>) -> impl Iterator
     dimensions.map(|(at, _)| at).chain(groups.map(|(at, _)| card.dimensions.len() + at))
 }
 
+/// Why the mean of some group, or of the top level, would not be exact under `weights` of the dimensions (decision 0001).
+fn too_fine(card: &Scorecard, weights: &[Decimal]) -> Option<String> {
+    let groups = card.groups.iter().map(|group| group.weight);
+    let weights: Vec<Decimal> = weights.iter().copied().chain(groups).collect();
+    core::iter::once(None).chain((0..card.groups.len()).map(Some)).find_map(|node| {
+        let members: Vec<i64> =
+            members_of(card, node).filter_map(|at| weights.get(at)).map(|weight| weight.millionths()).collect();
+        let unit = members.iter().fold(0, |unit, &weight| gcd(unit, weight)).max(1);
+        let units: i128 = members.iter().map(|&weight| i128::from(weight / unit)).sum();
+        (units > i128::from(MOST_WEIGHT_UNITS)).then(|| {
+            let group = node.and_then(|at| card.groups.get(at));
+            let place = group.map_or(String::new(), |group| format!(" in group `{}`", group.key));
+            format!("the merged weights{place} are too fine for their size: {units} units, at most {MOST_WEIGHT_UNITS}")
+        })
+    })
+}
+
 /// What became of weights given from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverrideUse {
@@ -152,6 +169,9 @@ impl OverrideUse {
                 "the merged weights sum to {merged_sum}, more than {} from 1",
                 policy.tolerance
             ));
+        }
+        if reason.is_none() {
+            reason = too_fine(card, &merged);
         }
         let mut given = given.to_vec();
         given.sort();

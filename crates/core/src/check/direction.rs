@@ -261,6 +261,11 @@ impl Trace<'_, '_> {
         no: &Expr<Symbol>,
         inside: &Narrowed<'_>,
     ) -> Direction {
+        let switch = self.of(condition, inside);
+        // Where the condition fails neither branch is taken, whatever its interval says.
+        if switch != Direction::Flat && may_fail(condition, inside) {
+            return Direction::Both;
+        }
         match evaluate(condition, inside).flag() {
             Some(true) => return self.of(yes, inside),
             Some(false) => return self.of(no, inside),
@@ -271,7 +276,6 @@ impl Trace<'_, '_> {
             return Direction::Both;
         };
         let branches = self.of(yes, &when_true).join(self.of(no, &when_false));
-        let switch = self.of(condition, inside);
         if switch == Direction::Flat {
             return branches;
         }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
 use crate::number::{MILLION, UNITS_PER_ONE};
-use crate::scorecard::{FactType, Mean, MissingPolicy, Publish, Scorecard};
+use crate::scorecard::{Dimension, FactType, Mean, MissingPolicy, Publish, Scorecard};
 
 impl Plan {
     /// Compiles a card. The card has passed every check, so nothing can go wrong.
@@ -105,16 +105,17 @@ impl<'c> Compiler<'c> {
     }
 
     fn limits(&self, fact: usize) -> Limits {
-        let boolean = Limits { min: 0.0, max: 1.0, max_fact: None, integer: true, unknown: f64::NAN };
+        let unknown = |at: usize| self.card.facts.get(at).and_then(|declared| declared.unknown);
         match self.card.facts.get(fact) {
             Some(declared) if declared.kind == FactType::Number => Limits {
                 min: declared.min,
                 max: declared.max,
                 max_fact: declared.max_fact,
+                bound_unknown: declared.max_fact.and_then(unknown).unwrap_or(f64::NAN),
                 integer: declared.integer,
                 unknown: declared.unknown.unwrap_or(f64::NAN),
             },
-            _ => boolean,
+            _ => Limits::FLAG,
         }
     }
 
@@ -320,7 +321,12 @@ impl<'c> Compiler<'c> {
                 register
             }
             Symbol::Reading(at) => {
-                let reading = self.dimension(at).reading;
+                let mut reading = self.dimension(at).reading;
+                let fill = self.card.dimensions.get(at).map_or(f64::NAN, fill);
+                if !fill.is_nan() {
+                    let fill = self.constant(fill);
+                    reading = self.binary(B::Fill, reading, fill);
+                }
                 self.unary(U::FromBillionths, reading)
             }
             Symbol::Score => self.unary(U::FromUnits, self.score),
@@ -382,6 +388,15 @@ impl<'c> Compiler<'c> {
             // The parser counts arguments, so these do not occur.
             (Function::If | Function::Clamp | Function::Pow, _) => self.constant(state::MISSING),
         }
+    }
+}
+
+/// What stands in for the reading of a dimension that is missing or failed, in billionths; NaN for nothing.
+fn fill(dimension: &Dimension) -> f64 {
+    match dimension.missing {
+        MissingPolicy::Zero => 0.0,
+        MissingPolicy::Default(billionths) => billionths as f64,
+        MissingPolicy::Exclude | MissingPolicy::Withhold => f64::NAN,
     }
 }
 

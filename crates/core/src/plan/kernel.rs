@@ -142,20 +142,21 @@ fn load_with(
             Column::Constant(x) => broken |= fraction(x),
         }
     }
+    let above = |x: f64, bound: f64| (x > bound) & (x != limits.unknown) & (bound != limits.bound_unknown);
     match (fact, bound) {
         (_, None) => {}
         (Column::Values(fact), Some(Column::Values(bound))) => {
             for (&x, &bound) in fact.iter().zip(bound) {
-                broken |= (x > bound) & (x != limits.unknown);
+                broken |= above(x, bound);
             }
         }
         (Column::Values(fact), Some(Column::Constant(bound))) => {
-            broken |= fact.iter().fold(false, |some, &x| some | ((x > bound) & (x != limits.unknown)));
+            broken |= fact.iter().fold(false, |some, &x| some | above(x, bound));
         }
         (Column::Constant(x), Some(Column::Values(bound))) => {
-            broken |= bound.iter().fold(false, |some, &bound| some | ((x > bound) & (x != limits.unknown)));
+            broken |= bound.iter().fold(false, |some, &bound| some | above(x, bound));
         }
-        (Column::Constant(x), Some(Column::Constant(bound))) => broken |= (x > bound) & (x != limits.unknown),
+        (Column::Constant(x), Some(Column::Constant(bound))) => broken |= above(x, bound),
     }
     broken
 }
@@ -197,7 +198,10 @@ pub(super) fn unary(operator: UnaryOperator, out: &mut [f64], x: &[f64]) {
             let x = if state::is(x, state::NOT_APPLICABLE) { state::MISSING } else { x };
             keep(x, x / BILLION as f64)
         }),
-        UnaryOperator::FromUnits => map1(out, x, |x| keep(x, x / UNITS_PER_ONE as f64)),
+        // Why there is no score does not matter to a formula: it is missing.
+        UnaryOperator::FromUnits => {
+            map1(out, x, |x| if x.is_nan() { state::MISSING } else { x / UNITS_PER_ONE as f64 })
+        }
     }
 }
 
@@ -230,6 +234,9 @@ pub(super) fn binary(operator: BinaryOperator, out: &mut [f64], x: &[f64], y: &[
         BinaryOperator::And => comparison(out, x, y, |x, y| flag((x == 1.0) & (y == 1.0))),
         BinaryOperator::Or => comparison(out, x, y, |x, y| flag((x == 1.0) | (y == 1.0))),
         BinaryOperator::Coalesce => map2(out, x, y, |x, y| if state::is(x, state::MISSING) { y } else { x }),
+        BinaryOperator::Fill => {
+            map2(out, x, y, |x, y| if x.is_nan() && !state::is(x, state::NOT_APPLICABLE) { y } else { x })
+        }
     }
 }
 
@@ -439,9 +446,11 @@ pub(super) fn mean(
     }
     let Columns { total, weight, covered, applicable, smallest, withheld, applies, .. } = columns;
     match mean {
-        // Exact, and at most 1, even where a tolerance lets weights sum to more. In a group it becomes a reading.
+        // Exact, and at most 1, even where a tolerance or an override lets weights sum to more. In a group it becomes a reading.
         Mean::WeightedSum if top => map1(composite, total, |x| if x > UNITS { UNITS } else { x }),
-        Mean::WeightedSum => map1(composite, total, |x| round(x / MILLION as f64)),
+        Mean::WeightedSum => {
+            map1(composite, total, |x| round(if x > UNITS { UNITS } else { x } / MILLION as f64))
+        }
         Mean::WeightedMean => map2(composite, total, weight, |x, sum| round(x / sum)),
         Mean::Geometric => map3(composite, total, weight, smallest, |x, sum, smallest| {
             if smallest == 0.0 { 0.0 } else { round(libm::exp(x / sum) * COVERED) }

@@ -160,8 +160,22 @@ pub(crate) struct Limits {
     pub min: f64,
     pub max: f64,
     pub max_fact: Option<usize>,
+    /// The value that says that the bounding fact was not measured: then nothing is bounded.
+    pub bound_unknown: f64,
     pub integer: bool,
     pub unknown: f64,
+}
+
+impl Limits {
+    /// Those of a condition: 0 or 1.
+    const FLAG: Self = Self {
+        min: 0.0,
+        max: 1.0,
+        max_fact: None,
+        bound_unknown: f64::NAN,
+        integer: true,
+        unknown: f64::NAN,
+    };
 }
 
 /// One member of a mean.
@@ -236,6 +250,8 @@ pub(crate) enum BinaryOperator {
     And,
     Or,
     Coalesce,
+    /// A reading, or what stands in for it where it is missing or failed; not where the dimension does not apply.
+    Fill,
 }
 
 /// A compiled card.

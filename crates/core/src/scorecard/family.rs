@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Dimension, Scorecard, WeightSum};
+use crate::formula::{ExprKind, Formula, Symbol};
 use crate::number::Decimal;
 
 /// A dimension as it is shown: what `dims()` of the arena document gives.
@@ -107,28 +108,103 @@ pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     problems
 }
 
-/// The card of a challenge: the palette's facts, rules and verdicts, with the chosen dimensions only.
+/// The card of a challenge: everything of the palette but the dimensions that were not chosen.
 ///
 /// # Errors
-/// The keys that the palette does not have.
+/// What forbids it, one message each: a key that the palette does not have, a formula or tier that needs a dimension which
+/// was not chosen.
 pub fn challenge(palette: &Scorecard, chosen: &[DimensionInfo]) -> Result<Scorecard, Vec<String>> {
-    let mut unknown = Vec::new();
+    let mut problems = Vec::new();
     let mut dimensions: Vec<Dimension> = Vec::new();
+    // The place of each dimension of the palette among those chosen.
+    let mut places: Vec<Option<usize>> = alloc::vec![None; palette.dimensions.len()];
     for info in chosen {
-        match palette.dimensions.iter().find(|dimension| dimension.key == info.key) {
-            Some(dimension) => dimensions.push(Dimension {
-                label: info.label.clone(),
-                description: info.description.clone(),
-                color: info.color.clone(),
-                weight: info.weight,
-                ..dimension.clone()
-            }),
-            None => unknown.push(info.key.clone()),
+        let known = palette.dimensions.iter().zip(&mut places).find(|(known, _)| known.key == info.key);
+        let Some((dimension, place)) = known else {
+            problems.push(format!("`{}` has no dimension `{}`", palette.name(), info.key));
+            continue;
+        };
+        *place = Some(dimensions.len());
+        dimensions.push(Dimension {
+            label: info.label.clone(),
+            description: info.description.clone(),
+            color: info.color.clone(),
+            weight: info.weight,
+            ..dimension.clone()
+        });
+    }
+    let place_of = |at: usize| places.get(at).copied().flatten();
+    let order = palette.order.iter().filter_map(|&at| place_of(at)).collect();
+    let mut card =
+        Scorecard { base: Some(palette.name()), family: None, dimensions, order, ..palette.clone() };
+    let lets = keep_needed_lets(&mut card);
+    let mut absent = Vec::new();
+    for formula in card.formulas_mut() {
+        let bound: Result<_, ()> = formula.expr.map_names(&mut |symbol, _| {
+            let place = match *symbol {
+                Symbol::Reading(at) => place_of(at).map(Symbol::Reading),
+                Symbol::Let(at) => lets.get(at).copied().flatten().map(Symbol::Let),
+                other => Some(other),
+            };
+            if place.is_none() {
+                absent.push((formula.text.clone(), *symbol));
+            }
+            Ok(place.unwrap_or(Symbol::Coverage))
+        });
+        if let Ok(expr) = bound {
+            formula.expr = expr;
         }
     }
-    if !unknown.is_empty() {
-        return Err(unknown);
+    problems.extend(absent.iter().map(|(text, symbol)| {
+        format!("`{text}` needs the dimension `{}`, which is not picked", palette.symbol_name(*symbol))
+    }));
+    for tier in &mut card.tiers {
+        for (at, _) in &mut tier.floors {
+            match place_of(*at) {
+                Some(place) => *at = place,
+                None => {
+                    let key = palette.symbol_name(Symbol::Reading(*at));
+                    problems.push(format!(
+                        "tier `{}` needs the dimension `{key}`, which is not picked",
+                        tier.name
+                    ));
+                }
+            }
+        }
     }
-    let order = (0..dimensions.len()).collect();
-    Ok(Scorecard { base: Some(palette.name()), family: None, dimensions, order, ..palette.clone() })
+    if problems.is_empty() { Ok(card) } else { Err(problems) }
+}
+
+/// Drops the lets that no formula reads any more; gives the new place of each.
+fn keep_needed_lets(card: &mut Scorecard) -> Vec<Option<usize>> {
+    let mut needed = alloc::vec![false; card.lets.len()];
+    let mut need = |formula: &Formula| {
+        for symbol in formula.expr.symbols() {
+            if let Symbol::Let(at) = symbol
+                && let Some(slot) = needed.get_mut(at)
+            {
+                *slot = true;
+            }
+        }
+    };
+    let lets = core::mem::take(&mut card.lets);
+    card.formulas_mut().for_each(|formula| need(formula));
+    // Each let stands after those it reads.
+    for (at, named) in lets.iter().enumerate().rev() {
+        if needed.get(at).copied().unwrap_or(false) {
+            named.formula.expr.walk(&mut |part| {
+                if let ExprKind::Name(Symbol::Let(other)) = part.kind
+                    && let Some(slot) = needed.get_mut(other)
+                {
+                    *slot = true;
+                }
+            });
+        }
+    }
+    let mut places = Vec::with_capacity(lets.len());
+    for (named, needed) in lets.into_iter().zip(needed) {
+        places.push(needed.then_some(card.lets.len()));
+        card.lets.extend(needed.then_some(named));
+    }
+    places
 }

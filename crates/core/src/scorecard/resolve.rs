@@ -19,7 +19,7 @@ use crate::formula::{Expr, ExprKind, Formula, Symbol, parse};
 use crate::number::{Decimal, MILLION};
 
 /// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
-const MOST_WEIGHT_UNITS: i64 = 8_000_000;
+pub(crate) const MOST_WEIGHT_UNITS: i64 = 8_000_000;
 
 /// Builds a card of its own. Problems are reported; the card is only good if none is an error.
 pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> Option<Scorecard> {
@@ -104,6 +104,10 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
     if card.profiles.is_some() && card.override_policy.is_some() {
         let message =
             "`override` and `profiles` do not go together: which weights would be overridden?".to_string();
+        report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
+    }
+    if card.family.is_some() && card.profiles.is_some() {
+        let message = "`profiles` do not go with `[family]`: its challenges give the weights".to_string();
         report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
     }
     if card.family.is_none() {
@@ -198,7 +202,20 @@ pub(super) fn resolve_challenge(
     if report.failed() {
         return None;
     }
-    let mut card = family::challenge(base, &chosen).ok()?;
+    let mut card = match family::challenge(base, &chosen) {
+        Ok(card) => card,
+        Err(problems) => {
+            for problem in problems {
+                report.error(
+                    Code::UnknownName,
+                    dims_place.clone(),
+                    problem,
+                    "pick it, or take another dimension",
+                );
+            }
+            return None;
+        }
+    };
     for (dimension, (key, _, weight_span)) in card.dimensions.iter_mut().zip(&draft.dims) {
         dimension.span = key.span.clone();
         dimension.weight_span = weight_span.clone();
@@ -887,7 +904,7 @@ pub(crate) fn gcd(a: i64, b: i64) -> i64 {
 
 impl Scorecard {
     /// Every formula of the card.
-    fn formulas_mut(&mut self) -> impl Iterator<Item = &mut Formula> {
+    pub(super) fn formulas_mut(&mut self) -> impl Iterator<Item = &mut Formula> {
         let lets = self.lets.iter_mut().map(|named| &mut named.formula);
         let dimensions = self
             .dimensions

@@ -1,0 +1,318 @@
+//! What must hold of every card and every item: for the released cards, the cards made for tests, and random ones.
+
+mod common;
+
+use std::sync::LazyLock;
+
+use common::random::{CardText, card_text, choices, facts, fill};
+use common::{card, card_of, cards, in_column, is_missing, item, record_bytes, root};
+use karat_core::check::{Direction, check};
+use karat_core::evaluate::{Columns, Context, Scorer, Scores, Workspace};
+use karat_core::facts::Fact;
+use karat_core::number::{BILLION, UNITS_PER_ONE};
+use karat_core::record::{Record, Status};
+use karat_core::scorecard::Scorecard;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::RngSeed;
+use serde_json::Value;
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(20),
+        ..ProptestConfig::default()
+    }
+}
+
+/// Every card in files that can be scored.
+static FILES: LazyLock<Vec<Scorer>> = LazyLock::new(|| {
+    let mut found = Vec::new();
+    for folder in [root().join("scorecards"), cards()] {
+        let cards = common::files(&folder, "toml").into_iter().map(|path| card(&path, &folder));
+        found.extend(cards.filter_map(|card| Scorer::new(card).ok()));
+    }
+    assert!(found.len() > 12);
+    found
+});
+
+/// A random card, compiled.
+fn compiled(text: &CardText) -> Scorer {
+    let text = text.text(1);
+    match card_of(&text, &cards()) {
+        Ok(card) => Scorer::new(card).unwrap(),
+        Err(message) => panic!("{message}\n{text}"),
+    }
+}
+
+/// A card from a file, or a random one.
+fn scorer() -> impl Strategy<Value = Scorer> {
+    prop_oneof![
+        1 => any::<Index>().prop_map(|index| index.get(&FILES).clone()),
+        2 => card_text().prop_map(|text| compiled(&text)),
+    ]
+}
+
+/// Calls `look` with the record of an item that breaks no declaration.
+fn scored<T>(scorer: &Scorer, facts: &[Fact<'_>], look: impl FnOnce(&Record<'_>) -> T) -> T {
+    let mut work = Workspace::new(scorer);
+    let context = Context { as_of: None };
+    let record = scorer.score(&mut work, &item(facts), &context);
+    look(&record.unwrap_or_else(|errors| panic!("{errors:?}")))
+}
+
+fn units(record: &Record<'_>) -> Option<i64> {
+    record.score.map(|score| score.units())
+}
+
+/// JSON after RFC 8785, written a second time.
+fn canonical(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Object(members) => {
+            let mut keys: Vec<&String> = members.keys().collect();
+            keys.sort_by_key(|key| key.encode_utf16().collect::<Vec<u16>>());
+            for (place, key) in keys.into_iter().enumerate() {
+                out.push(if place == 0 { b'{' } else { b',' });
+                karat_core::json::write_string(out, key);
+                out.push(b':');
+                canonical(&members[key], out);
+            }
+            out.extend_from_slice(if members.is_empty() { b"{}" } else { b"}" });
+        }
+        Value::Array(elements) => {
+            out.push(b'[');
+            for (place, element) in elements.iter().enumerate() {
+                out.extend((place > 0).then_some(b','));
+                canonical(element, out);
+            }
+            out.push(b']');
+        }
+        Value::Number(number) => karat_core::json::write_number(out, number.as_f64().unwrap()),
+        Value::String(text) => karat_core::json::write_string(out, text),
+        Value::Bool(_) | Value::Null => out.extend_from_slice(value.to_string().as_bytes()),
+    }
+}
+
+proptest! {
+    #![proptest_config(config(1200))]
+
+    #[test]
+    fn contributions_and_steps_add_up(scorer in scorer(), choices in choices()) {
+        let facts = facts(scorer.card(), &choices, false);
+        scored(&scorer, &facts, |record| {
+            let parts: i64 = record.dimensions.iter().map(|dimension| dimension.contribution.units()).sum();
+            let steps: i64 = record.steps.iter().map(|step| step.after.minus(step.before).units()).sum();
+            prop_assert_eq!(parts + steps, units(record).unwrap_or(0));
+            prop_assert_eq!(record.score.is_some(), record.status == Status::Scored);
+            if record.score.is_none() {
+                prop_assert!(record.composite.is_none() && record.steps.is_empty() && record.band.is_none());
+            }
+            prop_assert!(units(record).is_none_or(|units| (0..=UNITS_PER_ONE).contains(&units)));
+            prop_assert!((0..=BILLION).contains(&record.coverage));
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn bounds_hold_whatever_the_missing_facts_turn_out_to_be(
+        scorer in scorer(),
+        first in choices(),
+        rest in proptest::collection::vec(choices(), 6),
+    ) {
+        let card = scorer.card();
+        let known = facts(card, &first, false);
+        let Some((low, high)) = scored(&scorer, &known, |record| record.bounds) else { return Ok(()) };
+        let within = |facts: &[Fact<'_>]| {
+            scored(&scorer, facts, |record| {
+                let published = record.published.map(|published| published.value);
+                let fits = published.is_none_or(|value| (low.value..=high.value).contains(&value));
+                prop_assert!(fits, "{published:?} is not in {low}..{high}\nwith {facts:?}\nfrom {known:?}\n{}", describe(card));
+                Ok(())
+            })
+        };
+        within(&known)?;
+        for choices in &rest {
+            within(&fill(card, &known, choices))?;
+        }
+    }
+
+    #[test]
+    fn a_better_fact_never_lowers_a_score(
+        scorer in scorer(),
+        choices in choices(),
+        steps in proptest::collection::vec((any::<u8>(), 0.0..=1.0), 32),
+    ) {
+        let card = scorer.card();
+        let (_, report) = check(card);
+        let before = facts(card, &choices, true);
+        let Some(from) = scored(&scorer, &before, units) else { return Ok(()) };
+        for (name, direction) in &report.directions {
+            let at = card.facts.iter().position(|fact| fact.name == *name).unwrap();
+            let mut after = before.clone();
+            after[at] = Fact::Missing;
+            let after = fill(card, &after, &steps);
+            let rose = in_column(card.facts[at].kind, after[at]) > in_column(card.facts[at].kind, before[at]);
+            let Some(to) = scored(&scorer, &after, units) else { continue };
+            let (lower, higher) = if rose { (from, to) } else { (to, from) };
+            let holds = match direction {
+                Direction::Up => lower <= higher,
+                Direction::Down => lower >= higher,
+                Direction::Flat => lower == higher,
+                Direction::Both => true,
+            };
+            prop_assert!(holds, "`{name}` is {direction:?}: {before:?} gives {from}, {:?} gives {to}\n{}", after[at], describe(card));
+        }
+    }
+
+    #[test]
+    fn records_are_canonical_and_repeatable(scorer in scorer(), one in choices(), two in choices()) {
+        let card = scorer.card();
+        let (one, two) = (facts(card, &one, false), facts(card, &two, false));
+        let mut work = Workspace::new(&scorer);
+        let bytes = record_bytes(&scorer, &mut work, &one).unwrap();
+        record_bytes(&scorer, &mut work, &two).unwrap();
+        prop_assert_eq!(&record_bytes(&scorer, &mut work, &one).unwrap(), &bytes);
+        prop_assert_eq!(&record_bytes(&scorer, &mut Workspace::portable(&scorer), &one).unwrap(), &bytes);
+        let mut again = Vec::new();
+        canonical(&serde_json::from_slice(&bytes).unwrap(), &mut again);
+        prop_assert_eq!(String::from_utf8(again).unwrap(), String::from_utf8(bytes).unwrap());
+    }
+
+    #[test]
+    fn bands_cover_every_score(scorer in scorer(), choices in choices()) {
+        let card = scorer.card();
+        scored(&scorer, &facts(card, &choices, false), |record| {
+            let reached = |published: karat_core::record::Published| {
+                card.bands.iter().rfind(|band| published.reaches(band.from)).map(|band| band.name.as_str())
+            };
+            prop_assert_eq!(record.band, record.published.and_then(reached));
+            prop_assert_eq!(record.band.is_some(), record.published.is_some() && !card.bands.is_empty());
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn any_numbers_are_scored_or_refused(scorer in scorer(), numbers in proptest::collection::vec(any::<f64>(), 32)) {
+        let facts: Vec<Fact<'_>> = scorer.card().facts.iter().zip(&numbers).map(|(_, &it)| Fact::Number(it)).collect();
+        let mut work = Workspace::new(&scorer);
+        if let Err(errors) = scorer.score(&mut work, &item(&facts), &Context { as_of: None }) {
+            prop_assert!(!errors.is_empty());
+        };
+    }
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn how_a_card_is_written_does_not_matter(text in card_text(), choices in choices()) {
+        let one = compiled(&text);
+        let other = Scorer::new(card_of(&text.rewritten(), &cards()).unwrap()).unwrap();
+        prop_assert_eq!(one.card().digest, other.card().digest);
+        let given = facts(one.card(), &choices, false);
+        let moved: Vec<Fact<'_>> = other.card().facts.iter().map(|fact| {
+            given[one.card().facts.iter().position(|it| it.name == fact.name).unwrap()]
+        }).collect();
+        let bytes = record_bytes(&one, &mut Workspace::new(&one), &given);
+        prop_assert_eq!(bytes, record_bytes(&other, &mut Workspace::new(&other), &moved));
+    }
+
+    #[test]
+    fn weights_are_relative(text in card_text(), scale in 2..40u32, choices in choices()) {
+        let one = compiled(&text);
+        let other = Scorer::new(card_of(&text.text(scale), &cards()).unwrap()).unwrap();
+        prop_assert_ne!(one.card().digest, other.card().digest);
+        let given = facts(one.card(), &choices, false);
+        let said = |scorer: &Scorer| scored(scorer, &given, |record| {
+            let dimensions = record.dimensions.iter().map(|it| (it.contribution, it.effective_weight));
+            (units(record), record.coverage, record.bounds, dimensions.collect::<Vec<_>>())
+        });
+        prop_assert_eq!(said(&one), said(&other));
+    }
+
+    #[test]
+    fn columns_give_the_numbers_of_single_items(scorer in scorer(), rows in proptest::collection::vec(choices(), 1..12)) {
+        let card = scorer.card();
+        // More rows than a block has, with every row of the block in every lane.
+        let rows: Vec<Vec<Fact<'_>>> =
+            (0..301).map(|row| facts(card, &rows[row % rows.len()], row % 5 == 0)).collect();
+        let columns: Vec<Vec<f64>> = card.facts.iter().enumerate()
+            .map(|(at, fact)| rows.iter().map(|row| in_column(fact.kind, row[at])).collect())
+            .collect();
+        let profiles: Vec<u32> = match &card.profiles {
+            Some(profiles) => rows.iter().map(|row| {
+                let by = row[profiles.by];
+                profiles.list.iter().position(|(name, _)| by == Fact::Text(name)).unwrap_or(profiles.fallback) as u32
+            }).collect(),
+            None => Vec::new(),
+        };
+        let wide = score_columns(&scorer, &mut Workspace::new(&scorer), &columns, &profiles);
+        let portable = score_columns(&scorer, &mut Workspace::portable(&scorer), &columns, &profiles);
+        prop_assert_eq!(&wide, &portable);
+        for (facts, row) in rows.iter().zip(wide) {
+            scored(&scorer, facts, |record| {
+                let score = f64::from_bits(row.0);
+                prop_assert_eq!(units(record), (!score.is_nan()).then_some(score as i64));
+                prop_assert_eq!(record.coverage, f64::from_bits(row.1) as i64);
+                let band = usize::from(row.2).checked_sub(1).map(|at| card.bands[at].name.as_str());
+                prop_assert_eq!(record.band, band.filter(|_| record.score.is_some()));
+                let tier = usize::from(row.3).checked_sub(1).map(|at| card.tiers[at].name.as_str());
+                prop_assert_eq!(record.tier.as_ref().and_then(|tier| tier.name), tier.filter(|_| record.score.is_some()));
+                Ok(())
+            })?;
+        }
+    }
+}
+
+/// Bits of score and coverage, band and tier of each row.
+fn score_columns(
+    scorer: &Scorer,
+    work: &mut Workspace,
+    columns: &[Vec<f64>],
+    profiles: &[u32],
+) -> Vec<(u64, u64, u8, u8)> {
+    let rows = columns.iter().map(Vec::len).max().unwrap();
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let (mut score, mut coverage) = (vec![0.0; rows], vec![0.0; rows]);
+    let (mut band, mut tier) = (vec![0; rows], vec![0; rows]);
+    let mut scores = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
+    scorer.score_columns(work, &Columns { facts: &columns, profiles }, &mut scores).unwrap();
+    (0..rows).map(|row| (score[row].to_bits(), coverage[row].to_bits(), band[row], tier[row])).collect()
+}
+
+/// The formulas of a card, for a message.
+fn describe(card: &Scorecard) -> String {
+    let mut lines: Vec<String> = vec![format!("{} {:?}", card.name(), card.mean)];
+    for dimension in &card.dimensions {
+        let text = |formula: &Option<karat_core::formula::Formula>| {
+            formula.as_ref().map_or("-", |it| &it.text).to_string()
+        };
+        lines.push(format!(
+            "{} x {} = {} when {} applies {} missing {:?} group {:?}",
+            dimension.key,
+            dimension.weight,
+            dimension.formula.text,
+            text(&dimension.when),
+            text(&dimension.applies),
+            dimension.missing,
+            dimension.group
+        ));
+    }
+    lines.extend(card.groups.iter().map(|group| format!("group {} {:?}", group.key, group.mean)));
+    lines.extend(card.rules.iter().map(|rule| format!("rule if {} then {}", rule.when.text, rule.set.text)));
+    lines.extend(card.gates.iter().map(|gate| format!("gate if {} cap {:?}", gate.when.text, gate.cap)));
+    lines.join("\n")
+}
+
+#[test]
+fn missing_facts_are_drawn() {
+    // The properties mean little if all items are complete or nothing is ever scored.
+    let scorer = &FILES[0];
+    let (all, none): (Vec<_>, Vec<_>) = (vec![(0, 0.5); 32], vec![(255, 0.5); 32]);
+    let missing = |choices: &[(u8, f64)]| {
+        let facts = facts(scorer.card(), choices, false);
+        (0..facts.len()).filter(|&at| is_missing(scorer.card(), at, facts[at])).count()
+    };
+    assert_eq!((missing(&all), missing(&none)), (scorer.card().facts.len(), 0));
+}
