@@ -1,0 +1,23 @@
+//! `karat card`: work on scorecards.
+
+pub mod check;
+mod list;
+mod show;
+
+use crate::args::{CardVerb, Cli};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Screen;
+
+/// Does what `karat card` asks.
+pub fn run(verb: &CardVerb, cli: &Cli) -> Result<Exit, Failure> {
+    let mut screen = Screen::stdout(cli.color);
+    let exit = match verb {
+        CardVerb::List(args) => list::run(args, &mut screen),
+        CardVerb::Show(args) => show::run(args, &mut screen, cli.color),
+        CardVerb::Check(args) => check::run(args, &mut screen),
+        _ => Ok(Exit::Done),
+    }?;
+    std::io::Write::flush(&mut screen)?;
+    Ok(exit)
+}

@@ -1,0 +1,145 @@
+//! The table of scores: one row per record with fixed columns, so that rows can be shown as they come.
+
+use std::fmt::Write as _;
+
+use karat_core::number::UNITS_PER_ONE;
+use karat_core::record::{Published, Record, Status};
+use karat_core::scorecard::{Publish, Scale, Scorecard};
+
+use crate::explanation::is_open;
+use crate::output::{BAR, CARE, FAINT, STRONG};
+use crate::render::bar::bar;
+use crate::render::number::{percent, published};
+use crate::render::text::{fit, list};
+
+/// Columns of the coverage.
+const COVERAGE: usize = 5;
+/// Blanks between columns.
+const GAP: &str = "  ";
+
+/// The layout of a table for one card.
+#[derive(Debug)]
+pub struct Table {
+    scale: Scale,
+    subject: usize,
+    whole: usize,
+    decimals: usize,
+    bar: usize,
+    badge: usize,
+}
+
+impl Table {
+    /// Lays out a table for the records of `card` in `width` columns.
+    pub fn new(card: &Scorecard, width: usize) -> Self {
+        let scale = card.scale;
+        let whole = scale.max.to_string().len();
+        let decimals = match scale.publish {
+            Publish::Exact => 6usize.saturating_sub(scale.max.ilog10() as usize),
+            Publish::Floor | Publish::HalfUp => scale.places as usize,
+        };
+        let names = card.bands.iter().map(|band| &band.name).chain(card.tiers.iter().map(|tier| &tier.name));
+        let badge = match names.map(|name| name.chars().count()).max() {
+            Some(longest) => longest.clamp("verdict".len(), 14),
+            None => 0,
+        };
+        let mut table = Self { scale, subject: 0, whole, decimals, bar: 0, badge };
+        let gaps = if badge == 0 { 3 } else { 4 };
+        let fixed = table.score() + badge + COVERAGE + gaps * GAP.len();
+        let free = width.saturating_sub(fixed);
+        table.bar = (free * 2 / 5).clamp(8, 30);
+        table.subject = free.saturating_sub(table.bar).clamp(12, 40);
+        table
+    }
+
+    /// Columns of the score: at least the word.
+    fn score(&self) -> usize {
+        let point = usize::from(self.decimals > 0);
+        (self.whole + point + self.decimals).max("score".len())
+    }
+
+    /// The card and the heads of the columns.
+    pub fn head(&self, card: &Scorecard) -> String {
+        let scale = format!("0 to {}", self.scale.max);
+        let badge = match (card.tiers.is_empty(), card.bands.is_empty()) {
+            (false, _) => "tier",
+            (true, false) => "band",
+            (true, true) => "",
+        };
+        let mut text = format!("{STRONG}{}{STRONG:#}", fit(&card.name(), card.name().chars().count()));
+        if !card.title.is_empty() {
+            let _ = write!(text, "  {}", fit(&card.title, card.title.chars().count()));
+        }
+        let _ = write!(
+            text,
+            "\n{FAINT}{}{GAP}{:>score$}{GAP}{}",
+            fit("subject", self.subject),
+            "score",
+            fit(&scale, self.bar),
+            score = self.score()
+        );
+        if self.badge > 0 {
+            let _ = write!(text, "{GAP}{}", fit(badge, self.badge));
+        }
+        let _ = writeln!(text, "{GAP}{:>COVERAGE$}{FAINT:#}", "cover");
+        text
+    }
+
+    /// One record: its row, and below it what a reader of the number should know.
+    pub fn row(&self, record: &Record<'_>) -> String {
+        let mut text = fit(record.item.subject, self.subject);
+        let shown = match record.published {
+            Some(number) => self.aligned(number),
+            None => fit(record.status.name(), self.score()),
+        };
+        let units = record.score.map_or(0, |score| score.units());
+        let _ = write!(text, "{GAP}{shown}{GAP}{BAR}{}{BAR:#}", bar(units, UNITS_PER_ONE, self.bar));
+        if self.badge > 0 {
+            let badge = match &record.tier {
+                Some(tier) => tier.name,
+                None => record.band,
+            };
+            let _ = write!(text, "{GAP}{}", fit(badge.unwrap_or("-"), self.badge));
+        }
+        let _ = writeln!(text, "{GAP}{:>COVERAGE$}", percent(record.coverage));
+        for (style, line) in notes(record) {
+            for part in crate::render::text::wrap(&line, 74) {
+                let _ = writeln!(text, "  {style}{part}{style:#}");
+            }
+        }
+        text
+    }
+
+    /// A score with its decimal point in the column of all the others.
+    fn aligned(&self, number: Published) -> String {
+        let text = published(number);
+        let whole = text.split('.').next().map_or(0, str::len);
+        let lead = self.score().saturating_sub(self.whole + self.decimals + usize::from(self.decimals > 0));
+        fit(&format!("{:1$}{text}", "", lead + self.whole.saturating_sub(whole)), self.score())
+    }
+}
+
+/// The lines below a row.
+fn notes(record: &Record<'_>) -> Vec<(anstyle::Style, String)> {
+    let mut lines = Vec::new();
+    let missing: Vec<&str> = record
+        .dimensions
+        .iter()
+        .filter(|dimension| is_open(dimension))
+        .map(|dimension| dimension.key)
+        .collect();
+    if !missing.is_empty() {
+        let range = match record.bounds {
+            Some((low, high)) => {
+                format!("; with it the score could be {} to {}", published(low), published(high))
+            }
+            None => String::new(),
+        };
+        let withheld = if record.status == Status::Withheld { "withheld: " } else { "" };
+        lines.push((FAINT, format!("{withheld}no reading for {}{range}", list(&missing))));
+    }
+    if !record.gates.is_empty() {
+        lines.push((CARE, format!("gate: {}", list(&record.gates))));
+    }
+    lines.extend(record.warnings.iter().map(|warning| (CARE, format!("warning: {warning}"))));
+    lines
+}

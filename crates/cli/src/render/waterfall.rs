@@ -1,0 +1,195 @@
+//! The waterfall: every part of a score, one below the other, adding up to it.
+
+use std::fmt::Write as _;
+
+use karat_core::number::UNITS_PER_ONE;
+use karat_core::record::{Condition, DimensionRecord, ReadingStatus, Reason, Record};
+use karat_core::scorecard::{MissingPolicy, Publish};
+
+use crate::explanation::{Part, Row, open, rows};
+use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
+use crate::render::bar::span;
+use crate::render::number::{Points, billionths, cut, published};
+use crate::render::text::{clean, fit, list, wrap};
+
+/// Columns of the name of a part.
+const NAME: usize = 20;
+/// Columns of a reading, a share, an amount, a total.
+const READING: usize = 8;
+const SHARE: usize = 6;
+const AMOUNT: usize = 9;
+
+/// Everything there is to say about `record`, except what could change it.
+pub fn waterfall(record: &Record<'_>, width: usize) -> String {
+    let rows = rows(record);
+    let mut text = String::new();
+    let _ = head(&mut text, record);
+    if record.score.is_some() {
+        let _ = parts(&mut text, record, &rows, width);
+    }
+    let _ = missing(&mut text, record, width);
+    let _ = verdict(&mut text, record, width);
+    text
+}
+
+fn head(text: &mut String, record: &Record<'_>) -> std::fmt::Result {
+    let scale = record.card.scale.max;
+    write!(text, "{STRONG}{}{STRONG:#}  ", clean(record.item.subject))?;
+    match record.published {
+        Some(number) => write!(text, "{STRONG}{}{STRONG:#} of {scale}", published(number))?,
+        None => write!(text, "{CARE}{}{CARE:#}", record.status.name())?,
+    }
+    if let Some(band) = record.band {
+        write!(text, ", band {}", clean(band))?;
+    }
+    if let Some(tier) = &record.tier {
+        write!(text, ", tier {}", clean(tier.name.unwrap_or("none")))?;
+    }
+    writeln!(text, ", coverage {}%", cut(record.coverage, 7, 1))?;
+    let used = match record.profile {
+        Some(profile) => format!(", profile {}", clean(profile.name)),
+        None => String::new(),
+    };
+    writeln!(text, "{FAINT}{}, {}{used}{FAINT:#}", record.card.name(), record.card.mean.name())
+}
+
+fn parts(text: &mut String, record: &Record<'_>, rows: &[Row<'_>], width: usize) -> std::fmt::Result {
+    let points = Points::new(record.card.scale, rows.iter().map(|row| row.after));
+    let bar = width.saturating_sub(NAME + READING + SHARE + 2 * AMOUNT + 6).clamp(8, 60);
+    writeln!(
+        text,
+        "\n{FAINT}{} {:>READING$} {:>SHARE$} {:>AMOUNT$} {:>AMOUNT$}{FAINT:#}",
+        fit("", NAME),
+        "reading",
+        "share",
+        "points",
+        "total"
+    )?;
+    for row in rows {
+        let (before, after) = (points.shown(row.before), points.shown(row.after));
+        let (reading, share) = match row.part {
+            Part::Dimension(dimension) => (
+                dimension.reading.map_or_else(|| String::from("-"), billionths),
+                format!("{}%", cut(dimension.effective_weight, 7, 1)),
+            ),
+            _ => (String::new(), String::new()),
+        };
+        let style = match &row.part {
+            _ if after < before => LOSS,
+            Part::Dimension(_) => BAR,
+            _ => GAIN,
+        };
+        let (lead, block) = span(row.before.units(), row.after.units(), UNITS_PER_ONE, bar);
+        writeln!(
+            text,
+            "{} {reading:>READING$} {share:>SHARE$} {:>AMOUNT$} {:>AMOUNT$}  {lead}{style}{block}{style:#}",
+            fit(row.name, NAME),
+            points.signed(after - before),
+            points.text(after),
+        )?;
+        if let Some((style, note)) = note(row, record) {
+            lines(text, style, &note, width)?;
+        }
+    }
+    let scale = record.card.scale;
+    if let (Some(score), Some(number)) = (record.score, record.published)
+        && scale.publish != Publish::Exact
+    {
+        let exact = cut(score.units(), 15 - scale.max.ilog10(), 15);
+        let how = if scale.publish == Publish::Floor { "rounded down" } else { "rounded, halves up" };
+        writeln!(text, "{FAINT}  published: {exact}, {how} to {}{FAINT:#}", published(number))?;
+    }
+    if !points.exact {
+        lines(
+            text,
+            FAINT,
+            "amounts are cut so that they add up as shown; the record has them exactly",
+            width,
+        )?;
+    }
+    Ok(())
+}
+
+/// Why a part is what it is.
+fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(anstyle::Style, String)> {
+    match &row.part {
+        Part::Dimension(dimension) => dimension_note(dimension, record).map(|note| (FAINT, note)),
+        Part::Mean => Some((FAINT, format!("the {} mean of the readings in place of their sum", row.name))),
+        Part::Rule { when, set } => Some((FAINT, format!("rule: as {when}, the score becomes {set}"))),
+        Part::Gate { when } => Some((CARE, format!("gate: as {when}, the score is capped"))),
+    }
+}
+
+fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> Option<String> {
+    let why = match dimension.reason {
+        Reason::None => String::new(),
+        reason => format!(": {reason}"),
+    };
+    let declared = record.card.dimensions.iter().find(|declared| declared.key == dimension.key);
+    let policy = match declared.map(|declared| declared.missing) {
+        Some(MissingPolicy::Exclude) | None => "left out of the mean",
+        Some(MissingPolicy::Zero) => "counted as 0",
+        Some(MissingPolicy::Default(_)) => "the card's default was used",
+        Some(MissingPolicy::Withhold) => "the score is withheld",
+    };
+    match dimension.status {
+        ReadingStatus::Scored if why.is_empty() => None,
+        ReadingStatus::Scored | ReadingStatus::Gated | ReadingStatus::NotApplicable => {
+            Some(format!("{}{why}", dimension.status.name()))
+        }
+        ReadingStatus::Missing | ReadingStatus::Failed => {
+            Some(format!("{}{why}; {policy}", dimension.status.name()))
+        }
+    }
+}
+
+fn missing(text: &mut String, record: &Record<'_>, width: usize) -> std::fmt::Result {
+    let open: Vec<_> = open(record).collect();
+    if record.score.is_none() {
+        for dimension in &open {
+            if let Some(note) = dimension_note(dimension, record) {
+                lines(text, FAINT, &format!("{}: {note}", dimension.key), width)?;
+            }
+        }
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = open.iter().map(|dimension| dimension.key).collect();
+    writeln!(text, "\n{STRONG}Missing{STRONG:#}")?;
+    let range = match record.bounds {
+        Some((low, high)) => {
+            format!(": with all evidence the score would be {} to {}", published(low), published(high))
+        }
+        None => String::new(),
+    };
+    lines(text, CARE, &format!("{}{range}", list(&names)), width)
+}
+
+fn verdict(text: &mut String, record: &Record<'_>, width: usize) -> std::fmt::Result {
+    if let Some(tier) = &record.tier
+        && let Some(next) = tier.next
+    {
+        writeln!(text, "\n{STRONG}Not {} yet{STRONG:#}", clean(next))?;
+        for blocker in &tier.blocked_by {
+            let line = match (blocker.condition, blocker.found) {
+                (Condition::Gate(name), _) => format!("the gate `{name}` holds"),
+                (what, Some(found)) => format!("{what} {}, needs {}", published(found), blocker.needed),
+                (what, None) => format!("{what} was not measured, needs {}", blocker.needed),
+            };
+            lines(text, CARE, &line, width)?;
+        }
+    }
+    let quiet = record.gates.iter().filter(|name| !record.steps.iter().any(|step| step.name == **name));
+    for name in quiet {
+        lines(text, CARE, &format!("gate `{name}` holds; it did not lower the score"), width)?;
+    }
+    for warning in &record.warnings {
+        lines(text, CARE, &format!("warning: {warning}"), width)?;
+    }
+    Ok(())
+}
+
+fn lines(text: &mut String, style: anstyle::Style, line: &str, width: usize) -> std::fmt::Result {
+    wrap(line, width.saturating_sub(2)).iter().try_for_each(|part| writeln!(text, "  {style}{part}{style:#}"))
+}
