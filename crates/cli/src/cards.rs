@@ -26,7 +26,16 @@ macro_rules! embedded {
 }
 
 /// Every scorecard that comes with karat; the versions of one id stand in order.
-pub const EMBEDDED: &[Embedded] = embedded! {};
+pub const EMBEDDED: &[Embedded] = embedded! {
+    "workflow@1.0.0": "scorecards/workflow/1.0.0.toml",
+    "trace@1.0.0": "scorecards/trace/1.0.0.toml",
+    "trust@1.0.0": "scorecards/trust/1.0.0.toml",
+    "arena@1.0.0": "scorecards/arena/1.0.0.toml",
+    "cipher-relay@1.0.0": "scorecards/arena/challenges/cipher-relay.toml",
+    "incident-review@1.0.0": "scorecards/arena/challenges/incident-review.toml",
+    "lean-refactor@1.0.0": "scorecards/arena/challenges/lean-refactor.toml",
+    "log-forensics@1.0.0": "scorecards/arena/challenges/log-forensics.toml",
+};
 
 /// The text of a scorecard, and what to call it in messages.
 #[derive(Debug)]

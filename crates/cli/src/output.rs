@@ -24,12 +24,10 @@ pub const BAR: Style = AnsiColor::Cyan.on_default();
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless `NO_COLOR` is set.
+    // On a terminal, unless `NO_COLOR` is set. Plain comments: documentation would make the help of every verb long.
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 

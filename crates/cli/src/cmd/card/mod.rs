@@ -2,6 +2,7 @@
 
 pub mod check;
 mod list;
+mod new;
 mod show;
 
 use crate::args::{CardVerb, Cli};
@@ -16,6 +17,7 @@ pub fn run(verb: &CardVerb, cli: &Cli) -> Result<Exit, Failure> {
         CardVerb::List(args) => list::run(args, &mut screen),
         CardVerb::Show(args) => show::run(args, &mut screen, cli.color),
         CardVerb::Check(args) => check::run(args, &mut screen),
+        CardVerb::New(args) => new::run(args, &mut screen),
         _ => Ok(Exit::Done),
     }?;
     std::io::Write::flush(&mut screen)?;

@@ -44,10 +44,12 @@ fn head(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     }
     prose(screen, "", &card.about)?;
     let scale = card.scale;
+    let places =
+        if scale.places == 0 { String::from("whole points") } else { format!("{} decimals", scale.places) };
     let publish = match scale.publish {
         Publish::Exact => String::from("exact"),
-        Publish::Floor => format!("rounded down to {} decimals", scale.places),
-        Publish::HalfUp => format!("rounded to {} decimals, halves up", scale.places),
+        Publish::Floor => format!("rounded down to {places}"),
+        Publish::HalfUp => format!("rounded to {places}, halves up"),
     };
     let base = card.base.as_ref().map_or(String::new(), |base| format!("based on {base}; "));
     prose(
@@ -73,6 +75,7 @@ fn dimensions(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     let name =
         card.dimensions.iter().map(|dimension| dimension.key.chars().count()).max().unwrap_or(0).min(28);
     let most = card.dimensions.iter().map(|dimension| dimension.weight).max().unwrap_or(Decimal::ONE);
+    let shared = shared_policy(card);
     for dimension in &card.dimensions {
         let group = dimension.group.and_then(|at| card.groups.get(at));
         let group = group.map_or(String::new(), |group: &Group| format!("  in {}", group.key));
@@ -84,7 +87,10 @@ fn dimensions(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
             fit(&dimension.key, name)
         );
         writeln!(screen, "{row}")?;
-        dimension_rules(dimension, screen)?;
+        dimension_rules(dimension, shared, screen)?;
+    }
+    if let Some(policy) = shared {
+        prose(screen, "  ", &format!("any of them {}", without_evidence(policy)))?;
     }
     for group in &card.groups {
         let mean: Mean = group.mean;
@@ -98,11 +104,16 @@ fn dimensions(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     }
     if let Some(profiles) = &card.profiles {
         let by = card.facts.get(profiles.by).map_or("", |fact| &fact.name);
-        writeln!(screen, "\n{STRONG}Weights by {}{STRONG:#}", clean(by))?;
+        writeln!(screen, "\n{STRONG}Weights by {}{STRONG:#}, in the order of the dimensions", clean(by))?;
         for (place, (name, weights)) in profiles.list.iter().enumerate() {
-            let weights: Vec<String> = weights.iter().map(Decimal::to_string).collect();
-            let fallback = if place == profiles.fallback { "  (fallback)" } else { "" };
-            writeln!(screen, "  {}  {}{fallback}", fit(name, 20), weights.join("  "))?;
+            let weights: Vec<String> =
+                weights.iter().map(|weight| format!("{weight:<8}", weight = weight.to_string())).collect();
+            let fallback = if place == profiles.fallback { "the fallback" } else { "" };
+            writeln!(
+                screen,
+                "{}",
+                format!("  {}  {}{fallback}", fit(name, 20), weights.concat()).trim_end()
+            )?;
         }
     }
     if let Some(policy) = &card.override_policy {
@@ -115,21 +126,38 @@ fn dimensions(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     Ok(())
 }
 
-fn dimension_rules(dimension: &Dimension, screen: &mut Screen) -> io::Result<()> {
-    prose(screen, "      ", &dimension.formula.text)?;
+fn dimension_rules(
+    dimension: &Dimension,
+    shared: Option<MissingPolicy>,
+    screen: &mut Screen,
+) -> io::Result<()> {
+    if dimension.formula.text != dimension.key {
+        prose(screen, "      ", &dimension.formula.text)?;
+    }
     if let Some(applies) = &dimension.applies {
         prose(screen, "      ", &format!("applies when {}", applies.text))?;
     }
     if let Some(when) = &dimension.when {
         prose(screen, "      ", &format!("only when {}; otherwise 0", when.text))?;
     }
-    match dimension.missing {
-        MissingPolicy::Exclude => Ok(()),
-        MissingPolicy::Zero => prose(screen, "      ", "without evidence: 0"),
-        MissingPolicy::Default(value) => {
-            prose(screen, "      ", &format!("without evidence: {}", billionths(value)))
-        }
-        MissingPolicy::Withhold => prose(screen, "      ", "without evidence: the score is withheld"),
+    match shared {
+        Some(_) => Ok(()),
+        None => prose(screen, "      ", &without_evidence(dimension.missing)),
+    }
+}
+
+/// The policy for missing evidence, if all dimensions have the same.
+fn shared_policy(card: &Scorecard) -> Option<MissingPolicy> {
+    let first = card.dimensions.first()?.missing;
+    card.dimensions.iter().all(|dimension| dimension.missing == first).then_some(first)
+}
+
+fn without_evidence(policy: MissingPolicy) -> String {
+    match policy {
+        MissingPolicy::Exclude => String::from("without evidence: left out of the mean"),
+        MissingPolicy::Zero => String::from("without evidence: counts as 0"),
+        MissingPolicy::Default(value) => format!("without evidence: counts as {}", billionths(value)),
+        MissingPolicy::Withhold => String::from("without evidence: the score is withheld"),
     }
 }
 
