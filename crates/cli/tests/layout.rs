@@ -1,0 +1,159 @@
+//! The house keeps its shape: which crate may use which, no path of somebody's own machine, no file too long to read.
+#![expect(clippy::expect_used, clippy::panic, reason = "helpers of a test may stop it")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Every dependency of one package of ours on another, of whatever sort. A new one is a decision, and belongs here.
+const EDGES: &[(&str, &str)] = &[
+    ("karat", "karat-core"),
+    ("karat", "karat-evidence"),
+    ("karat-evidence", "karat-core"),
+    ("karat-fuzz", "karat-core"),
+    ("karat-fuzz", "karat-evidence"),
+];
+
+const LINES_MAX: usize = 700;
+
+/// Where paths that only one machine has begin; in two parts, so that this file passes its own test.
+const LOCAL_FOLDERS: &[(&str, &str)] =
+    &[("/ho", "me/"), ("/Us", "ers/"), ("/ro", "ot/"), ("/t", "mp/"), ("/wo", "rk/"), ("C:", "\\")];
+
+#[test]
+fn crates_depend_on_each_other_only_as_listed() {
+    let manifests: Vec<String> =
+        package_folders().iter().map(|folder| read(&folder.join("Cargo.toml"))).collect();
+    let names: BTreeSet<&str> = manifests.iter().map(|text| package_name(text)).collect();
+    let found: BTreeSet<(&str, &str)> = manifests
+        .iter()
+        .flat_map(|text| dependencies(text, &names).into_iter().map(|name| (package_name(text), name)))
+        .collect();
+    let listed = EDGES.iter().copied().collect();
+    let unlisted: Vec<_> = found.difference(&listed).collect();
+    let gone: Vec<_> = listed.difference(&found).collect();
+    assert!(unlisted.is_empty(), "not in the table of this test: {unlisted:?}");
+    assert!(gone.is_empty(), "in the table of this test, but in no manifest: {gone:?}");
+}
+
+#[test]
+fn every_crate_is_a_member_of_the_workspace() {
+    let manifest = read(&root().join("Cargo.toml"));
+    let members =
+        manifest.split("\nmembers").nth(1).and_then(|rest| rest.split(']').next()).expect("no `members`");
+    let listed: BTreeSet<&str> = members.split('"').skip(1).step_by(2).collect();
+    let there: Vec<String> = crate_folders().iter().map(|folder| relative(folder)).collect();
+    assert_eq!(there.iter().map(String::as_str).collect::<BTreeSet<_>>(), listed);
+}
+
+#[test]
+fn tracked_files_name_no_local_path_and_can_be_read_in_one_sitting() {
+    let mut problems = Vec::new();
+    for file in tracked_files() {
+        let Ok(text) = fs::read_to_string(&file) else { continue }; // not text, or removed and not yet committed
+        let name = relative(&file);
+        for (number, line) in text.lines().enumerate() {
+            if let Some(path) = local_path(line) {
+                problems.push(format!("{name}:{}: local path `{path}`", number + 1));
+            }
+        }
+        let lines = text.lines().count();
+        if name.ends_with(".rs") && lines > LINES_MAX {
+            problems.push(format!("{name}: {lines} lines, at most {LINES_MAX}: split it"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn a_local_path_is_told_from_a_path_within_something_else() {
+    for (head, tail) in LOCAL_FOLDERS {
+        assert_eq!(
+            local_path(&format!("see `{head}{tail}ann/notes`")),
+            Some(format!("{head}{tail}").as_str())
+        );
+        assert_eq!(local_path(&format!("https://example.org{head}{tail}page")), None);
+        assert_eq!(local_path(&format!("docs{head}{tail}page")), None);
+    }
+}
+
+/// The start of the first path in `line` that begins in a local folder.
+fn local_path(line: &str) -> Option<&str> {
+    LOCAL_FOLDERS.iter().find_map(|(head, tail)| {
+        let start = format!("{head}{tail}");
+        let (at, _) = line.match_indices(&start).find(|(at, _)| {
+            let before = line[..*at].chars().next_back();
+            !before.is_some_and(|c| c.is_alphanumeric() || "._-~}/".contains(c))
+        })?;
+        line.get(at..at + start.len())
+    })
+}
+
+/// Packages of ours that stand anywhere in a table of dependencies, also under another name.
+fn dependencies<'a>(manifest: &'a str, names: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+    let mut inside = false;
+    let mut found = BTreeSet::new();
+    for line in manifest.lines().filter_map(|line| line.split('#').next()) {
+        if line.starts_with('[') {
+            inside = line.contains("dependencies");
+        }
+        if inside {
+            let words = line.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
+            found.extend(words.filter(|word| names.contains(word)));
+        }
+    }
+    found
+}
+
+fn package_name(manifest: &str) -> &str {
+    let rest = manifest.split("[package]").nth(1).and_then(|rest| rest.split("name = \"").nth(1));
+    rest.and_then(|rest| rest.split('"').next()).expect("a manifest without a package name")
+}
+
+fn package_folders() -> Vec<PathBuf> {
+    let mut folders = crate_folders();
+    folders.push(root().join("fuzz"));
+    folders
+}
+
+fn crate_folders() -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join("crates")).expect("no folder `crates`");
+    entries.map(|entry| entry.expect("an unreadable entry").path()).filter(|path| path.is_dir()).collect()
+}
+
+/// What git tracks; outside of a clone, as in an unpacked release, every file but what a build leaves.
+fn tracked_files() -> Vec<PathBuf> {
+    let listing = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
+    match listing {
+        Ok(output) if output.status.success() => {
+            let names = String::from_utf8(output.stdout).expect("a file name that is not UTF-8");
+            names.split_terminator('\0').map(|name| root().join(name)).collect()
+        }
+        _ => files_below(&root()),
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("an unreadable folder").flatten().map(|entry| entry.path());
+    let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    for inner in folders.iter().filter(|path| !["target", ".git"].iter().any(|name| path.ends_with(name))) {
+        files.extend(files_below(inner));
+    }
+    files
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("no repository around this crate")
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(root()).expect("a path outside of the repository").to_string_lossy().replace('\\', "/")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
