@@ -9,6 +9,7 @@ mod failure;
 mod input;
 mod output;
 mod render;
+mod verify;
 
 use std::process::ExitCode;
 
