@@ -1,0 +1,194 @@
+//! `karat score`: one record per item, streamed.
+
+use std::io::Write;
+
+use karat_core::evaluate::Scorer;
+use karat_core::number::Decimal;
+use karat_core::record::Record;
+use karat_evidence::Note;
+
+use crate::args::{Cli, ScoreArgs};
+use crate::cards;
+use crate::evidence::{Files, Flow};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::read_text;
+use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
+use crate::progress::Progress;
+use crate::render::table::Table;
+use crate::render::text::clean;
+use crate::session::{Refusal, Session};
+use crate::verify::weights;
+
+/// Most fields that are listed as unread.
+const UNREAD: usize = 20;
+
+/// Scores everything that is given.
+pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let scorer = scorer(args, cli.color)?;
+    let mut session = Session::new(&scorer, args.subject_field.as_deref(), cli.portable)?;
+    let files = Files::new(&args.files)?;
+    let as_table = args.table || (!args.json && is_watched());
+    let mut sink: Box<dyn Sink> =
+        if as_table { Box::new(Rows::new(&scorer, cli.color)?) } else { Box::new(Lines::new()) };
+    let mut bar = Bar::new(args.fail_under);
+    let progress = Progress::new(&files, args.no_progress || as_table);
+    let mut refused = 0u64;
+    files.each(session.kind(), &mut |place, bytes| {
+        progress.at(&place);
+        let outcome = session.score(&place, bytes, args.as_of.as_deref(), |record, notes| {
+            bar.see(record);
+            sink.record(record, notes)
+        });
+        match outcome {
+            Ok(written) => written?,
+            Err(refusal) if args.keep_going => {
+                refused += 1;
+                sink.flush()?;
+                progress.aside(|| tell(&refusal, cli.color))?;
+            }
+            Err(refusal) => {
+                sink.flush()?;
+                progress.aside(|| tell(&refusal, cli.color))?;
+                return Err(Failure::Told(Exit::CouldNotRun));
+            }
+        }
+        Ok(Flow::Continue)
+    })?;
+    progress.done();
+    sink.flush()?;
+    report_unread(&session, cli.color)?;
+    if refused > 0 {
+        return Err(Failure::new(match refused {
+            1 => String::from("1 item was refused; the others were scored"),
+            many => format!("{many} items were refused; the others were scored"),
+        }));
+    }
+    Ok(bar.exit())
+}
+
+/// The scorer, with the weights from outside if some are given.
+fn scorer(args: &ScoreArgs, color: Color) -> Result<Scorer, Failure> {
+    let scorer = cards::scorer(&args.card, color)?;
+    let Some(path) = &args.override_file else { return Ok(scorer) };
+    let text = read_text(path, "a JSON object of weights")?;
+    let value = serde_json::from_str(&text)
+        .map_err(|error| Failure::new(format!("`{path}` is not JSON: {error}")).help(OVERRIDE))?;
+    let given = weights(&value, path).map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
+    scorer.with_override(&given).map_err(|_| {
+        let name = scorer.card().name();
+        Failure::new(format!("`{name}` does not accept weights from outside"))
+            .help("leave out --override, or use a card with an [override] section")
+    })
+}
+
+const OVERRIDE: &str = "expected an object of weights by dimension: {\"accuracy\": 0.12, \"safety\": 0.08}";
+
+fn tell(refusal: &Refusal, color: Color) -> Result<(), Failure> {
+    writeln!(Screen::stderr(color), "{LOSS}error{LOSS:#}: {refusal}")?;
+    Ok(())
+}
+
+/// Says once which fields of the evidence nobody read.
+fn report_unread(session: &Session<'_>, color: Color) -> Result<(), Failure> {
+    let unread: Vec<(&str, u64)> = session.unknown_fields().collect();
+    if unread.is_empty() {
+        return Ok(());
+    }
+    let mut screen = Screen::stderr(color);
+    let more = unread.len().saturating_sub(UNREAD);
+    let names: Vec<String> =
+        unread.iter().take(UNREAD).map(|(path, count)| format!("`{}` ({count})", clean(path))).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    writeln!(screen, "{CARE}note{CARE:#}: fields that nothing reads: {}{more}", names.join(", "))?;
+    Ok(())
+}
+
+/// Where records go.
+trait Sink {
+    fn record(&mut self, record: &Record<'_>, notes: &[Note]) -> Result<(), Failure>;
+    fn flush(&mut self) -> Result<(), Failure>;
+}
+
+/// One canonical JSON record per line.
+struct Lines {
+    out: std::io::BufWriter<std::io::StdoutLock<'static>>,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    fn new() -> Self {
+        Self { out: lines(), line: Vec::with_capacity(4096) }
+    }
+}
+
+impl Sink for Lines {
+    fn record(&mut self, record: &Record<'_>, _: &[Note]) -> Result<(), Failure> {
+        self.line.clear();
+        record.write(&mut self.line);
+        self.line.push(b'\n');
+        Ok(self.out.write_all(&self.line)?)
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
+}
+
+/// Rows of a table, shown as they come.
+struct Rows {
+    screen: Screen,
+    table: Table,
+}
+
+impl Rows {
+    fn new(scorer: &Scorer, color: Color) -> Result<Self, Failure> {
+        let mut screen = Screen::stdout(color);
+        let table = Table::new(scorer.card(), screen.width);
+        write!(screen, "{}", table.head(scorer.card()))?;
+        Ok(Self { screen, table })
+    }
+}
+
+impl Sink for Rows {
+    fn record(&mut self, record: &Record<'_>, notes: &[Note]) -> Result<(), Failure> {
+        write!(self.screen, "{}", self.table.row(record, notes))?;
+        Ok(self.screen.show()?)
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.screen.flush()?)
+    }
+}
+
+/// What `--fail-under` has seen. The exit status is that of the gravest case.
+struct Bar {
+    points: Option<Decimal>,
+    blocked: bool,
+    below: bool,
+    inconclusive: bool,
+}
+
+impl Bar {
+    fn new(points: Option<Decimal>) -> Self {
+        Self { points, blocked: false, below: false, inconclusive: false }
+    }
+
+    fn see(&mut self, record: &Record<'_>) {
+        let Some(points) = self.points else { return };
+        self.blocked |= !record.gates.is_empty();
+        match record.published {
+            Some(published) => self.below |= !published.reaches(points),
+            None => self.inconclusive = true,
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self {
+            Self { blocked: true, .. } => Exit::Blocked,
+            Self { below: true, .. } => Exit::BelowBar,
+            Self { inconclusive: true, .. } => Exit::Inconclusive,
+            _ => Exit::Done,
+        }
+    }
+}
