@@ -4,12 +4,16 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bounds;
 pub mod check;
 pub mod diagnostic;
+pub mod evaluate;
 pub mod facts;
 pub mod formula;
 pub mod json;
 pub mod number;
+mod plan;
 pub mod record;
 pub mod scorecard;
+mod shares;
 pub mod weights;

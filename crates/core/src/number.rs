@@ -244,39 +244,41 @@ pub fn write_json(out: &mut Vec<u8>, value: i64, places: usize) {
     }
 }
 
-/// Shares `total` out in proportion to `parts`: each share is rounded down to a multiple of `unit`, and the units left
-/// over go to the largest remainders, first come first among equals. The shares sum to `total` exactly.
+/// Shares `total` out as the quotients `part / divisor`: each is rounded down, and the units left over go to the largest
+/// remainders, first come first among equals. The shares sum to `total` exactly.
 ///
-/// `total` must be a multiple of `unit`; `parts` must not be negative. If all parts are zero, all shares are.
+/// `total` must be the sum of the quotients, rounded; parts must not be negative. With a `divisor` of zero all shares are zero.
 ///
 /// ```
 /// use karat_core::number::apportion;
-/// assert_eq!(apportion(10, 1, &[1, 1, 1]), [4, 3, 3]);
+/// assert_eq!(apportion(10, &[10, 10, 10], 3), [4, 3, 3]);
 /// ```
 #[must_use]
-pub fn apportion(total: i64, unit: i64, parts: &[i64]) -> Vec<i64> {
-    let sum: i128 = parts.iter().map(|&part| i128::from(part)).sum();
-    if sum == 0 || unit <= 0 {
+pub fn apportion(total: i64, parts: &[i128], divisor: i128) -> Vec<i64> {
+    if divisor <= 0 {
         return parts.iter().map(|_| 0).collect();
     }
-    let units = i128::from(total / unit);
-    let split = |part: i64| (units * i128::from(part) / sum, units * i128::from(part) % sum);
-    let mut shares: Vec<i64> = parts.iter().map(|&part| split(part).0 as i64).collect();
-    let mut left = (units - shares.iter().map(|&share| i128::from(share)).sum::<i128>()).max(0) as usize;
-    if left > 0 {
-        let mut order: Vec<usize> = (0..parts.len()).collect();
-        order.sort_by_key(|&at| core::cmp::Reverse(parts.get(at).map_or(0, |&part| split(part).1)));
-        for at in order {
-            if left == 0 {
-                break;
-            }
-            if let Some(share) = shares.get_mut(at) {
-                *share += 1;
-                left -= 1;
-            }
-        }
+    let mut shares = Vec::with_capacity(parts.len());
+    let mut remainders = Vec::with_capacity(parts.len());
+    for &part in parts {
+        // Most quotients fit 64 bits, where division is many times faster.
+        let (share, rest) = match (u64::try_from(part), u64::try_from(divisor)) {
+            (Ok(part), Ok(divisor)) => ((part / divisor) as i64, i128::from(part % divisor)),
+            _ => ((part / divisor) as i64, part % divisor),
+        };
+        shares.push(share);
+        remainders.push(rest);
     }
-    shares.iter_mut().for_each(|share| *share *= unit);
+    let mut left = total - shares.iter().sum::<i64>();
+    while left > 0 {
+        let largest = remainders.iter().enumerate().max_by_key(|&(at, &rest)| (rest, core::cmp::Reverse(at)));
+        let Some(at) = largest.map(|(at, _)| at) else { break };
+        if let (Some(share), Some(rest)) = (shares.get_mut(at), remainders.get_mut(at)) {
+            *share += 1;
+            *rest = -1;
+        }
+        left -= 1;
+    }
     shares
 }
 
@@ -319,9 +321,10 @@ mod tests {
 
     #[test]
     fn shares_sum_to_the_total() {
-        assert_eq!(apportion(7, 1, &[0, 0]), [0, 0]);
-        assert_eq!(apportion(100, 10, &[1, 2, 3]), [20, 30, 50]);
-        assert_eq!(apportion(1, 1, &[5, 5]), [1, 0]);
+        assert_eq!(apportion(0, &[0, 0], 0), [0, 0]);
+        assert_eq!(apportion(60, &[100, 200, 300], 10), [10, 20, 30]);
+        assert_eq!(apportion(1, &[5, 5], 10), [1, 0]);
+        assert_eq!(apportion(2, &[i128::MAX / 2, 1], i128::MAX / 4), [2, 0]);
     }
 
     #[test]

@@ -8,7 +8,8 @@ use crate::diagnostic::nearest;
 use crate::json::write_string;
 use crate::number::{Decimal, write_json};
 use crate::record::write_option;
-use crate::scorecard::{Scorecard, WeightSum};
+use crate::scorecard::resolve::gcd;
+use crate::scorecard::{Mean, Scorecard, WeightSum};
 
 /// The sum of weights, or none if it is larger than any sum of weights can be.
 #[must_use]
@@ -32,6 +33,70 @@ impl WeightSum {
     pub fn accepts(self, sum: Decimal) -> bool {
         sum.millionths().abs_diff(self.target.millionths()) <= self.tolerance.millionths().unsigned_abs()
     }
+}
+
+/// The weights of every member of every mean, as the plan takes them.
+#[derive(Debug, Clone)]
+pub(crate) struct Weighting {
+    /// By member (dimensions, then groups), then by profile: weight in the composite, weight in the coverage. The first in millionths
+    /// or in units of the common divisor, whatever the mean needs; the second in units of the common divisor.
+    pub table: Vec<Vec<(f64, f64)>>,
+    /// By member, then by profile: the weights themselves.
+    decimals: Vec<Vec<Decimal>>,
+}
+
+impl Weighting {
+    /// The weights of `card`, under `effective` weights of its dimensions if an override is in force.
+    pub(crate) fn new(card: &Scorecard, effective: Option<&[Decimal]>) -> Self {
+        let members = card.dimensions.len() + card.groups.len();
+        let profiles = card.profiles.as_ref().map_or(1, |profiles| profiles.list.len());
+        let mut table = alloc::vec![alloc::vec![(0.0, 0.0); profiles]; members];
+        let mut decimals = alloc::vec![alloc::vec![Decimal::ZERO; profiles]; members];
+        for profile in 0..profiles {
+            let own = |at: usize| match (&card.profiles, card.dimensions.get(at)) {
+                (Some(profiles), Some(_)) => {
+                    profiles.list.get(profile).and_then(|(_, list)| list.get(at)).copied()
+                }
+                (None, Some(dimension)) => Some(dimension.weight),
+                (_, None) => card.groups.get(at - card.dimensions.len()).map(|group| group.weight),
+            };
+            let own = |at: usize| own(at).unwrap_or(Decimal::ZERO);
+            let used =
+                |at: usize| effective.and_then(|weights| weights.get(at)).copied().unwrap_or_else(|| own(at));
+            for node in core::iter::once(None).chain((0..card.groups.len()).map(Some)) {
+                let members: Vec<usize> = members_of(card, node).collect();
+                let mean = node.and_then(|at| card.groups.get(at)).map_or(card.mean, |group| group.mean);
+                let unit = |weight: &dyn Fn(usize) -> Decimal| {
+                    members.iter().fold(0, |unit, &at| gcd(unit, weight(at).millionths())).max(1)
+                };
+                let cover_unit = unit(&own);
+                let unit = if mean == Mean::WeightedMean { unit(&used) } else { 1 };
+                for &at in &members {
+                    let weights =
+                        ((used(at).millionths() / unit) as f64, (own(at).millionths() / cover_unit) as f64);
+                    if let Some(slot) = table.get_mut(at).and_then(|row| row.get_mut(profile)) {
+                        *slot = weights;
+                    }
+                    if let Some(slot) = decimals.get_mut(at).and_then(|row| row.get_mut(profile)) {
+                        *slot = used(at);
+                    }
+                }
+            }
+        }
+        Self { table, decimals }
+    }
+
+    /// The weight of a member under a profile.
+    pub(crate) fn weight(&self, member: usize, profile: usize) -> Decimal {
+        self.decimals.get(member).and_then(|row| row.get(profile)).copied().unwrap_or(Decimal::ZERO)
+    }
+}
+
+/// The members of a group, or of the top level: dimensions in the order of the file, then groups, counted on.
+pub(crate) fn members_of(card: &Scorecard, node: Option<usize>) -> impl Iterator<Item = usize> {
+    let dimensions = card.dimensions.iter().enumerate().filter(move |(_, dimension)| dimension.group == node);
+    let groups = card.groups.iter().enumerate().filter(move |(_, group)| group.parent == node);
+    dimensions.map(|(at, _)| at).chain(groups.map(|(at, _)| card.dimensions.len() + at))
 }
 
 /// What became of weights given from outside.
@@ -78,7 +143,9 @@ impl OverrideUse {
                 reason.get_or_insert(format!("the weight of `{name}` is negative: {weight}"));
             }
         }
-        let merged_sum = sum(merged.iter().copied()).unwrap_or(Decimal::ZERO);
+        let top = card.dimensions.iter().zip(&merged).filter(|(dimension, _)| dimension.group.is_none());
+        let groups = card.groups.iter().filter(|group| group.parent.is_none()).map(|group| group.weight);
+        let merged_sum = sum(top.map(|(_, weight)| *weight).chain(groups)).unwrap_or(Decimal::ZERO);
         let guard = WeightSum { target: Decimal::ONE, tolerance: policy.tolerance };
         if reason.is_none() && !guard.accepts(merged_sum) {
             reason = Some(format!(

@@ -1,9 +1,22 @@
-//! The type checker for rules.
+//! The type checker for rules: what a card gets wrong, and what in it is unfair or easy to game
+//! (`docs/guide/diagnostics.md`).
+//!
+//! Everything rests on intervals: [`range`] evaluates a formula over the ranges that the facts declare.
 
+mod declared;
+mod direction;
+mod findings;
 pub mod range;
+mod readings;
+mod types;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
+use self::declared::Declared;
+pub use self::direction::Direction;
+use self::findings::Findings;
+use self::range::Interval;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::scorecard::{Library, Scorecard};
 
@@ -14,12 +27,47 @@ pub struct Checked {
     pub card: Option<Scorecard>,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// What the checker proved, where the file could be read as a card.
+    pub report: Option<Report>,
+}
+
+/// What the checker proved about a card.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Every dimension and what its value can be.
+    pub readings: Vec<(String, Interval)>,
+    /// Every number and condition among the facts, and how the score moves when it grows.
+    pub directions: Vec<(String, Direction)>,
 }
 
 /// Reads and checks the text of a card.
 #[must_use]
 pub fn check_text(text: &str, library: Library<'_>) -> Checked {
-    let (card, diagnostics) = Scorecard::read(text, library);
+    let (card, mut diagnostics) = Scorecard::read(text, library);
+    let mut report = None;
+    if let Some(card) = &card {
+        let (found, proved) = check(card);
+        diagnostics.extend(found);
+        report = Some(proved);
+    }
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));
     let refused = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    Checked { card: card.filter(|_| !refused), diagnostics }
+    Checked { card: card.filter(|_| !refused), diagnostics, report }
 }
+
+/// Checks a card whose structure is sound: types, units, ranges, traps. Findings are in the order of the file.
+#[must_use]
+pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
+    let mut findings = Findings::new(card);
+    let wrong = types::check(card, &mut findings);
+    let declared = Declared::new(card);
+    readings::check(card, &declared, &wrong, &mut findings);
+    let readings = card.dimensions.iter().zip(&declared.values);
+    let readings = readings.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();
+    let present = Declared::present(card);
+    let directions = direction::directions(card, &present);
+    (findings.finish(), Report { readings, directions })
+}
+
+#[cfg(test)]
+mod tests;

@@ -378,4 +378,4 @@ fn conditional<S: Surroundings + ?Sized>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

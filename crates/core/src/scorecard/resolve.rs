@@ -101,6 +101,11 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
     if let Some(profiles) = &draft.profiles {
         resolve_profiles(profiles, &mut card, report);
     }
+    if card.profiles.is_some() && card.override_policy.is_some() {
+        let message =
+            "`override` and `profiles` do not go together: which weights would be overridden?".to_string();
+        report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
+    }
     if card.family.is_none() {
         check_weights(&card, &draft.dimensions, &draft.head, report);
     }

@@ -130,7 +130,6 @@ pub(super) struct DraftGate {
     pub when: Text,
     pub cap: Option<Decimal>,
     pub tier: Option<Text>,
-    pub span: Range<usize>,
 }
 
 pub(super) struct DraftTier {
@@ -453,7 +452,7 @@ fn read_verdicts(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'
         }
         let (cap, tier) = (gate.decimal("cap", report), gate.text("tier", report));
         if let (Some(name), Some(when)) = (name, when) {
-            draft.gates.push(DraftGate { name, when, cap, tier, span: gate.span.clone() });
+            draft.gates.push(DraftGate { name, when, cap, tier });
         }
     }
     for band in card.tables("band", MOST, &["name", "from", "about"], report) {

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::*;
 
 /// Small and repeatable (splitmix64).
-struct Dice(u64);
+pub(crate) struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -18,7 +18,7 @@ impl Dice {
         (z ^ (z >> 31)) % sides
     }
 
-    fn fraction(&mut self) -> f64 {
+    pub fn fraction(&mut self) -> f64 {
         self.roll(1 << 53) as f64 / (1u64 << 53) as f64
     }
 
@@ -38,7 +38,7 @@ impl Dice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Value {
+pub(crate) enum Value {
     Number(f64),
     Flag(bool),
     Missing,
@@ -46,7 +46,7 @@ enum Value {
 }
 
 /// The language at one point, written from the guide and sharing nothing with the interval version.
-fn value(expr: &Expr<Symbol>, facts: &[Value]) -> Value {
+pub(crate) fn value(expr: &Expr<Symbol>, facts: &[Value]) -> Value {
     let number = |x: f64| if x.is_finite() { Value::Number(x) } else { Value::Failed };
     let strict = |operands: &[&Expr<Symbol>], then: &dyn Fn(&[Value]) -> Value| {
         let values: Vec<Value> = operands.iter().map(|operand| value(operand, facts)).collect();
@@ -62,6 +62,8 @@ fn value(expr: &Expr<Symbol>, facts: &[Value]) -> Value {
         ExprKind::Number(x) => Value::Number(*x),
         ExprKind::Flag(x) => Value::Flag(*x),
         ExprKind::Name(Symbol::Fact(at)) => facts[*at],
+        // A formula about the score finds it after the facts.
+        ExprKind::Name(Symbol::Score) => facts[facts.len() - 1],
         ExprKind::Name(_) => Value::Missing,
         ExprKind::Unary(operator, operand) => strict(&[&**operand], &|values| match (operator, values) {
             (Unary::Negate, [Value::Number(x)]) => Value::Number(-x),
@@ -137,7 +139,7 @@ fn node(kind: ExprKind<Symbol>) -> Expr<Symbol> {
 }
 
 /// Facts 0 to 3 are numbers, 0 a part of 1; 4 and 5 are conditions.
-fn number_formula(dice: &mut Dice, depth: u32) -> Expr<Symbol> {
+pub(crate) fn number_formula(dice: &mut Dice, depth: u32) -> Expr<Symbol> {
     let below = |dice: &mut Dice| number_formula(dice, depth.saturating_sub(1));
     if depth == 0 {
         return node(if dice.roll(3) == 0 {
@@ -166,7 +168,7 @@ fn number_formula(dice: &mut Dice, depth: u32) -> Expr<Symbol> {
     })
 }
 
-fn flag_formula(dice: &mut Dice, depth: u32) -> Expr<Symbol> {
+pub(crate) fn flag_formula(dice: &mut Dice, depth: u32) -> Expr<Symbol> {
     if depth == 0 {
         return node(if dice.roll(4) == 0 {
             ExprKind::Flag(dice.roll(2) == 0)

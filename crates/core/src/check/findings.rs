@@ -1,0 +1,173 @@
+//! Where formulas stand in a card, and the findings about them.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::formula::{ExprKind, Formula, Symbol};
+use crate::scorecard::Scorecard;
+
+/// A place in the card where a formula stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Site {
+    Let(usize),
+    Applies(usize),
+    When(usize),
+    Value(usize),
+    RuleWhen(usize),
+    Set(usize),
+    GateWhen(usize),
+}
+
+impl Site {
+    /// Every formula of the card: lets first, each before those that read it.
+    pub(super) fn all(card: &Scorecard) -> impl Iterator<Item = (Self, &Formula)> {
+        let lets = card.lets.iter().enumerate().map(|(at, named)| (Self::Let(at), &named.formula));
+        let dimensions = card.dimensions.iter().enumerate().flat_map(|(at, dimension)| {
+            let applies = dimension.applies.as_ref().map(|formula| (Self::Applies(at), formula));
+            let when = dimension.when.as_ref().map(|formula| (Self::When(at), formula));
+            applies.into_iter().chain(when).chain([(Self::Value(at), &dimension.formula)])
+        });
+        let rules = card
+            .rules
+            .iter()
+            .enumerate()
+            .flat_map(|(at, rule)| [(Self::RuleWhen(at), &rule.when), (Self::Set(at), &rule.set)]);
+        let gates = card.gates.iter().enumerate().map(|(at, gate)| (Self::GateWhen(at), &gate.when));
+        lets.chain(dimensions).chain(rules).chain(gates)
+    }
+
+    /// The name of the let, dimension, rule or gate.
+    pub(super) fn name(self, card: &Scorecard) -> &str {
+        match self {
+            Self::Let(at) => card.lets.get(at).map_or("", |named| &named.name),
+            Self::Applies(at) | Self::When(at) | Self::Value(at) => {
+                card.dimensions.get(at).map_or("", |dimension| &dimension.key)
+            }
+            Self::RuleWhen(at) | Self::Set(at) => card.rules.get(at).map_or("", |rule| &rule.name),
+            Self::GateWhen(at) => card.gates.get(at).map_or("", |gate| &gate.name),
+        }
+    }
+}
+
+/// A diagnostic and the names by which a `[[keep]]` can mean it.
+struct Finding {
+    diagnostic: Diagnostic,
+    about: Vec<String>,
+}
+
+/// What has been found so far.
+pub(super) struct Findings<'a> {
+    card: &'a Scorecard,
+    found: Vec<Finding>,
+}
+
+impl<'a> Findings<'a> {
+    pub(super) fn new(card: &'a Scorecard) -> Self {
+        Self { card, found: Vec::new() }
+    }
+
+    pub(super) fn error(&mut self, code: Code, span: Range<usize>, message: String, label: &str, help: &str) {
+        let (label, help) = (label.to_string(), help.to_string());
+        let diagnostic = Diagnostic { code, severity: Severity::Error, span, message, label, help };
+        self.found.push(Finding { diagnostic, about: Vec::new() });
+    }
+
+    /// A warning; `about` are the dimensions, rules, gates, facts and lets that it concerns.
+    pub(super) fn warn(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        about: &[&str],
+        message: String,
+        label: &str,
+        help: &str,
+    ) {
+        let (label, help) = (label.to_string(), help.to_string());
+        let diagnostic = Diagnostic { code, severity: Severity::Warning, span, message, label, help };
+        let about = about.iter().map(ToString::to_string).collect();
+        self.found.push(Finding { diagnostic, about });
+    }
+
+    /// Applies the card's `[[keep]]` entries and gives everything in the order of the file.
+    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        for keep in &self.card.keeps {
+            let mut used = false;
+            for finding in &mut self.found {
+                let meant = keep.at.is_empty() || finding.about.contains(&keep.at);
+                if meant
+                    && finding.diagnostic.code.as_str() == keep.code
+                    && finding.diagnostic.severity != Severity::Error
+                {
+                    used = true;
+                    finding.diagnostic.severity = Severity::Note;
+                    finding.diagnostic.help = alloc::format!("kept: {}", keep.why);
+                }
+            }
+            // What depends on more than the item cannot be seen in a card: there the author's word is all there is.
+            if keep.code == Code::HiddenState.as_str() {
+                let what = if keep.at.is_empty() { "the evidence" } else { &keep.at };
+                self.found.push(Finding {
+                    diagnostic: Diagnostic {
+                        code: Code::HiddenState,
+                        severity: Severity::Note,
+                        span: keep.span.clone(),
+                        message: alloc::format!("`{what}` depends on more than the evidence item"),
+                        label: String::new(),
+                        help: alloc::format!("kept: {}", keep.why),
+                    },
+                    about: Vec::new(),
+                });
+            } else if !used && self.card.base.is_none() {
+                let place =
+                    if keep.at.is_empty() { String::new() } else { alloc::format!(" at `{}`", keep.at) };
+                self.warn(
+                    Code::Unused,
+                    keep.span.clone(),
+                    &[],
+                    alloc::format!("there is no warning {}{place} to keep", keep.code),
+                    "keeps nothing",
+                    "remove it, or correct its `code` or `at`",
+                );
+            }
+        }
+        let mut diagnostics: Vec<Diagnostic> =
+            self.found.into_iter().map(|finding| finding.diagnostic).collect();
+        diagnostics.sort_by(|a, b| {
+            let key = |it: &Diagnostic| (it.span.start, it.span.end, it.code);
+            key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
+        });
+        diagnostics.dedup();
+        diagnostics
+    }
+}
+
+/// For every let: the facts and the readings that it rests on, through other lets.
+pub(super) fn let_roots(card: &Scorecard) -> Vec<Vec<Symbol>> {
+    let mut roots: Vec<Vec<Symbol>> = Vec::with_capacity(card.lets.len());
+    for named in &card.lets {
+        let found = roots_of(&named.formula.expr, &roots);
+        roots.push(found);
+    }
+    roots
+}
+
+/// The facts and readings that a formula rests on, through lets.
+pub(super) fn roots_of(expr: &crate::formula::Expr<Symbol>, lets: &[Vec<Symbol>]) -> Vec<Symbol> {
+    let mut found: Vec<Symbol> = Vec::new();
+    let mut add = |symbol: Symbol| {
+        if !found.contains(&symbol) {
+            found.push(symbol);
+        }
+    };
+    expr.walk(&mut |node| {
+        if let ExprKind::Name(symbol) = node.kind {
+            match symbol {
+                Symbol::Let(at) => lets.get(at).into_iter().flatten().for_each(|&root| add(root)),
+                other => add(other),
+            }
+        }
+    });
+    found
+}

@@ -1,0 +1,391 @@
+//! Types and units: a number where a number must stand, a condition where a condition must, and nothing added to seconds
+//! but seconds.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::findings::{Findings, Site};
+use crate::diagnostic::Code;
+use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
+use crate::scorecard::{FactType, Scorecard};
+
+/// What a formula gives.
+#[derive(Debug, Clone, PartialEq)]
+enum Type {
+    Number(Unit),
+    Flag,
+    /// Already complained about.
+    Unknown,
+}
+
+/// The unit of a number.
+#[derive(Debug, Clone, PartialEq)]
+enum Unit {
+    /// A literal: it takes the unit of what it meets.
+    Any,
+    /// Names with their exponents, sorted; empty is dimensionless.
+    Product(Vec<(String, f64)>),
+}
+
+impl Unit {
+    const NONE: Self = Self::Product(Vec::new());
+
+    fn named(unit: &str) -> Self {
+        match unit {
+            "" | "1" | "count" | "ratio" => Self::NONE,
+            name => Self::Product([(name.to_string(), 1.0)].into()),
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Product(factors) => factors.is_empty(),
+        }
+    }
+
+    fn factors(&self) -> &[(String, f64)] {
+        match self {
+            Self::Any => &[],
+            Self::Product(factors) => factors,
+        }
+    }
+
+    /// The unit of `self * other^power`.
+    fn times(&self, other: &Self, power: f64) -> Self {
+        if matches!((self, other), (Self::Any, Self::Any)) {
+            return Self::Any;
+        }
+        let mut factors = self.factors().to_vec();
+        for (name, exponent) in other.factors() {
+            match factors.iter_mut().find(|(known, _)| known == name) {
+                Some((_, sum)) => *sum += exponent * power,
+                None => factors.push((name.clone(), exponent * power)),
+            }
+        }
+        factors.retain(|(_, exponent)| exponent.abs() > 0.0);
+        factors.sort_by(|a, b| a.0.cmp(&b.0));
+        Self::Product(factors)
+    }
+
+    fn root(&self) -> Self {
+        match self {
+            Self::Any => Self::Any,
+            Self::Product(factors) => {
+                Self::Product(factors.iter().map(|(name, exponent)| (name.clone(), exponent / 2.0)).collect())
+            }
+        }
+    }
+
+    /// The unit of a sum, a minimum or a choice; `None` if the two do not fit.
+    fn meet(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Any, unit) | (unit, Self::Any) => Some(unit.clone()),
+            (a, b) => (a == b).then(|| a.clone()),
+        }
+    }
+}
+
+impl core::fmt::Display for Unit {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if self.factors().is_empty() {
+            return f.write_str("no unit");
+        }
+        for (place, (name, exponent)) in self.factors().iter().enumerate() {
+            f.write_str(if place == 0 { "" } else { " " })?;
+            f.write_str(name)?;
+            if *exponent < 1.0 || *exponent > 1.0 {
+                write!(f, "^{exponent}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks every formula; gives those that are wrong, so that no other check trips over them.
+pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) -> Vec<Site> {
+    for fact in &card.facts {
+        let whole = fact.max_fact.and_then(|at| card.facts.get(at));
+        if let Some(whole) = whole
+            && Unit::named(&fact.unit) != Unit::named(&whole.unit)
+        {
+            let message = format!(
+                "`{}` is in {}, but its `max`, `{}`, is in {}",
+                fact.name,
+                Unit::named(&fact.unit),
+                whole.name,
+                Unit::named(&whole.unit)
+            );
+            findings.error(
+                Code::UnitMismatch,
+                fact.span.clone(),
+                message,
+                "unlike units",
+                "give both one unit",
+            );
+        }
+    }
+    let mut lets: Vec<Type> = Vec::with_capacity(card.lets.len());
+    let mut wrong = Vec::new();
+    for (site, formula) in Site::all(card) {
+        let mut inference = Inference { card, lets: &lets, formula, findings, sound: true };
+        let found = inference.infer(&formula.expr);
+        match site {
+            Site::Let(_) => {}
+            Site::Applies(_) | Site::When(_) | Site::RuleWhen(_) | Site::GateWhen(_) => {
+                inference.expect_flag(&formula.expr, &found);
+            }
+            Site::Value(_) | Site::Set(_) => {
+                if let Some(unit) = inference.expect_number(&formula.expr, &found)
+                    && !unit.is_none()
+                {
+                    inference.complain(
+                        Code::UnitMismatch,
+                        &formula.expr,
+                        format!("the value is in {unit}, but a score has no unit"),
+                        &format!("in {unit}"),
+                        "divide by a reference in the same unit, such as a budget or a limit",
+                    );
+                }
+            }
+        }
+        let sound = inference.sound;
+        if !sound {
+            wrong.push(site);
+        }
+        if matches!(site, Site::Let(_)) {
+            lets.push(if sound { found } else { Type::Unknown });
+        } else if sound && reads_unknown(&formula.expr, &lets) {
+            wrong.push(site);
+        }
+    }
+    wrong
+}
+
+fn reads_unknown(expr: &Expr<Symbol>, lets: &[Type]) -> bool {
+    let is_unknown = |at: usize| lets.get(at) == Some(&Type::Unknown);
+    expr.symbols().iter().any(|symbol| matches!(symbol, Symbol::Let(at) if is_unknown(*at)))
+}
+
+struct Inference<'i, 'c, 'f> {
+    card: &'c Scorecard,
+    lets: &'i [Type],
+    formula: &'c Formula,
+    findings: &'i mut Findings<'f>,
+    sound: bool,
+}
+
+impl Inference<'_, '_, '_> {
+    fn complain(&mut self, code: Code, part: &Expr<Symbol>, message: String, label: &str, help: &str) {
+        self.sound = false;
+        self.findings.error(code, self.formula.place(&part.span), message, label, help);
+    }
+
+    fn text(&self, part: &Expr<Symbol>) -> String {
+        self.formula.text.get(part.span.clone()).unwrap_or(&self.formula.text).to_string()
+    }
+
+    fn expect_number(&mut self, part: &Expr<Symbol>, found: &Type) -> Option<Unit> {
+        match found {
+            Type::Number(unit) => Some(unit.clone()),
+            Type::Unknown => None,
+            Type::Flag => {
+                let text = self.text(part);
+                self.complain(
+                    Code::TypeMismatch,
+                    part,
+                    format!("`{text}` is a condition, but a number is needed here"),
+                    "true or false",
+                    "make it a number: `if(condition, 1, 0)`",
+                );
+                None
+            }
+        }
+    }
+
+    fn expect_flag(&mut self, part: &Expr<Symbol>, found: &Type) {
+        if matches!(found, Type::Number(_)) {
+            let text = self.text(part);
+            self.complain(
+                Code::TypeMismatch,
+                part,
+                format!("`{text}` is a number, but a condition is needed here"),
+                "a number",
+                "compare it with something: `x > 0`",
+            );
+        }
+    }
+
+    fn infer(&mut self, expr: &Expr<Symbol>) -> Type {
+        match &expr.kind {
+            ExprKind::Number(_) => Type::Number(Unit::Any),
+            ExprKind::Flag(_) => Type::Flag,
+            ExprKind::Name(symbol) => self.infer_name(expr, *symbol),
+            ExprKind::Unary(Unary::Negate, operand) => {
+                self.number(operand).map_or(Type::Unknown, Type::Number)
+            }
+            ExprKind::Unary(Unary::Not, operand) => self.flags(&[&**operand]),
+            ExprKind::Binary(operator, left, right) => self.infer_binary(expr, *operator, left, right),
+            ExprKind::Call(function, arguments) => self.infer_call(expr, *function, arguments),
+        }
+    }
+
+    fn infer_name(&mut self, expr: &Expr<Symbol>, symbol: Symbol) -> Type {
+        match symbol {
+            Symbol::Let(at) => self.lets.get(at).cloned().unwrap_or(Type::Unknown),
+            Symbol::Reading(_) | Symbol::Score | Symbol::Composite | Symbol::Coverage => {
+                Type::Number(Unit::NONE)
+            }
+            Symbol::Fact(at) => match self.card.facts.get(at) {
+                Some(fact) if fact.kind == FactType::Number => Type::Number(Unit::named(&fact.unit)),
+                Some(fact) if fact.kind == FactType::Boolean => Type::Flag,
+                Some(fact) => {
+                    let message = format!("`{}` is a text, which no formula can read", fact.name);
+                    let help = "a text only chooses a weight profile: declare a boolean fact for what the formula needs";
+                    self.complain(Code::TypeMismatch, expr, message, "a text", help);
+                    Type::Unknown
+                }
+                None => Type::Unknown,
+            },
+        }
+    }
+
+    fn number(&mut self, operand: &Expr<Symbol>) -> Option<Unit> {
+        let found = self.infer(operand);
+        self.expect_number(operand, &found)
+    }
+
+    fn flags(&mut self, operands: &[&Expr<Symbol>]) -> Type {
+        for operand in operands {
+            let found = self.infer(operand);
+            self.expect_flag(operand, &found);
+        }
+        Type::Flag
+    }
+
+    /// Numbers that must share one unit.
+    fn alike(&mut self, expr: &Expr<Symbol>, what: &str, operands: &[&Expr<Symbol>]) -> Option<Unit> {
+        let units: Vec<Option<Unit>> = operands.iter().map(|operand| self.number(operand)).collect();
+        let mut shared = Unit::Any;
+        for unit in units {
+            let unit = unit?;
+            match shared.meet(&unit) {
+                Some(both) => shared = both,
+                None => {
+                    self.complain(
+                        Code::UnitMismatch,
+                        expr,
+                        format!("{shared} and {unit} cannot be {what}"),
+                        &format!("{shared} and {unit}"),
+                        "divide each by a reference in its own unit first",
+                    );
+                    return None;
+                }
+            }
+        }
+        Some(shared)
+    }
+
+    fn infer_binary(
+        &mut self,
+        expr: &Expr<Symbol>,
+        operator: Binary,
+        left: &Expr<Symbol>,
+        right: &Expr<Symbol>,
+    ) -> Type {
+        match operator {
+            Binary::And | Binary::Or => self.flags(&[left, right]),
+            Binary::Add => self.alike(expr, "added", &[left, right]).map_or(Type::Unknown, Type::Number),
+            Binary::Subtract => {
+                self.alike(expr, "subtracted", &[left, right]).map_or(Type::Unknown, Type::Number)
+            }
+            Binary::Multiply | Binary::Divide => {
+                let (a, b) = (self.number(left), self.number(right));
+                let power = if operator == Binary::Multiply { 1.0 } else { -1.0 };
+                match (a, b) {
+                    (Some(a), Some(b)) => Type::Number(a.times(&b, power)),
+                    _ => Type::Unknown,
+                }
+            }
+            Binary::Equal | Binary::NotEqual if self.infer_quietly(left) == Type::Flag => {
+                self.flags(&[left, right])
+            }
+            _ => {
+                self.alike(expr, "compared", &[left, right]);
+                Type::Flag
+            }
+        }
+    }
+
+    /// The outermost type alone, without looking for mistakes below.
+    fn infer_quietly(&self, expr: &Expr<Symbol>) -> Type {
+        let is_flag = match &expr.kind {
+            ExprKind::Flag(_) | ExprKind::Unary(Unary::Not, _) => true,
+            ExprKind::Name(Symbol::Fact(at)) => {
+                self.card.facts.get(*at).is_some_and(|fact| fact.kind == FactType::Boolean)
+            }
+            ExprKind::Name(Symbol::Let(at)) => self.lets.get(*at) == Some(&Type::Flag),
+            ExprKind::Binary(operator, ..) => {
+                !matches!(operator, Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide)
+            }
+            ExprKind::Call(Function::IsMissing, _) => true,
+            ExprKind::Call(Function::If, arguments) => {
+                return arguments.get(1).map_or(Type::Unknown, |yes| self.infer_quietly(yes));
+            }
+            ExprKind::Call(Function::Coalesce, arguments) => {
+                return arguments.first().map_or(Type::Unknown, |first| self.infer_quietly(first));
+            }
+            _ => false,
+        };
+        if is_flag { Type::Flag } else { Type::Unknown }
+    }
+
+    fn infer_call(&mut self, expr: &Expr<Symbol>, function: Function, arguments: &[Expr<Symbol>]) -> Type {
+        let all: Vec<&Expr<Symbol>> = arguments.iter().collect();
+        match (function, all.as_slice()) {
+            (Function::If, [condition, branches @ ..]) => {
+                self.flags(&[condition]);
+                self.choice(expr, branches)
+            }
+            (Function::Coalesce, choices) => self.choice(expr, choices),
+            (Function::IsMissing, operands) => {
+                for operand in operands {
+                    self.infer(operand);
+                }
+                Type::Flag
+            }
+            (Function::Min | Function::Max | Function::Clamp, operands) => {
+                self.alike(expr, "compared", operands).map_or(Type::Unknown, Type::Number)
+            }
+            (Function::Abs | Function::Floor | Function::Ceil, [operand]) => {
+                self.number(operand).map_or(Type::Unknown, Type::Number)
+            }
+            (Function::Sqrt, [operand]) => {
+                self.number(operand).map_or(Type::Unknown, |unit| Type::Number(unit.root()))
+            }
+            (_, operands) => {
+                for operand in operands {
+                    if let Some(unit) = self.number(operand)
+                        && !unit.is_none()
+                    {
+                        let message =
+                            format!("`{}` takes a number without a unit, not {unit}", function.name());
+                        let help = "divide by a reference in the same unit first";
+                        self.complain(Code::UnitMismatch, operand, message, &format!("in {unit}"), help);
+                    }
+                }
+                Type::Number(Unit::NONE)
+            }
+        }
+    }
+
+    /// Alternatives that must all be conditions, or all numbers of one unit.
+    fn choice(&mut self, expr: &Expr<Symbol>, choices: &[&Expr<Symbol>]) -> Type {
+        if choices.iter().any(|choice| self.infer_quietly(choice) == Type::Flag) {
+            self.flags(choices)
+        } else {
+            self.alike(expr, "alternatives of one value", choices).map_or(Type::Unknown, Type::Number)
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! A checked card to a plan: formulas flattened, equal parts computed once, columns reused.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::{
+    BinaryOperator as B, Code, DimensionPlaces, Instruction, Limits, MeanItem, Places, Plan, Register,
+    Rounding, TierLevel, UnaryOperator as U, state,
+};
+use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
+use crate::number::{MILLION, UNITS_PER_ONE};
+use crate::scorecard::{FactType, MissingPolicy, Publish, Scorecard};
+
+impl Plan {
+    /// Compiles a card. The card has passed every check, so nothing can go wrong.
+    pub(crate) fn compile(card: &Scorecard) -> Self {
+        let mut compiler = Compiler {
+            card,
+            instructions: Vec::new(),
+            next: 0,
+            known: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            lets: BTreeMap::new(),
+            dimensions: alloc::vec![None; card.dimensions.len()],
+            score: 0,
+            composite: 0,
+            coverage: 0,
+        };
+        let places = compiler.card();
+        let full = Code {
+            instructions: compiler.instructions,
+            registers: compiler.next as usize,
+            constants: compiler.constants.into_iter().map(|(bits, to)| (to, f64::from_bits(bits))).collect(),
+            places,
+        };
+        let compact = compact(&full);
+        Self { full, compact }
+    }
+}
+
+/// What makes two computations the same.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Load(usize),
+    Unary(U, Register),
+    Binary(B, Register, Register),
+    Select(Register, Register, Register),
+}
+
+struct Compiler<'c> {
+    card: &'c Scorecard,
+    instructions: Vec<Instruction>,
+    next: Register,
+    known: BTreeMap<Key, Register>,
+    constants: BTreeMap<u64, Register>,
+    lets: BTreeMap<usize, Register>,
+    dimensions: Vec<Option<DimensionPlaces>>,
+    score: Register,
+    composite: Register,
+    coverage: Register,
+}
+
+impl Compiler<'_> {
+    fn fresh(&mut self) -> Register {
+        let register = self.next;
+        self.next = self.next.saturating_add(1);
+        register
+    }
+
+    fn known(&mut self, key: Key, instruction: impl FnOnce(Register) -> Instruction) -> Register {
+        if let Some(&register) = self.known.get(&key) {
+            return register;
+        }
+        let to = self.fresh();
+        self.known.insert(key, to);
+        self.instructions.push(instruction(to));
+        to
+    }
+
+    fn constant(&mut self, value: f64) -> Register {
+        if let Some(&register) = self.constants.get(&value.to_bits()) {
+            return register;
+        }
+        let to = self.fresh();
+        self.constants.insert(value.to_bits(), to);
+        to
+    }
+
+    fn unary(&mut self, operator: U, x: Register) -> Register {
+        self.known(Key::Unary(operator, x), |to| Instruction::Unary { operator, x, to })
+    }
+
+    fn binary(&mut self, operator: B, x: Register, y: Register) -> Register {
+        self.known(Key::Binary(operator, x, y), |to| Instruction::Binary { operator, x, y, to })
+    }
+
+    fn load(&mut self, fact: usize) -> Register {
+        let card = self.card;
+        let limits = card.facts.get(fact).map_or(
+            Limits { min: 0.0, max: 0.0, max_fact: None, integer: false, unknown: f64::NAN },
+            |declared| match declared.kind {
+                FactType::Number => Limits {
+                    min: declared.min,
+                    max: declared.max,
+                    max_fact: declared.max_fact,
+                    integer: declared.integer,
+                    unknown: declared.unknown.unwrap_or(f64::NAN),
+                },
+                _ => Limits { min: 0.0, max: 1.0, max_fact: None, integer: true, unknown: f64::NAN },
+            },
+        );
+        self.known(Key::Load(fact), |to| Instruction::Load { fact, limits, to })
+    }
+
+    /// The whole card, in the order that `evaluate` states.
+    fn card(&mut self) -> Places {
+        let card = self.card;
+        // Every number is loaded, so that every number is checked, whether a formula reads it or not.
+        for (fact, _) in card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text) {
+            self.load(fact);
+        }
+        let dimensions: Vec<DimensionPlaces> =
+            (0..card.dimensions.len()).map(|at| self.dimension(at)).collect();
+        let mut groups: Vec<(Register, Register)> = alloc::vec![(0, 0); card.groups.len()];
+        for at in (0..card.groups.len()).rev() {
+            let mean = card.groups.get(at).map_or(card.mean, |group| group.mean);
+            let result = self.mean(mean, Some(at), &dimensions, &groups);
+            if let Some(slot) = groups.get_mut(at) {
+                *slot = result;
+            }
+        }
+        let (composite, coverage) = self.mean(card.mean, None, &dimensions, &groups);
+        (self.composite, self.coverage, self.score) = (composite, coverage, composite);
+        let rules = card.rules.iter().map(|rule| {
+            let (when, set) = (self.formula(&rule.when.expr), self.formula(&rule.set.expr));
+            let to = self.fresh();
+            self.instructions.push(Instruction::Rule { when, set, score: self.score, to });
+            self.score = to;
+            (when, set, to)
+        });
+        let rules = rules.collect();
+        let gates: Vec<(Register, Register)> = card
+            .gates
+            .iter()
+            .map(|gate| {
+                let when = self.formula(&gate.when.expr);
+                if let Some(cap) = gate.cap {
+                    let to = self.fresh();
+                    let cap = units(cap.millionths(), card.scale.max);
+                    self.instructions.push(Instruction::Cap { when, cap, score: self.score, to });
+                    self.score = to;
+                }
+                (when, self.score)
+            })
+            .collect();
+        let published = self.publish();
+        let band = self.fresh();
+        let thresholds = card.bands.iter().map(|band| self.digits(band.from.millionths())).collect();
+        self.instructions.push(Instruction::Band { thresholds, published, to: band });
+        let tier = self.tiers(&dimensions, &gates, published);
+        let groups = groups.into_iter().map(|(reading, _)| reading).collect();
+        Places {
+            dimensions,
+            groups,
+            composite,
+            coverage,
+            rules,
+            gates,
+            score: self.score,
+            published,
+            band,
+            tier,
+        }
+    }
+
+    fn dimension(&mut self, at: usize) -> DimensionPlaces {
+        if let Some(Some(places)) = self.dimensions.get(at) {
+            return *places;
+        }
+        let card = self.card;
+        let Some(dimension) = card.dimensions.get(at) else { return DimensionPlaces::default() };
+        let applies = dimension.applies.as_ref().map(|formula| self.formula(&formula.expr));
+        let when = dimension.when.as_ref().map(|formula| self.formula(&formula.expr));
+        let value = self.formula(&dimension.formula.expr);
+        let reading = self.fresh();
+        self.instructions.push(Instruction::Reading { value, when, applies, to: reading });
+        let places = DimensionPlaces { value, when, applies, reading };
+        if let Some(slot) = self.dimensions.get_mut(at) {
+            *slot = Some(places);
+        }
+        places
+    }
+
+    fn mean(
+        &mut self,
+        mean: crate::scorecard::Mean,
+        node: Option<usize>,
+        dimensions: &[DimensionPlaces],
+        groups: &[(Register, Register)],
+    ) -> (Register, Register) {
+        let card = self.card;
+        let leaves = card.dimensions.iter().zip(dimensions).enumerate();
+        let leaves = leaves.filter(|(_, (dimension, _))| dimension.group == node).map(
+            |(weight, (dimension, places))| {
+                let fill = match dimension.missing {
+                    MissingPolicy::Zero => 0.0,
+                    MissingPolicy::Default(billionths) => billionths as f64,
+                    MissingPolicy::Exclude | MissingPolicy::Withhold => f64::NAN,
+                };
+                let withhold = dimension.missing == MissingPolicy::Withhold;
+                MeanItem { reading: places.reading, coverage: None, fill, withhold, weight }
+            },
+        );
+        let nested = card.groups.iter().zip(groups).enumerate();
+        let nested =
+            nested.filter(|(_, (group, _))| group.parent == node).map(|(at, (_, &(reading, coverage)))| {
+                MeanItem {
+                    reading,
+                    coverage: Some(coverage),
+                    fill: f64::NAN,
+                    withhold: false,
+                    weight: card.dimensions.len() + at,
+                }
+            });
+        let items = leaves.chain(nested).collect();
+        let (to, coverage) = (self.fresh(), self.fresh());
+        self.instructions.push(Instruction::Mean { mean, top: node.is_none(), items, to, coverage });
+        (to, coverage)
+    }
+
+    fn publish(&mut self) -> Register {
+        let scale = self.card.scale;
+        let step = UNITS_PER_ONE as f64 / (f64::from(scale.max) * 10u64.pow(scale.places) as f64);
+        let rounding = match scale.publish {
+            Publish::Exact => Rounding::Exact,
+            Publish::Floor => Rounding::Floor(step),
+            Publish::HalfUp => Rounding::HalfUp(step),
+        };
+        let to = self.fresh();
+        self.instructions.push(Instruction::Publish { rounding, score: self.score, to });
+        to
+    }
+
+    /// Points of the scale in published digits.
+    fn digits(&self, millionths: i64) -> f64 {
+        let scale = self.card.scale;
+        match scale.publish {
+            Publish::Exact => units(millionths, scale.max),
+            _ => (millionths / (MILLION / 10i64.pow(scale.places))) as f64,
+        }
+    }
+
+    fn tiers(
+        &mut self,
+        dimensions: &[DimensionPlaces],
+        gates: &[(Register, Register)],
+        published: Register,
+    ) -> Register {
+        let card = self.card;
+        let tiers = card
+            .tiers
+            .iter()
+            .map(|tier| TierLevel {
+                published: self.digits(tier.score.millionths()),
+                coverage: (tier.coverage.millionths() * 1000) as f64,
+                floors: tier
+                    .floors
+                    .iter()
+                    .filter_map(|&(at, floor)| Some((dimensions.get(at)?.reading, floor as f64)))
+                    .collect(),
+            })
+            .collect();
+        let limits = card.gates.iter().zip(gates);
+        let gates = limits.filter_map(|(gate, &(when, _))| Some((when, gate.tier_limit? as f64))).collect();
+        let to = self.fresh();
+        self.instructions.push(Instruction::Tiers { tiers, gates, published, coverage: self.coverage, to });
+        to
+    }
+
+    fn symbol(&mut self, symbol: Symbol) -> Register {
+        match symbol {
+            Symbol::Fact(fact) => self.load(fact),
+            Symbol::Let(at) => {
+                if let Some(&register) = self.lets.get(&at) {
+                    return register;
+                }
+                let card = self.card;
+                let register = card.lets.get(at).map_or(0, |named| self.formula(&named.formula.expr));
+                self.lets.insert(at, register);
+                register
+            }
+            Symbol::Reading(at) => {
+                let reading = self.dimension(at).reading;
+                self.unary(U::FromBillionths, reading)
+            }
+            Symbol::Score => self.unary(U::FromUnits, self.score),
+            Symbol::Composite => self.unary(U::FromUnits, self.composite),
+            Symbol::Coverage => self.unary(U::FromBillionths, self.coverage),
+        }
+    }
+
+    fn formula(&mut self, expr: &Expr<Symbol>) -> Register {
+        match &expr.kind {
+            ExprKind::Number(value) => self.constant(*value),
+            ExprKind::Flag(value) => self.constant(f64::from(u8::from(*value))),
+            ExprKind::Name(symbol) => self.symbol(*symbol),
+            ExprKind::Unary(operator, x) => {
+                let x = self.formula(x);
+                self.unary(if *operator == Unary::Negate { U::Negate } else { U::Not }, x)
+            }
+            ExprKind::Binary(operator, x, y) => {
+                let (x, y) = (self.formula(x), self.formula(y));
+                self.binary(binary(*operator), x, y)
+            }
+            ExprKind::Call(function, arguments) => self.call(*function, arguments),
+        }
+    }
+
+    fn call(&mut self, function: Function, arguments: &[Expr<Symbol>]) -> Register {
+        let registers: Vec<Register> = arguments.iter().map(|argument| self.formula(argument)).collect();
+        let fold = |compiler: &mut Self, operator: B| {
+            let mut registers = registers.iter().copied();
+            let first = registers.next().unwrap_or(0);
+            registers.fold(first, |x, y| compiler.binary(operator, x, y))
+        };
+        let first = registers.first().copied().unwrap_or(0);
+        match (function, registers.as_slice()) {
+            (Function::If, &[c, a, b]) => {
+                self.known(Key::Select(c, a, b), |to| Instruction::Select { c, a, b, to })
+            }
+            (Function::Clamp, &[x, low, high]) => {
+                let raised = self.binary(B::Max, x, low);
+                self.binary(B::Min, raised, high)
+            }
+            (Function::Pow, &[x, y]) => self.binary(B::Pow, x, y),
+            (Function::Min, _) => fold(self, B::Min),
+            (Function::Max, _) => fold(self, B::Max),
+            // From the right, so that a failed operand counts only when its turn comes.
+            (Function::Coalesce, _) => {
+                let mut reversed = registers.iter().rev().copied();
+                let last = reversed.next().unwrap_or(0);
+                reversed.fold(last, |rest, x| self.binary(B::Coalesce, x, rest))
+            }
+            (Function::Abs, _) => self.unary(U::Abs, first),
+            (Function::Floor, _) => self.unary(U::Floor, first),
+            (Function::Ceil, _) => self.unary(U::Ceil, first),
+            (Function::Sqrt, _) => self.unary(U::Sqrt, first),
+            (Function::Exp, _) => self.unary(U::Exp, first),
+            (Function::Ln, _) => self.unary(U::Ln, first),
+            (Function::Log2, _) => self.unary(U::Log2, first),
+            (Function::IsMissing, _) => self.unary(U::IsMissing, first),
+            // The parser counts arguments, so these do not occur.
+            (Function::If | Function::Clamp | Function::Pow, _) => self.constant(state::MISSING),
+        }
+    }
+}
+
+fn binary(operator: Binary) -> B {
+    match operator {
+        Binary::Add => B::Add,
+        Binary::Subtract => B::Subtract,
+        Binary::Multiply => B::Multiply,
+        Binary::Divide => B::Divide,
+        Binary::Less => B::Less,
+        Binary::LessOrEqual => B::LessOrEqual,
+        Binary::Greater => B::Greater,
+        Binary::GreaterOrEqual => B::GreaterOrEqual,
+        Binary::Equal => B::Equal,
+        Binary::NotEqual => B::NotEqual,
+        Binary::And => B::And,
+        Binary::Or => B::Or,
+    }
+}
+
+/// Points of a scale, in millionths, as units of 1e-15 of a perfect score.
+fn units(millionths: i64, max: u32) -> f64 {
+    (i128::from(millionths) * i128::from(UNITS_PER_ONE / MILLION) / i128::from(max)) as f64
+}
+
+/// The same code on fewer columns: a column is free again after its last use. Results that a table asks for stay.
+fn compact(full: &Code) -> Code {
+    let mut instructions = full.instructions.clone();
+    let keep =
+        [full.places.score, full.places.published, full.places.coverage, full.places.band, full.places.tier];
+    let mut last_use = alloc::vec![0usize; full.registers];
+    for (at, instruction) in instructions.iter_mut().enumerate() {
+        instruction.visit(&mut |register, _| {
+            if let Some(slot) = last_use.get_mut(*register as usize) {
+                *slot = at;
+            }
+        });
+    }
+    let forever = full.constants.iter().map(|&(register, _)| register).chain(keep);
+    for register in forever {
+        if let Some(slot) = last_use.get_mut(register as usize) {
+            *slot = usize::MAX;
+        }
+    }
+    let mut names: BTreeMap<Register, Register> = BTreeMap::new();
+    let mut free: Vec<Register> = Vec::new();
+    let mut next: Register = 0;
+    for &(register, _) in &full.constants {
+        names.insert(register, next);
+        next += 1;
+    }
+    for (at, instruction) in instructions.iter_mut().enumerate() {
+        let mut ended = Vec::new();
+        instruction.visit(&mut |register, writes| {
+            let old = *register;
+            let new = *names.entry(old).or_insert_with(|| {
+                free.pop().unwrap_or_else(|| {
+                    next += 1;
+                    next - 1
+                })
+            });
+            *register = new;
+            let ends = last_use.get(old as usize).is_some_and(|&last| last == at);
+            if ends && !ended.contains(&old) {
+                ended.push(old);
+            }
+            let _ = writes;
+        });
+        // Freed only now, so that an instruction never writes what it still reads.
+        free.extend(ended.into_iter().filter_map(|old| names.remove(&old)));
+    }
+    let name = |register: Register| names.get(&register).copied().unwrap_or(0);
+    let places = Places {
+        score: name(full.places.score),
+        published: name(full.places.published),
+        coverage: name(full.places.coverage),
+        band: name(full.places.band),
+        tier: name(full.places.tier),
+        ..Places::default()
+    };
+    let constants = full.constants.iter().map(|&(register, value)| (name(register), value)).collect();
+    Code { instructions, registers: next as usize, constants, places }
+}

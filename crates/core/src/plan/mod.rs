@@ -1,0 +1,325 @@
+//! The plan: a card compiled to a list of instructions over columns of numbers.
+//!
+//! The same list scores one item (a block of one row) and a column of ten million (blocks of [`BLOCK`] rows).
+//! `compile` builds it, `run` carries it out, `kernel` holds the loops, `vector` chooses the instruction set.
+
+mod compile;
+mod kernel;
+mod point;
+mod run;
+pub(crate) mod vector;
+
+use alloc::vec::Vec;
+
+pub(crate) use point::mean_of_point;
+pub(crate) use run::{FactColumns, Input, Registers};
+
+use crate::scorecard::Mean;
+
+/// Rows that are worked on together: small enough for the first cache, large enough to hide the dispatch.
+pub(crate) const BLOCK: usize = 256;
+
+/// "No value", as NaNs whose payload says why. Higher payloads win where operands differ. Only moved and selected, never computed.
+pub(crate) mod state {
+    const fn nan(code: u64) -> f64 {
+        f64::from_bits(0x7ff8_0000_0000_0000 | code)
+    }
+
+    /// A needed fact is missing.
+    pub(crate) const MISSING: f64 = nan(1);
+    /// The dimension, or every member of the group, does not apply.
+    pub(crate) const NOT_APPLICABLE: f64 = nan(2);
+    /// A dimension that must be there is not: no score.
+    pub(crate) const WITHHELD: f64 = nan(3);
+    /// Division by zero.
+    pub(crate) const DIVISION: f64 = nan(8);
+    /// A root or logarithm of a number outside its domain.
+    pub(crate) const DOMAIN: f64 = nan(9);
+    /// A result too large for a number.
+    pub(crate) const OVERFLOW: f64 = nan(10);
+
+    /// True for exactly this state.
+    #[inline(always)]
+    pub(crate) fn is(value: f64, state: f64) -> bool {
+        value.to_bits() == state.to_bits()
+    }
+
+    /// Why a formula failed, if it did.
+    pub(crate) fn failure(value: f64) -> Option<&'static str> {
+        if is(value, DIVISION) {
+            Some("division by zero")
+        } else if is(value, DOMAIN) {
+            Some("root or logarithm of a number outside its domain")
+        } else if is(value, OVERFLOW) {
+            Some("a result too large for a number")
+        } else {
+            None
+        }
+    }
+}
+
+/// The place of a column.
+pub(crate) type Register = u32;
+
+/// One instruction: reads columns, writes one (a mean: two).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Instruction {
+    /// A fact from outside, checked against its declaration; NaN and the `unknown` value become missing.
+    Load {
+        fact: usize,
+        limits: Limits,
+        to: Register,
+    },
+    Unary {
+        operator: UnaryOperator,
+        x: Register,
+        to: Register,
+    },
+    Binary {
+        operator: BinaryOperator,
+        x: Register,
+        y: Register,
+        to: Register,
+    },
+    /// `if c { a } else { b }`.
+    Select {
+        c: Register,
+        a: Register,
+        b: Register,
+        to: Register,
+    },
+    /// A value in 0..1 to a reading in whole billionths; `applies` and `when` first.
+    Reading {
+        value: Register,
+        when: Option<Register>,
+        applies: Option<Register>,
+        to: Register,
+    },
+    /// The mean of a group or of the top level, and its coverage in billionths.
+    Mean {
+        mean: Mean,
+        top: bool,
+        items: Vec<MeanItem>,
+        to: Register,
+        coverage: Register,
+    },
+    /// A rule: where `when` holds and `set` has a value, the score becomes `set`, on the grid.
+    Rule {
+        when: Register,
+        set: Register,
+        score: Register,
+        to: Register,
+    },
+    /// A gate: where `when` holds, the score is at most `cap` units.
+    Cap {
+        when: Register,
+        cap: f64,
+        score: Register,
+        to: Register,
+    },
+    /// The score in published digits.
+    Publish {
+        rounding: Rounding,
+        score: Register,
+        to: Register,
+    },
+    /// How many of the ascending `thresholds` the published score reaches.
+    Band {
+        thresholds: Vec<f64>,
+        published: Register,
+        to: Register,
+    },
+    /// How many tiers are reached.
+    Tiers {
+        tiers: Vec<TierLevel>,
+        gates: Vec<(Register, f64)>,
+        published: Register,
+        coverage: Register,
+        to: Register,
+    },
+}
+
+/// What a loaded fact must satisfy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Limits {
+    pub min: f64,
+    pub max: f64,
+    pub max_fact: Option<usize>,
+    pub integer: bool,
+    pub unknown: f64,
+}
+
+/// One member of a mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct MeanItem {
+    /// Its reading in billionths, or why there is none.
+    pub reading: Register,
+    /// Coverage of a group; a dimension is covered or not.
+    pub coverage: Option<Register>,
+    /// What stands in for a missing reading, in billionths; NaN for nothing.
+    pub fill: f64,
+    /// Withhold the score when missing.
+    pub withhold: bool,
+    /// Its place in the weight table.
+    pub weight: usize,
+}
+
+/// How the published digits come from the score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Rounding {
+    Exact,
+    /// Down, to multiples of this many units.
+    Floor(f64),
+    /// To the nearest multiple of this many units, halves up.
+    HalfUp(f64),
+}
+
+/// The conditions of one tier.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TierLevel {
+    pub published: f64,
+    pub coverage: f64,
+    /// Readings that must reach a floor, in billionths.
+    pub floors: Vec<(Register, f64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum UnaryOperator {
+    Negate,
+    Not,
+    Abs,
+    Floor,
+    Ceil,
+    Sqrt,
+    Exp,
+    Ln,
+    Log2,
+    IsMissing,
+    /// Billionths to a value in 0..1; what does not apply counts as missing.
+    FromBillionths,
+    /// Units of 1e-15 to a value in 0..1.
+    FromUnits,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum BinaryOperator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Min,
+    Max,
+    Pow,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+    Coalesce,
+}
+
+/// A compiled card.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    /// Every intermediate result in a column of its own: for records and explanations.
+    pub full: Code,
+    /// The same instructions with columns reused as soon as they are free: for tables.
+    pub compact: Code,
+}
+
+/// Instructions and where their results lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Code {
+    pub instructions: Vec<Instruction>,
+    /// Number of columns.
+    pub registers: usize,
+    /// Columns that hold one value throughout.
+    pub constants: Vec<(Register, f64)>,
+    pub places: Places,
+}
+
+/// Where results lie.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Places {
+    pub dimensions: Vec<DimensionPlaces>,
+    pub groups: Vec<Register>,
+    pub composite: Register,
+    pub coverage: Register,
+    /// Condition, formula and result of each rule.
+    pub rules: Vec<(Register, Register, Register)>,
+    /// Condition and result of each gate.
+    pub gates: Vec<(Register, Register)>,
+    pub score: Register,
+    pub published: Register,
+    pub band: Register,
+    pub tier: Register,
+}
+
+/// Where the parts of a dimension lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct DimensionPlaces {
+    pub value: Register,
+    pub when: Option<Register>,
+    pub applies: Option<Register>,
+    pub reading: Register,
+}
+
+impl Instruction {
+    /// Shows every column of the instruction to `visit`; the flag is true for columns it writes.
+    fn visit(&mut self, visit: &mut dyn FnMut(&mut Register, bool)) {
+        match self {
+            Self::Load { to, .. } => visit(to, true),
+            Self::Unary { x, to, .. } => {
+                visit(x, false);
+                visit(to, true);
+            }
+            Self::Binary { x, y, to, .. } => {
+                visit(x, false);
+                visit(y, false);
+                visit(to, true);
+            }
+            Self::Select { c, a, b, to } => {
+                [c, a, b].into_iter().for_each(|x| visit(x, false));
+                visit(to, true);
+            }
+            Self::Reading { value, when, applies, to } => {
+                visit(value, false);
+                when.iter_mut().chain(applies).for_each(|x| visit(x, false));
+                visit(to, true);
+            }
+            Self::Mean { items, to, coverage, .. } => {
+                for item in items {
+                    visit(&mut item.reading, false);
+                    item.coverage.iter_mut().for_each(|x| visit(x, false));
+                }
+                visit(to, true);
+                visit(coverage, true);
+            }
+            Self::Rule { when, set, score, to } => {
+                [when, set, score].into_iter().for_each(|x| visit(x, false));
+                visit(to, true);
+            }
+            Self::Cap { when, score, to, .. } => {
+                [when, score].into_iter().for_each(|x| visit(x, false));
+                visit(to, true);
+            }
+            Self::Publish { score, to, .. } => {
+                visit(score, false);
+                visit(to, true);
+            }
+            Self::Band { published, to, .. } => {
+                visit(published, false);
+                visit(to, true);
+            }
+            Self::Tiers { tiers, gates, published, coverage, to } => {
+                tiers.iter_mut().flat_map(|tier| &mut tier.floors).for_each(|(x, _)| visit(x, false));
+                gates.iter_mut().for_each(|(x, _)| visit(x, false));
+                [published, coverage].into_iter().for_each(|x| visit(x, false));
+                visit(to, true);
+            }
+        }
+    }
+}

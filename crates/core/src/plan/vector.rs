@@ -1,0 +1,59 @@
+//! The choice of vector instructions at run time: the one place with `unsafe` in the core.
+//!
+//! Both functions carry out the same loops. The second is compiled for processors with AVX-512, where a column of eight doubles is one
+//! instruction; it must not run elsewhere, and only this module decides. The bits are the same: a test compares them.
+
+use super::run::{Input, run};
+use super::{Code, Registers};
+
+/// Which instructions to use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instructions {
+    /// AVX-512. INVARIANT: only set by [`Instructions::best`], on a processor that has it.
+    wide: bool,
+}
+
+#[cfg(target_arch = "x86_64")]
+cpufeatures::new!(wide, "avx512f", "avx512vl", "avx512dq", "avx512bw", "avx2");
+
+impl Instructions {
+    /// What every processor of the architecture has.
+    pub(crate) const fn portable() -> Self {
+        Self { wide: false }
+    }
+
+    /// The widest instructions of this processor.
+    pub(crate) fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let wide = wide::get();
+        #[cfg(not(target_arch = "x86_64"))]
+        let wide = false;
+        Self { wide }
+    }
+}
+
+/// Carries out a plan over one block: see [`run`].
+pub(crate) fn execute(
+    instructions: Instructions,
+    code: &Code,
+    registers: &mut Registers,
+    input: &Input<'_>,
+    rows: usize,
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if instructions.wide {
+        #[expect(
+            unsafe_code,
+            reason = "calls a function compiled for the instructions that `best` has found"
+        )]
+        // SAFETY: `wide` is only set by `best`, after the processor was asked.
+        return unsafe { run_wide(code, registers, input, rows) };
+    }
+    run(code, registers, input, rows)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2")]
+fn run_wide(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usize) -> bool {
+    run(code, registers, input, rows)
+}

@@ -1,0 +1,573 @@
+"""karat, written down a second time: how a scorecard turns facts into a score.
+
+The engine is Rust and fast; this file is the same definition, made to be read from top to bottom and to disagree with
+the engine wherever one of the two is wrong. It follows docs/guide and docs/decisions/0001-numbers.md, knows nothing of
+the Rust sources, and uses the Python standard library alone.
+
+Formulas compute in doubles, as documented. Everything after a reading is an exact fraction. One thing is not portable
+here: `exp`, `ln`, `log2` and `pow` come from Python's mathematical library and may differ from the engine's `libm` in
+the last bit; rounding to 1e-9 hides that, except for a value that lies within such a bit of a tie or of a threshold.
+
+formula.py is the formula language and card.py the scorecard; read on here for what is done with them.
+"""
+
+import argparse
+import json
+import math
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+from card import (
+    READING_PLACES, SCORE_PLACES, WEIGHT_PLACES, decimal_text, double_on_grid, exact_decimal, load_card, on_grid,
+)  # fmt: skip
+from formula import (
+    FAILED, MISSING, UNDECIDED, Interval, NoValue, Refused, evaluate, evaluate_interval, hull, point,
+)  # fmt: skip
+
+# 1. Facts and readings
+
+
+def check_facts(card, given):
+    """The card's facts by name: a double, a boolean, a text, or MISSING. What the card does not declare is ignored."""
+    facts = {}
+    for name, declared in card.facts.items():
+        value = given.get(name)
+        kind = declared.get("type", "number")
+        if value is None:
+            facts[name] = MISSING
+        elif kind == "number" and isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+            try:
+                facts[name] = float(value)
+            except OverflowError:
+                facts[name] = math.inf
+            if not math.isfinite(facts[name]):
+                raise Refused(f"fact `{name}` is `{value}`, expected a finite number")
+        elif isinstance(value, {"number": (), "boolean": bool, "text": str}[kind]):
+            facts[name] = value
+        else:
+            raise Refused(f"fact `{name}` is `{value}`, expected a {kind}")
+    for name, declared in card.facts.items():
+        value = facts[name]
+        if value is MISSING or declared.get("type", "number") != "number":
+            continue
+        low, high = declared.get("min"), declared.get("max")
+        if isinstance(high, str):
+            high = facts[high]
+        if low is not None and value < float(low):
+            raise Refused(f"fact `{name}` is {value}, expected at least {low}")
+        if high is not None and high is not MISSING and value > float(high):
+            raise Refused(f"fact `{name}` is {value}, expected at most {high}")
+        if declared.get("integer") and value != math.floor(value):
+            raise Refused(f"fact `{name}` is {value}, expected a whole number")
+    return facts
+
+
+NOTHING = {}  # no names beyond those of the card
+
+
+class Reading(NamedTuple):
+    status: str  # scored, gated, not-applicable, missing, failed
+    value: Fraction | None
+
+
+class Item:
+    """One item of evidence under one card: the values and the ranges of all names."""
+
+    def __init__(self, card, given):
+        self.card = card
+        self.facts = check_facts(card, given)
+        self.readings = {}
+        for dimension in card.dimensions:
+            self.reading(dimension["key"])
+
+    def reading(self, key):
+        if key not in self.readings:
+            dimension = next(entry for entry in self.card.dimensions if entry["key"] == key)
+            self.readings[key] = self.read(dimension)
+        return self.readings[key]
+
+    def read(self, dimension):
+        value = True
+        if dimension["applies"]:
+            value = self.evaluate(dimension["applies"])
+            if value is False:
+                return Reading("not-applicable", None)
+        if dimension["when"] and value is True:
+            value = self.evaluate(dimension["when"])
+            if value is False:
+                return Reading("gated", Fraction(0))
+        if value is True:
+            value = self.evaluate(dimension["formula"], own=dimension["key"])
+        if not isinstance(value, NoValue):
+            return Reading("scored", double_on_grid(value, READING_PLACES))
+        policy = dimension["missing"]
+        if policy == "zero":
+            return Reading(value.status, Fraction(0))
+        if isinstance(policy, dict):
+            return Reading(value.status, on_grid(policy["default"], READING_PLACES))
+        return Reading(value.status, None)
+
+    def evaluate(self, tree, own=None, extra=NOTHING):
+        return evaluate(tree, lambda name: self.value_of(name, own, extra))
+
+    def value_of(self, name, own=None, extra=NOTHING):
+        """A dimension's name is its reading, except in its `own` formula, where it is the fact."""
+        if name in extra:
+            return extra[name]
+        if name in self.card.keys and name != own:
+            reading = self.reading(name)
+            if reading.value is not None:
+                return float(reading.value)
+            return FAILED if reading.status == "failed" else MISSING
+        if name in self.facts:
+            return self.facts[name]
+        if name in self.card.lets:
+            return self.evaluate(self.card.lets[name])
+        raise Refused(f"`{self.card.name}`: unknown name `{name}`")
+
+    def evaluate_interval(self, tree, extra):
+        """`extra` has the intervals of `score`, `composite` and `coverage`."""
+
+        def value_of(name):
+            # The three always have a value; which one does not matter to what is known.
+            return self.value_of(name, extra={key: float(interval.low) for key, interval in extra.items()})
+
+        def range_of(name):
+            if name in extra:
+                return extra[name]
+            if name in self.card.keys:
+                return Interval(*map(float, self.reading_range(name)))
+            if name in self.facts:
+                return self.fact_range(name)
+            return self.evaluate_interval(self.card.lets[name], extra)
+
+        return evaluate_interval(tree, range_of, value_of, self.is_share)
+
+    def reading_range(self, key):
+        """What the reading of a dimension could still become."""
+        reading = self.readings[key]
+        unknown = reading.status in ("missing", "failed", "not-applicable")
+        return Interval(Fraction(0), Fraction(1)) if unknown else point(reading.value)
+
+    def fact_range(self, name):
+        """A known fact is a point, a missing one its declared range."""
+        value, declared = self.facts[name], self.card.facts[name]
+        if value is not MISSING:
+            return point(value)
+        if declared.get("type") == "boolean":
+            return UNDECIDED
+        high = declared.get("max", math.inf)
+        high = self.fact_range(high).high if isinstance(high, str) else float(high)
+        return Interval(float(declared.get("min", -math.inf)), high)
+
+    def is_share(self, x, y):
+        declared = self.card.facts.get(x, {})
+        both_facts = y in self.card.facts and not {x, y} & self.card.keys
+        return both_facts and declared.get("min") == 0 and declared.get("max") == y
+
+
+# 2. Weights
+
+
+def weights_of(card, facts):
+    """The weights of the card or of the profile that a text fact chooses, and what the record says of the profile."""
+    if not card.profiles:
+        return card.weights, None
+    asked = facts[card.profiles["by"]]
+    fallback = asked not in card.profile_weights
+    name = card.profiles["fallback"] if fallback else asked
+    record = {"name": name, "asked": None if asked is MISSING else asked, "fallback": fallback}
+    return card.weights | card.profile_weights[name], record
+
+
+def apply_override(card, base, override):
+    """The effective weights, and what the record says of the override (null: none was given)."""
+    if override is None:
+        return base, None
+
+    def rejected(merged_sum, reason):
+        return base, {"outcome": "rejected", "merged_sum": merged_sum, "reason": reason}
+
+    if not card.override:
+        return rejected(None, "the card accepts no override")
+    numbers = (int, Decimal)
+    strange = [key for key, value in override.items() if isinstance(value, bool) or not isinstance(value, numbers)]
+    if strange:
+        return rejected(None, f"the weight of `{strange[0]}` is not a number")
+    given = {key: Fraction(value) for key, value in override.items()}
+    merged = base | {key: weight for key, weight in given.items() if key in card.keys}
+    total = card.top_sum(merged)
+    for key, weight in given.items():
+        if key not in card.keys:
+            return rejected(total, f"unknown dimension `{key}`")
+        if weight < 0:
+            return rejected(total, f"the weight of `{key}` is negative")
+        if weight != exact_decimal(weight):
+            return rejected(total, f"the weight of `{key}` has more than {WEIGHT_PLACES} places")
+    tolerance = exact_decimal(card.override["tolerance"])
+    if abs(total - 1) > tolerance:
+        return rejected(total, f"the merged sum is off 1 by more than {decimal_text(tolerance)}")
+    return merged, {"outcome": "applied", "merged_sum": total, "reason": None}
+
+
+# 3. The mean
+
+
+def mean(kind, pairs):
+    """The mean of (weight, reading) pairs; None without any weight."""
+    total = sum((weight for weight, _ in pairs), Fraction(0))
+    if total == 0:
+        return None
+    pairs = [(weight, reading) for weight, reading in pairs if weight > 0]
+    if kind == "minimum":
+        return min(reading for _, reading in pairs)
+    if kind in ("weighted-sum", "weighted-mean"):
+        products = sum(weight * reading for weight, reading in pairs)
+        # Only a tolerance lets weights sum to more than 1; the score ends at 1 all the same.
+        return min(products, Fraction(1)) if kind == "weighted-sum" else on_grid(products / total, READING_PLACES)
+    if any(reading == 0 for _, reading in pairs):
+        return Fraction(0)
+    accumulated = 0.0
+    for weight, reading in pairs:
+        millionths = float(weight * 10**WEIGHT_PLACES)
+        accumulated += millionths * math.log(float(reading)) if kind == "geometric" else millionths / float(reading)
+    millionths = float(total * 10**WEIGHT_PLACES)
+    value = math.exp(accumulated / millionths) if kind == "geometric" else millionths / accumulated
+    return double_on_grid(value, READING_PLACES)
+
+
+def member_readings(card, group, weights, readings):
+    """(entry, weight, reading) of what has a reading in a group (None: the card); that of a group is its composite."""
+    result = []
+    for entry in card.members(group):
+        key = entry["key"]
+        reading = readings.get(key) if key in card.keys else group_mean(card, entry, weights, readings)
+        if reading is not None:
+            result.append((entry, weights[key], reading))
+    return result
+
+
+def group_mean(card, group, weights, readings):
+    """The composite of a group, rounded to the grid of readings; None without any reading."""
+    members = member_readings(card, group["key"], weights, readings)
+    composite = mean(group["mean"], [(weight, reading) for _, weight, reading in members])
+    return None if composite is None else on_grid(composite, READING_PLACES)
+
+
+def composite_of(card, weights, readings):
+    """The composite of the card, 0..1; None if there is nothing to score."""
+    return mean(card.mean, [(weight, reading) for _, weight, reading in member_readings(card, None, weights, readings)])
+
+
+def apportion(total, parts, places):
+    """Parts rounded down to the grid; the units left over go to the largest remainders, the first among equals."""
+    units = [part * 10**places for part in parts]
+    whole = [math.floor(unit) for unit in units]
+    left_over = int(total * 10**places) - sum(whole)
+    by_remainder = sorted(range(len(parts)), key=lambda index: whole[index] - units[index])
+    for index in by_remainder[:left_over]:
+        whole[index] += 1
+    return [Fraction(unit, 10**places) for unit in whole]
+
+
+def contributions_of(card, weights, readings):
+    """What each dimension brings to the arithmetic mean; the parts add up to it exactly."""
+    places = SCORE_PLACES if card.mean == "weighted-sum" else READING_PLACES
+    contributions = {}
+
+    def share_out(exact, total, members):
+        """Shares `total`, which is `exact` after rounding, in proportion to weight times reading."""
+        products = sum_of_products(members)
+        parts = [exact * weight * reading / products if products else Fraction(0) for _, weight, reading in members]
+        for (entry, _, _), part in zip(members, apportion(total, parts, places)):
+            if entry["key"] in card.keys:
+                contributions[entry["key"]] = part
+            else:
+                share_out(part, part, member_readings(card, entry["key"], weights, readings))
+
+    members = member_readings(card, None, weights, readings)
+    divisor = 1 if card.mean == "weighted-sum" else sum(weight for _, weight, _ in members)
+    exact = sum_of_products(members) / divisor
+    share_out(exact, on_grid(exact, places), members)
+    return contributions
+
+
+def sum_of_products(members):
+    return sum((weight * reading for _, weight, reading in members), Fraction(0))
+
+
+def coverage_of(card, item, weights, group=None):
+    """The weight of what is scored or gated, divided by the weight of what applies; None if nothing applies."""
+    parts = []
+    for entry in card.members(group):
+        key = entry["key"]
+        if key not in card.keys:
+            covered = coverage_of(card, item, weights, key)
+        elif item.readings[key].status == "not-applicable":
+            covered = None
+        else:
+            covered = Fraction(item.readings[key].status in ("scored", "gated"))
+        if covered is not None:
+            parts.append((weights[key], covered))
+    if not parts:
+        return None
+    total = sum(weight for weight, _ in parts)
+    return on_grid(sum(weight * covered for weight, covered in parts) / total, READING_PLACES) if total else Fraction(0)
+
+
+# 4. After the mean: rules, gates, publication, band, tier
+
+
+def cap_of(card, gate):
+    """The cap of a gate in 0..1; a gate that only blocks tiers caps at 1."""
+    return exact_decimal(gate["cap"]) / card.scale["max"] if "cap" in gate else Fraction(1)
+
+
+def run_rules_and_gates(card, item, composite, coverage):
+    """The score, its steps, the names of what was undecided, and the gates that held."""
+    score, steps, undecided, held = composite, [], [], []
+
+    def evaluate_here(tree):
+        names = {"score": float(score), "composite": float(composite), "coverage": float(coverage)}
+        return item.evaluate(tree, extra=names)
+
+    for rule in card.rules:
+        condition = evaluate_here(rule["when"])
+        value = evaluate_here(rule["set"]) if condition is True else condition
+        if isinstance(value, NoValue):
+            undecided.append(rule["name"])
+        elif condition:
+            before, score = score, double_on_grid(value, SCORE_PLACES)
+            steps.append({"kind": "rule", "name": rule["name"], "before": before, "after": score})
+    for gate in card.gates:
+        condition = evaluate_here(gate["when"])
+        if isinstance(condition, NoValue):
+            undecided.append(gate["name"])
+        elif condition:
+            held.append(gate)
+            before, score = score, min(score, cap_of(card, gate))
+            if "cap" in gate:
+                steps.append({"kind": "gate", "name": gate["name"], "before": before, "after": score})
+    return score, steps, undecided, held
+
+
+def publish(card, score):
+    """The score on the scale of the card, rounded as the card says."""
+    points = score * card.scale["max"]
+    grid = 10 ** card.scale["places"]
+    if card.scale["publish"] == "floor":
+        return Fraction(math.floor(points * grid), grid)
+    if card.scale["publish"] == "half-up":
+        return Fraction(math.floor(points * grid + Fraction(1, 2)), grid)
+    return points
+
+
+def band_of(card, published):
+    reached = [band["name"] for band in card.bands if published >= exact_decimal(band["from"])]
+    return reached[-1] if reached else None
+
+
+def tier_of(card, item, published, coverage, held):
+    """The highest tier whose conditions hold, with those of every lower one, and that no gate forbids."""
+    names = [tier["name"] for tier in card.tiers]
+    allowed = len(names)
+    for gate in held:
+        if "tier" in gate:
+            allowed = min(allowed, 0 if gate["tier"] == "none" else names.index(gate["tier"]) + 1)
+    reached, mandatory = None, []
+    for tier in card.tiers[:allowed]:
+        mandatory = mandatory + tier.get("mandatory", [])
+        floors = [(key, tier.get("floor", 0)) for key in mandatory] + list(tier.get("require", {}).items())
+        holds = (
+            published >= exact_decimal(tier.get("score", 0))
+            and coverage >= exact_decimal(tier.get("coverage", 0))
+            and all(reaches(item.readings[key], exact_decimal(floor)) for key, floor in floors)
+        )
+        if not holds:
+            break
+        reached = tier["name"]
+    return reached
+
+
+def reaches(reading, floor):
+    return reading.status in ("scored", "gated") and reading.value >= floor
+
+
+# 5. Bounds
+
+
+def bounds_of(card, item, weights, coverage):
+    """The lowest and highest score that the missing parts could still give, published; None where nothing applies."""
+    applicable = [key for key in item.readings if item.readings[key].status != "not-applicable"]
+    low = composite_of(card, weights, {key: item.reading_range(key).low for key in applicable})
+    high = composite_of(card, weights, {key: item.reading_range(key).high for key in applicable})
+    if low is None:
+        return None
+    composite = score = Interval(low, high)
+    complete = all(item.readings[key].status not in ("missing", "failed") for key in applicable)
+
+    def evaluate_here(tree):
+        ranges = {
+            "score": Interval(*map(float, score)),
+            "composite": Interval(*map(float, composite)),
+            "coverage": Interval(float(coverage), float(coverage) if complete else 1.0),
+        }
+        return item.evaluate_interval(tree, ranges)
+
+    for rule in card.rules:
+        condition = evaluate_here(rule["when"])
+        if condition.high:
+            value = evaluate_here(rule["set"])
+            changed = Interval(*(double_on_grid(min(max(end, 0.0), 1.0), SCORE_PLACES) for end in value))
+            score = changed if condition.low else hull(score, changed)
+    for gate in card.gates:
+        condition = evaluate_here(gate["when"])
+        cap = cap_of(card, gate)
+        if condition.high:
+            score = Interval(min(score.low, cap), min(score.high, cap) if condition.low else score.high)
+    return {"low": publish(card, score.low), "high": publish(card, score.high)}
+
+
+# 6. All of it, in order
+
+
+def score_item(card, given, override=None):
+    """The part of the record that the engine computes, with the member names of docs/guide/record.md."""
+    if card.is_family:
+        raise Refused(f"`{card.name}` is a palette; score a challenge that is based on it")
+    item = Item(card, given)
+    base_weights, profile = weights_of(card, item.facts)
+    weights, override_record = apply_override(card, base_weights, override)
+    readings = {key: reading.value for key, reading in item.readings.items()}
+
+    composite = composite_of(card, weights, readings)
+    coverage = coverage_of(card, item, base_weights) or Fraction(0)
+    withheld = any(
+        dimension["missing"] == "withhold" and item.readings[dimension["key"]].status in ("missing", "failed")
+        for dimension in card.dimensions
+    )
+    status = "withheld" if withheld else "unscored" if composite is None else "scored"
+
+    score, published, band, tier = None, None, None, None
+    steps, undecided, held, contributions = [], [], [], {}
+    if status == "scored":
+        contributions = contributions_of(card, weights, readings)
+        arithmetic = sum(contributions.values())
+        score, steps, undecided, held = run_rules_and_gates(card, item, composite, coverage)
+        if card.mean not in ("weighted-sum", "weighted-mean") or arithmetic != composite:
+            steps.insert(0, {"kind": "mean", "name": card.mean, "before": arithmetic, "after": composite})
+        published = publish(card, score)
+        band = band_of(card, published)
+        tier = tier_of(card, item, published, coverage, held)
+
+    return {
+        "status": status,
+        "score": None if score is None else {"exact": score, "published": published},
+        "composite": composite if status == "scored" else None,
+        "coverage": coverage,
+        "bounds": bounds_of(card, item, weights, coverage),
+        "profile": profile,
+        "override": override_record,
+        "dimensions": [
+            {
+                "key": key,
+                "status": item.readings[key].status,
+                "reading": item.readings[key].value,
+                "weight": base_weights[key],
+                "effective_weight": weights[key],
+                "contribution": contributions.get(key, Fraction(0)) if status == "scored" else None,
+            }
+            for key in (dimension["key"] for dimension in card.dimensions)
+        ],
+        "steps": steps,
+        "undecided": undecided,
+        "gates": [gate["name"] for gate in held],
+        "band": band,
+        "tier": {"name": tier} if card.tiers else None,
+    }
+
+
+# 7. Lines in, lines out
+
+
+def read_json(line):
+    """JSON with its decimals kept as they are written."""
+
+    def refuse(constant):
+        raise Refused(f"`{constant}` is not a number")
+
+    try:
+        return json.loads(line, parse_float=Decimal, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise Refused(f"not JSON: {error}") from error
+
+
+def to_json(value):
+    """JSON text in which a fraction is its exact decimal."""
+    if isinstance(value, Fraction):
+        return decimal_text(value)
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{to_json(member)}" for key, member in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(to_json, value)) + "]"
+    return json.dumps(value)
+
+
+def score_line(card, line):
+    try:
+        case = read_json(line)
+        if not isinstance(case, dict) or not isinstance(case.get("facts"), dict):
+            raise Refused("expected an object with `facts`, an object")
+        if not isinstance(case.get("override"), dict | None):
+            raise Refused("expected `override` to be an object or null")
+        return score_item(card, case["facts"], case.get("override"))
+    except Refused as refused:
+        return {"refused": str(refused)}
+
+
+def lines_of(names):
+    for name in names:
+        if name == "-":
+            yield from filter(str.strip, sys.stdin)
+        else:
+            yield from filter(str.strip, Path(name).read_text(encoding="utf-8").splitlines())
+
+
+def main():
+    import conformance
+    import generate
+
+    parser = argparse.ArgumentParser(description="The second implementation of karat's scoring.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    score, conform, cases = (commands.add_parser(name) for name in ("score", "conform", "generate"))
+    for command in (score, conform, cases):
+        command.add_argument("--cards", default=Path(__file__).parent.parent / "scorecards", help="folder of the cards")
+    for command in (score, cases):
+        command.add_argument("--card", required=True, help="a file, or id@version")
+    score.add_argument("file", nargs="?", default="-", help="lines of {facts, override}; - is standard input")
+    conform.add_argument("file", nargs="+", help="lines of {id, fn, input}; - is standard input")
+    cases.add_argument("--seed", type=int, required=True)
+    cases.add_argument("--count", type=int, required=True)
+    arguments = parser.parse_args()
+    try:
+        if arguments.command == "conform":
+            answers = (conformance.answer(read_json(line), arguments.cards) for line in lines_of(arguments.file))
+        elif arguments.command == "score":
+            card = load_card(arguments.card, arguments.cards)
+            answers = (score_line(card, line) for line in lines_of([arguments.file]))
+        else:
+            card = load_card(arguments.card, arguments.cards)
+            answers = generate.cases(card, arguments.seed, arguments.count)
+        for answer in answers:
+            print(to_json(answer))
+    except (Refused, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
