@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use karat_core::check::{Checked, check_text};
-use karat_core::diagnostic::{Severity, nearest};
+use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
+use karat_core::evaluate::Scorer;
 use karat_core::scorecard::Scorecard;
+use karat_evidence::{Kind, Reader, ReaderOptions};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
+use crate::output::Color;
+use crate::session::wanted;
 
 /// A scorecard inside the program.
 #[derive(Debug)]
@@ -86,20 +90,74 @@ fn unknown(wanted: &str) -> Failure {
         .help("for a card of your own give its path; `karat card new` writes one to start from")
 }
 
-/// A scorecard that can be used; if it is refused, its diagnostics go to standard error.
-pub fn load(wanted: &str, color: crate::output::Color) -> Result<Scorecard, Failure> {
-    let text = find(wanted)?;
-    parse(&text, color)
+/// Checks a card as the engine does, and that its kind of evidence supplies the facts it reads.
+pub fn check(card: &CardText) -> Checked {
+    let mut checked = check_text(&card.text, &library);
+    if let Some(sound) = &checked.card {
+        let found = unsupplied(sound);
+        if !found.is_empty() {
+            checked.card = None;
+            checked.diagnostics.extend(found);
+            checked.diagnostics.sort_by_key(|found| (found.span.start, found.span.end, found.code));
+        }
+    }
+    checked
+}
+
+/// The facts that the card reads and its kind of evidence does not have. A challenge reads those of its family, which
+/// were checked there.
+fn unsupplied(card: &Scorecard) -> Vec<Diagnostic> {
+    let (None, Some(kind)) = (&card.base, Kind::from_name(&card.evidence)) else { return Vec::new() };
+    let Err(unknown) = Reader::new(kind, &wanted(card), ReaderOptions::default()) else { return Vec::new() };
+    unknown
+        .iter()
+        .map(|fact| Diagnostic {
+            code: if fact.fact_type.is_some() { Code::WrongType } else { Code::UnknownName },
+            severity: Severity::Error,
+            span: card.facts.iter().find(|known| known.name == fact.name).map_or(0..0, |known| known.span.clone()),
+            message: match fact.fact_type {
+                Some(fact_type) => format!("`{}` is a {} in evidence of kind `{}`", fact.name, fact_type.name(), card.evidence),
+                None => format!("evidence of kind `{}` has no fact `{}`", card.evidence, fact.name),
+            },
+            label: String::new(),
+            help: match (fact.fact_type, fact.nearest) {
+                (Some(fact_type), _) => format!("declare it with type = \"{}\"", fact_type.name()),
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => String::from("facts of your own go into evidence of kind `facts`"),
+            },
+        })
+        .collect()
+}
+
+/// A scorecard that can be used; if it is refused, its errors go to standard error.
+pub fn load(wanted: &str, color: Color) -> Result<Scorecard, Failure> {
+    parse(&find(wanted)?, color)
 }
 
 /// As [`load`], for a text that is already there.
-pub fn parse(card: &CardText, color: crate::output::Color) -> Result<Scorecard, Failure> {
-    let Checked { card: checked, diagnostics, .. } = check_text(&card.text, &library);
-    match checked {
-        Some(checked) if diagnostics.iter().all(|found| found.severity != Severity::Error) => Ok(checked),
-        _ => {
-            crate::cmd::card::check::refuse(card, &diagnostics, color)?;
+pub fn parse(card: &CardText, color: Color) -> Result<Scorecard, Failure> {
+    let checked = check(card);
+    match checked.card {
+        Some(sound) => Ok(sound),
+        None => {
+            crate::cmd::card::check::refuse(card, &checked.diagnostics, color)?;
             Err(Failure::Told(Exit::CardRefused))
         }
     }
+}
+
+/// A scorecard that is ready to score.
+pub fn scorer(wanted: &str, color: Color) -> Result<Scorer, Failure> {
+    let card = load(wanted, color)?;
+    let name = card.name();
+    Scorer::new(card).map_err(|error| {
+        let challenges: Vec<String> = EMBEDDED
+            .iter()
+            .filter_map(|other| Scorecard::parse(other.text, &library).ok())
+            .filter(|other| other.base.as_ref() == Some(&name))
+            .map(|other| other.name())
+            .collect();
+        let failure = Failure::new(error.to_string());
+        if challenges.is_empty() { failure } else { failure.help(format!("there are: {}", challenges.join(", "))) }
+    })
 }

@@ -3,12 +3,15 @@
 mod args;
 mod cards;
 mod cmd;
+mod evidence;
 mod exit;
 mod explanation;
 mod failure;
 mod input;
 mod output;
+mod progress;
 mod render;
+mod session;
 mod verify;
 
 use std::process::ExitCode;

@@ -7,6 +7,7 @@ use karat_core::record::Record;
 use karat_core::scorecard::{FactType, Scorecard};
 use karat_evidence::{Kind, Note, Reader, ReaderOptions, UnknownFact};
 
+use crate::evidence::Wanted;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -54,20 +55,21 @@ impl<'s> Session<'s> {
         Ok(Self { scorer, reader, workspace })
     }
 
-    /// The kind of evidence that is read.
-    pub fn kind(&self) -> Kind {
-        self.reader.kind()
+    /// What is read from evidence.
+    pub fn wanted(&self) -> Wanted {
+        Wanted { kind: self.reader.kind(), facts: wanted(self.scorer.card()) }
     }
 
-    /// Scores one item and hands the record to `visit`, or says why the item is refused.
+    /// Scores one item and hands the record to `visit`, or says why the item is refused. What could not even be cut out
+    /// of its file passes through.
     pub fn score<T>(
         &mut self,
         place: &Place<'_>,
-        bytes: &[u8],
+        bytes: Result<&[u8], Refusal>,
         as_of: Option<&str>,
         visit: impl FnOnce(&Record<'_>, &[Note]) -> T,
     ) -> Result<T, Refusal> {
-        let evidence = self.reader.read(bytes).map_err(|problems| Refusal {
+        let evidence = self.reader.read(bytes?).map_err(|problems| Refusal {
             place: place.to_string(),
             problems: problems.starting_at(place.line.unwrap_or(1)).to_string().lines().map(str::to_owned).collect(),
         })?;

@@ -1,6 +1,9 @@
 //! The verbs, one file each.
 
 pub mod card;
+mod demo;
+mod explain;
+mod score;
 
 use crate::args::{Cli, Verb};
 use crate::exit::Exit;
@@ -9,7 +12,9 @@ use crate::failure::Failure;
 /// Does what the command line asks.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     match &cli.verb {
+        Verb::Score(args) => score::run(args, cli),
+        Verb::Explain(args) => explain::run(args, cli),
         Verb::Card(verb) => card::run(verb, cli),
-        _ => Ok(Exit::Done),
+        Verb::Demo => demo::run(cli),
     }
 }

@@ -29,13 +29,13 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut session = Session::new(&scorer, args.subject_field.as_deref(), cli.portable)?;
     let files = Files::new(&args.files)?;
     let as_table = args.table || (!args.json && is_watched());
+    let progress = Progress::new(files.bytes(), args.no_progress || as_table);
     let mut sink: Box<dyn Sink> =
         if as_table { Box::new(Rows::new(&scorer, cli.color)?) } else { Box::new(Lines::new()) };
     let mut bar = Bar::new(args.fail_under);
-    let progress = Progress::new(&files, args.no_progress || as_table);
     let mut refused = 0u64;
-    files.each(session.kind(), &mut |place, bytes| {
-        progress.at(&place);
+    let wanted = session.wanted();
+    files.each(&wanted, &progress, &mut |place, bytes| {
         let outcome = session.score(&place, bytes, args.as_of.as_deref(), |record, notes| {
             bar.see(record);
             sink.record(record, notes)
@@ -55,7 +55,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         }
         Ok(Flow::Continue)
     })?;
-    progress.done();
+    drop(progress);
     sink.flush()?;
     report_unread(&session, cli.color)?;
     if refused > 0 {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use karat_core::number::UNITS_PER_ONE;
 use karat_core::record::{Published, Record, Status};
 use karat_core::scorecard::{Publish, Scale, Scorecard};
+use karat_evidence::Note;
 
 use crate::explanation::is_open;
 use crate::output::{BAR, CARE, FAINT, STRONG};
@@ -85,7 +86,7 @@ impl Table {
     }
 
     /// One record: its row, and below it what a reader of the number should know.
-    pub fn row(&self, record: &Record<'_>) -> String {
+    pub fn row(&self, record: &Record<'_>, about: &[Note]) -> String {
         let mut text = fit(record.item.subject, self.subject);
         let shown = match record.published {
             Some(number) => self.aligned(number),
@@ -101,7 +102,7 @@ impl Table {
             let _ = write!(text, "{GAP}{}", fit(badge.unwrap_or("-"), self.badge));
         }
         let _ = writeln!(text, "{GAP}{:>COVERAGE$}", percent(record.coverage));
-        for (style, line) in notes(record) {
+        for (style, line) in notes(record, about) {
             for part in crate::render::text::wrap(&line, 74) {
                 let _ = writeln!(text, "  {style}{part}{style:#}");
             }
@@ -119,7 +120,7 @@ impl Table {
 }
 
 /// The lines below a row.
-fn notes(record: &Record<'_>) -> Vec<(anstyle::Style, String)> {
+fn notes(record: &Record<'_>, about: &[Note]) -> Vec<(anstyle::Style, String)> {
     let mut lines = Vec::new();
     let missing: Vec<&str> = record
         .dimensions
@@ -141,5 +142,6 @@ fn notes(record: &Record<'_>) -> Vec<(anstyle::Style, String)> {
         lines.push((CARE, format!("gate: {}", list(&record.gates))));
     }
     lines.extend(record.warnings.iter().map(|warning| (CARE, format!("warning: {warning}"))));
+    lines.extend(about.iter().map(|note| (FAINT, format!("note: {note}"))));
     lines
 }

@@ -2,23 +2,25 @@
 
 use std::io::Write;
 
-use karat_core::check::{Checked, check_text};
+use karat_core::check::range::Interval;
+use karat_core::check::{Checked, Direction, Report};
 use karat_core::diagnostic::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
-use crate::cards::{CardText, find, library};
+use crate::cards::{CardText, find};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, Color, GAIN, LOSS, STRONG, Screen};
 use crate::render::diagnostics::{diagnostic, line_and_column};
+use crate::render::text::fit;
 
 /// Checks every card named.
 pub fn run(args: &CheckArgs, screen: &mut Screen) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     for (place, wanted) in args.cards.iter().enumerate() {
         let card = find(wanted)?;
-        let checked = check_text(&card.text, &library);
+        let checked = crate::cards::check(&card);
         if checked.card.is_none() {
             exit = Exit::CardRefused;
         }
@@ -70,7 +72,36 @@ fn show(card: &CardText, checked: &Checked, screen: &mut Screen) -> Result<(), F
     };
     let counts = [count(errors, "error"), count(warnings, "warning"), count(notes, "note")].join(", ");
     writeln!(screen, "{STRONG}{name}{STRONG:#}: {style}{verdict}{style:#}, {counts}")?;
+    match (&checked.card, &checked.report) {
+        (Some(_), Some(report)) => proved(report, screen),
+        _ => Ok(()),
+    }
+}
+
+/// What the checker proved: the range of every dimension, and which way every fact moves the score.
+fn proved(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
+    let names = report.readings.iter().map(|(name, _)| name).chain(report.directions.iter().map(|(name, _)| name));
+    let name = names.map(|name| name.chars().count()).max().unwrap_or(0).min(30);
+    writeln!(screen, "\n{STRONG}Values{STRONG:#} that each dimension can take")?;
+    for (key, values) in &report.readings {
+        writeln!(screen, "  {}  {}", fit(key, name), interval(*values))?;
+    }
+    writeln!(screen, "\n{STRONG}When a fact grows{STRONG:#}, all else equal, the score")?;
+    for (fact, direction) in &report.directions {
+        let words = match direction {
+            Direction::Flat => "does not move",
+            Direction::Up => "never falls",
+            Direction::Down => "never rises",
+            Direction::Both => "may go either way",
+        };
+        writeln!(screen, "  {}  {words}", fit(fact, name))?;
+    }
     Ok(())
+}
+
+fn interval(values: Interval) -> String {
+    let end = |value: f64| if value.is_finite() { value.to_string() } else { String::from("any") };
+    if values.low == values.high { end(values.low) } else { format!("{} to {}", end(values.low), end(values.high)) }
 }
 
 fn count(number: usize, noun: &str) -> String {
@@ -87,6 +118,7 @@ fn as_json(card: &CardText, checked: &Checked) -> Value {
         "digest": checked.card.as_ref().map(|sound| sound.digest.to_string()),
         "refused": checked.card.is_none(),
         "diagnostics": diagnostics,
+        "report": checked.report.as_ref().map(report_json),
     })
 }
 
@@ -110,4 +142,27 @@ fn diagnostic_json(found: &Diagnostic, text: &str) -> Value {
         "label": found.label,
         "help": found.help,
     })
+}
+
+fn report_json(report: &Report) -> Value {
+    let end = |value: f64| if value.is_finite() { json!(value) } else { Value::Null };
+    let readings: serde_json::Map<String, Value> = report
+        .readings
+        .iter()
+        .map(|(key, values)| (key.clone(), json!({ "low": end(values.low), "high": end(values.high) })))
+        .collect();
+    let directions: serde_json::Map<String, Value> = report
+        .directions
+        .iter()
+        .map(|(fact, direction)| {
+            let word = match direction {
+                Direction::Flat => "flat",
+                Direction::Up => "up",
+                Direction::Down => "down",
+                Direction::Both => "both",
+            };
+            (fact.clone(), json!(word))
+        })
+        .collect();
+    json!({ "values": readings, "directions": directions })
 }

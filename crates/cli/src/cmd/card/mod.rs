@@ -1,9 +1,12 @@
 //! `karat card`: work on scorecards.
 
 pub mod check;
+mod diff;
 mod list;
 mod new;
 mod show;
+
+use std::io::Write as _;
 
 use crate::args::{CardVerb, Cli};
 use crate::exit::Exit;
@@ -18,8 +21,8 @@ pub fn run(verb: &CardVerb, cli: &Cli) -> Result<Exit, Failure> {
         CardVerb::Show(args) => show::run(args, &mut screen, cli.color),
         CardVerb::Check(args) => check::run(args, &mut screen),
         CardVerb::New(args) => new::run(args, &mut screen),
-        _ => Ok(Exit::Done),
+        CardVerb::Diff(args) => diff::run(args, &mut screen, cli),
     }?;
-    std::io::Write::flush(&mut screen)?;
+    screen.flush()?;
     Ok(exit)
 }
