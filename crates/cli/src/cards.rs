@@ -114,9 +114,18 @@ fn unsupplied(card: &Scorecard) -> Vec<Diagnostic> {
         .map(|fact| Diagnostic {
             code: if fact.fact_type.is_some() { Code::WrongType } else { Code::UnknownName },
             severity: Severity::Error,
-            span: card.facts.iter().find(|known| known.name == fact.name).map_or(0..0, |known| known.span.clone()),
+            span: card
+                .facts
+                .iter()
+                .find(|known| known.name == fact.name)
+                .map_or(0..0, |known| known.span.clone()),
             message: match fact.fact_type {
-                Some(fact_type) => format!("`{}` is a {} in evidence of kind `{}`", fact.name, fact_type.name(), card.evidence),
+                Some(fact_type) => format!(
+                    "`{}` is a {} in evidence of kind `{}`",
+                    fact.name,
+                    fact_type.name(),
+                    card.evidence
+                ),
                 None => format!("evidence of kind `{}` has no fact `{}`", card.evidence, fact.name),
             },
             label: String::new(),
@@ -158,6 +167,10 @@ pub fn scorer(wanted: &str, color: Color) -> Result<Scorer, Failure> {
             .map(|other| other.name())
             .collect();
         let failure = Failure::new(error.to_string());
-        if challenges.is_empty() { failure } else { failure.help(format!("there are: {}", challenges.join(", "))) }
+        if challenges.is_empty() {
+            failure
+        } else {
+            failure.help(format!("there are: {}", challenges.join(", ")))
+        }
     })
 }

@@ -77,8 +77,11 @@ impl Files {
             } else {
                 let layout = Layout::of_path(Path::new(path));
                 if layout == Layout::Csv && wanted.kind != Kind::Facts {
-                    let message = format!("`{path}` is a table, but the scorecard reads `{}`", wanted.kind.name());
-                    return Err(Failure::new(message).help("tables hold evidence of kind `facts`; give JSON instead"));
+                    let message =
+                        format!("`{path}` is a table, but the scorecard reads `{}`", wanted.kind.name());
+                    return Err(
+                        Failure::new(message).help("tables hold evidence of kind `facts`; give JSON instead")
+                    );
                 }
                 let file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
                 let input = BufReader::with_capacity(BUFFER, progress.count(file));

@@ -2,6 +2,7 @@
 
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, ReadingStatus, Record, StepKind};
+use karat_core::scorecard::MissingPolicy;
 
 /// One part of the score, and the running total around it.
 #[derive(Debug)]
@@ -87,8 +88,13 @@ pub fn open<'r>(record: &'r Record<'_>) -> impl Iterator<Item = &'r DimensionRec
 }
 
 /// True when the bounds treat the reading of `dimension` as unknown.
-pub fn is_open(dimension: &DimensionRecord<'_>) -> bool {
+fn is_open(dimension: &DimensionRecord<'_>) -> bool {
     matches!(dimension.status, ReadingStatus::Missing | ReadingStatus::Failed)
+}
+
+/// What the card does where the dimension `key` has no reading.
+pub fn policy(record: &Record<'_>, key: &str) -> Option<MissingPolicy> {
+    record.card.dimensions.iter().find(|dimension| dimension.key == key).map(|dimension| dimension.missing)
 }
 
 /// The name of a dimension for people.

@@ -46,11 +46,16 @@ impl<'s> Session<'s> {
         let card = scorer.card();
         let kind = kind(card)?;
         if subject_field.is_some() && kind != Kind::Facts {
-            return Err(Failure::new(format!("evidence of kind `{}` says itself who is scored", kind.name()))
-                .help("leave out --subject-field; it is for evidence of kind `facts`"));
+            return Err(Failure::new(format!(
+                "evidence of kind `{}` says itself who is scored",
+                kind.name()
+            ))
+            .help("leave out --subject-field; it is for evidence of kind `facts`"));
         }
-        let options = ReaderOptions { subject_field: subject_field.map(str::to_owned), ..ReaderOptions::default() };
-        let reader = Reader::new(kind, &wanted(card), options).map_err(|unknown| cannot_supply(card, &unknown))?;
+        let options =
+            ReaderOptions { subject_field: subject_field.map(str::to_owned), ..ReaderOptions::default() };
+        let reader =
+            Reader::new(kind, &wanted(card), options).map_err(|unknown| cannot_supply(card, &unknown))?;
         let workspace = if portable { Workspace::portable(scorer) } else { Workspace::new(scorer) };
         Ok(Self { scorer, reader, workspace })
     }
@@ -71,7 +76,12 @@ impl<'s> Session<'s> {
     ) -> Result<T, Refusal> {
         let evidence = self.reader.read(bytes?).map_err(|problems| Refusal {
             place: place.to_string(),
-            problems: problems.starting_at(place.line.unwrap_or(1)).to_string().lines().map(str::to_owned).collect(),
+            problems: problems
+                .starting_at(place.line.unwrap_or(1))
+                .to_string()
+                .lines()
+                .map(str::to_owned)
+                .collect(),
         })?;
         match self.scorer.score(&mut self.workspace, &evidence.item(), &Context { as_of }) {
             Ok(record) => Ok(visit(&record, evidence.notes())),
@@ -108,7 +118,11 @@ impl fmt::Display for Place<'_> {
 pub fn kind(card: &Scorecard) -> Result<Kind, Failure> {
     Kind::from_name(&card.evidence).ok_or_else(|| {
         let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-        let message = format!("`{}` reads evidence of kind `{}`, which karat does not have", card.name(), card.evidence);
+        let message = format!(
+            "`{}` reads evidence of kind `{}`, which karat does not have",
+            card.name(),
+            card.evidence
+        );
         Failure::with_exit(Exit::CardRefused, message).help(format!("there are: {}", names.join(", ")))
     })
 }

@@ -108,19 +108,31 @@ fn claim(bytes: &[u8]) -> Option<Claim> {
 }
 
 /// Recomputes a record from its facts and explains it, or says what differs.
-fn verified(claim: &Claim, given: Option<&Scorer>, cli: &Cli, form: Form) -> Result<Option<Explained>, Failure> {
+fn verified(
+    claim: &Claim,
+    given: Option<&Scorer>,
+    cli: &Cli,
+    form: Form,
+) -> Result<Option<Explained>, Failure> {
     let named = claim.card()?;
     let base = match given {
         Some(scorer) => scorer.clone(),
         None if cards::released(&named).is_some() => cards::scorer(&named, cli.color)?,
         None => {
-            return Err(Failure::new(format!("the record names `{}`, which does not come with karat", clean(&named)))
-                .help("give the scorecard it was made with: --card FILE"));
+            return Err(Failure::new(format!(
+                "the record names `{}`, which does not come with karat",
+                clean(&named)
+            ))
+            .help("give the scorecard it was made with: --card FILE"));
         }
     };
     let (digest, own) = (claim.text("/scorecard/digest")?, base.card().digest.to_string());
     if digest != own || base.card().name() != named {
-        let message = format!("the record was made with `{}`, another scorecard than `{}`", clean(&named), base.card().name());
+        let message = format!(
+            "the record was made with `{}`, another scorecard than `{}`",
+            clean(&named),
+            base.card().name()
+        );
         return Err(Failure::with_exit(Exit::VerificationFailed, message)
             .help(format!("it names {}", clean(digest)))
             .help(format!("this is   {own}"))
@@ -141,10 +153,12 @@ fn verified(claim: &Claim, given: Option<&Scorer>, cli: &Cli, form: Form) -> Res
         facts: &facts,
     };
     let mut workspace = if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
-    let record = scorer.score(&mut workspace, &item, &Context { as_of: claim.as_of() }).map_err(|errors| {
-        let failure = Failure::with_exit(Exit::VerificationFailed, "the scorecard refuses the facts of the record");
-        errors.iter().fold(failure, |failure, error| failure.help(error.to_string()))
-    })?;
+    let record =
+        scorer.score(&mut workspace, &item, &Context { as_of: claim.as_of() }).map_err(|errors| {
+            let failure =
+                Failure::with_exit(Exit::VerificationFailed, "the scorecard refuses the facts of the record");
+            errors.iter().fold(failure, |failure, error| failure.help(error.to_string()))
+        })?;
     let mut bytes = Vec::new();
     record.write(&mut bytes);
     if let Some(differences) = claim.differences(&bytes) {

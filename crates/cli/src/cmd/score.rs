@@ -74,7 +74,8 @@ fn scorer(args: &ScoreArgs, color: Color) -> Result<Scorer, Failure> {
     let text = read_text(path, "a JSON object of weights")?;
     let value = serde_json::from_str(&text)
         .map_err(|error| Failure::new(format!("`{path}` is not JSON: {error}")).help(OVERRIDE))?;
-    let given = weights(&value, path).map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
+    let given = weights(&value, path)
+        .map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
     scorer.with_override(&given).map_err(|_| {
         let name = scorer.card().name();
         Failure::new(format!("`{name}` does not accept weights from outside"))

@@ -3,15 +3,16 @@
 use std::fmt::Write as _;
 
 use karat_core::number::UNITS_PER_ONE;
-use karat_core::record::{Published, Record, Status};
-use karat_core::scorecard::{Publish, Scale, Scorecard};
+use karat_core::record::{Published, Record, Status, Warning};
+use karat_core::scorecard::{MissingPolicy, Publish, Scale, Scorecard};
 use karat_evidence::Note;
+use unicode_width::UnicodeWidthStr as _;
 
-use crate::explanation::is_open;
+use crate::explanation::{open, policy};
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::render::bar::bar;
-use crate::render::number::{percent, published};
-use crate::render::text::{fit, list};
+use crate::render::number::{billionths, percent, published};
+use crate::render::text::{clean, fit, list, wrap};
 
 /// Columns of the coverage.
 const COVERAGE: usize = 5;
@@ -66,18 +67,17 @@ impl Table {
             (true, false) => "band",
             (true, true) => "",
         };
-        let mut text = format!("{STRONG}{}{STRONG:#}", fit(&card.name(), card.name().chars().count()));
+        let mut text = format!("{STRONG}{}{STRONG:#}", card.name());
         if !card.title.is_empty() {
-            let _ = write!(text, "  {}", fit(&card.title, card.title.chars().count()));
+            let _ = write!(text, "  {}", clean(&card.title));
         }
-        let _ = write!(
-            text,
-            "\n{FAINT}{}{GAP}{:>score$}{GAP}{}",
-            fit("subject", self.subject),
-            "score",
-            fit(&scale, self.bar),
-            score = self.score()
-        );
+        // Whole numbers end in their column, others have their point in one: the word goes where the digits are.
+        let word = match self.decimals {
+            0 => format!("{:>1$}", "score", self.score()),
+            _ => fit("score", self.score()),
+        };
+        let who = fit("subject, item", self.subject);
+        let _ = write!(text, "\n{FAINT}{who}{GAP}{word}{GAP}{}", fit(&scale, self.bar));
         if self.badge > 0 {
             let _ = write!(text, "{GAP}{}", fit(badge, self.badge));
         }
@@ -87,7 +87,7 @@ impl Table {
 
     /// One record: its row, and below it what a reader of the number should know.
     pub fn row(&self, record: &Record<'_>, about: &[Note]) -> String {
-        let mut text = fit(record.item.subject, self.subject);
+        let mut text = self.who(record);
         let shown = match record.published {
             Some(number) => self.aligned(number),
             None => fit(record.status.name(), self.score()),
@@ -103,11 +103,21 @@ impl Table {
         }
         let _ = writeln!(text, "{GAP}{:>COVERAGE$}", percent(record.coverage));
         for (style, line) in notes(record, about) {
-            for part in crate::render::text::wrap(&line, 74) {
+            for part in wrap(&line, 74) {
                 let _ = writeln!(text, "  {style}{part}{style:#}");
             }
         }
         text
+    }
+
+    /// The subject, and the item where it has a name of its own and there is room.
+    fn who(&self, record: &Record<'_>) -> String {
+        let (subject, id) = (record.item.subject, record.item.id);
+        let used = subject.width() + 1;
+        if id == subject || id.starts_with("sha256:") || used + 4 > self.subject {
+            return fit(subject, self.subject);
+        }
+        format!("{} {FAINT}{}{FAINT:#}", clean(subject), fit(id, self.subject - used))
     }
 
     /// A score with its decimal point in the column of all the others.
@@ -122,14 +132,18 @@ impl Table {
 /// The lines below a row.
 fn notes(record: &Record<'_>, about: &[Note]) -> Vec<(anstyle::Style, String)> {
     let mut lines = Vec::new();
-    let missing: Vec<&str> = record
-        .dimensions
-        .iter()
-        .filter(|dimension| is_open(dimension))
-        .map(|dimension| dimension.key)
+    let missing: Vec<String> = open(record)
+        .map(|dimension| match policy(record, dimension.key) {
+            Some(MissingPolicy::Zero) => format!("{} (counts as 0)", dimension.key),
+            Some(MissingPolicy::Default(value)) => {
+                format!("{} (counts as {})", dimension.key, billionths(value))
+            }
+            _ => dimension.key.to_owned(),
+        })
         .collect();
     if !missing.is_empty() {
         let range = match record.bounds {
+            Some((low, high)) if low == high => String::from("; it cannot change the score"),
             Some((low, high)) => {
                 format!("; with it the score could be {} to {}", published(low), published(high))
             }
@@ -141,7 +155,9 @@ fn notes(record: &Record<'_>, about: &[Note]) -> Vec<(anstyle::Style, String)> {
     if !record.gates.is_empty() {
         lines.push((CARE, format!("gate: {}", list(&record.gates))));
     }
-    lines.extend(record.warnings.iter().map(|warning| (CARE, format!("warning: {warning}"))));
+    // A default that was used stands in the line on what is missing already.
+    let warnings = record.warnings.iter().filter(|warning| !matches!(warning, Warning::DefaultUsed { .. }));
+    lines.extend(warnings.map(|warning| (CARE, format!("warning: {warning}"))));
     lines.extend(about.iter().map(|note| (FAINT, format!("note: {note}"))));
     lines
 }

@@ -6,7 +6,7 @@ use karat_core::number::UNITS_PER_ONE;
 use karat_core::record::{Condition, DimensionRecord, ReadingStatus, Reason, Record};
 use karat_core::scorecard::{MissingPolicy, Publish};
 
-use crate::explanation::{Part, Row, open, rows};
+use crate::explanation::{Part, Row, open, policy, rows};
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
 use crate::render::bar::span;
 use crate::render::number::{Points, billionths, cut, published};
@@ -93,11 +93,15 @@ fn parts(text: &mut String, record: &Record<'_>, rows: &[Row<'_>], width: usize)
     }
     let scale = record.card.scale;
     if let (Some(score), Some(number)) = (record.score, record.published)
-        && scale.publish != Publish::Exact
+        && let exact = cut(score.units(), 15 - scale.max.ilog10(), 15)
+        && exact != published(number)
     {
-        let exact = cut(score.units(), 15 - scale.max.ilog10(), 15);
-        let how = if scale.publish == Publish::Floor { "rounded down" } else { "rounded, halves up" };
-        writeln!(text, "{FAINT}  published: {exact}, {how} to {}{FAINT:#}", published(number))?;
+        let how = match scale.publish {
+            Publish::Exact => "shown as",
+            Publish::Floor => "rounded down to",
+            Publish::HalfUp => "rounded (halves up) to",
+        };
+        writeln!(text, "{FAINT}  {exact} is {how} {}{FAINT:#}", published(number))?;
     }
     if !points.exact {
         lines(
@@ -115,8 +119,8 @@ fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(anstyle::Style, String)> 
     match &row.part {
         Part::Dimension(dimension) => dimension_note(dimension, record).map(|note| (FAINT, note)),
         Part::Mean => Some((FAINT, format!("the {} mean of the readings in place of their sum", row.name))),
-        Part::Rule { when, set } => Some((FAINT, format!("rule: as {when}, the score becomes {set}"))),
-        Part::Gate { when } => Some((CARE, format!("gate: as {when}, the score is capped"))),
+        Part::Rule { when, set } => Some((FAINT, format!("rule: {when} holds, so the score becomes {set}"))),
+        Part::Gate { when } => Some((CARE, format!("gate: {when} holds, so the score is capped"))),
     }
 }
 
@@ -125,8 +129,7 @@ fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> Optio
         Reason::None => String::new(),
         reason => format!(": {reason}"),
     };
-    let declared = record.card.dimensions.iter().find(|declared| declared.key == dimension.key);
-    let policy = match declared.map(|declared| declared.missing) {
+    let policy = match policy(record, dimension.key) {
         Some(MissingPolicy::Exclude) | None => "left out of the mean",
         Some(MissingPolicy::Zero) => "counted as 0",
         Some(MissingPolicy::Default(_)) => "the card's default was used",

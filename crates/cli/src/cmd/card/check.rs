@@ -80,7 +80,8 @@ fn show(card: &CardText, checked: &Checked, screen: &mut Screen) -> Result<(), F
 
 /// What the checker proved: the range of every dimension, and which way every fact moves the score.
 fn proved(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
-    let names = report.readings.iter().map(|(name, _)| name).chain(report.directions.iter().map(|(name, _)| name));
+    let names =
+        report.readings.iter().map(|(name, _)| name).chain(report.directions.iter().map(|(name, _)| name));
     let name = names.map(|name| name.chars().count()).max().unwrap_or(0).min(30);
     writeln!(screen, "\n{STRONG}Values{STRONG:#} that each dimension can take")?;
     for (key, values) in &report.readings {
@@ -101,7 +102,11 @@ fn proved(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
 
 fn interval(values: Interval) -> String {
     let end = |value: f64| if value.is_finite() { value.to_string() } else { String::from("any") };
-    if values.low == values.high { end(values.low) } else { format!("{} to {}", end(values.low), end(values.high)) }
+    if values.low == values.high {
+        end(values.low)
+    } else {
+        format!("{} to {}", end(values.low), end(values.high))
+    }
 }
 
 fn count(number: usize, noun: &str) -> String {

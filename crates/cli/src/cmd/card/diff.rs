@@ -49,7 +49,11 @@ impl Mover {
         let part = |verdict: &Verdict, name: &str| {
             verdict.parts.iter().find(|(key, _)| key == name).map_or(Score::ZERO, |&(_, amount)| amount)
         };
-        let added = self.after.parts.iter().filter(|(key, _)| !self.before.parts.iter().any(|(known, _)| known == key));
+        let added = self
+            .after
+            .parts
+            .iter()
+            .filter(|(key, _)| !self.before.parts.iter().any(|(known, _)| known == key));
         let mut reasons: Vec<(&str, Score)> = self
             .before
             .parts
@@ -107,7 +111,8 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
     wanted.add(second.wanted());
     files.each(&wanted, &progress, &mut |place, bytes| {
         let refused = |refusal: Refusal| Failure::new(refusal.to_string());
-        let before = first.score(&place, bytes.clone(), None, |record, _| verdict(record)).map_err(refused)?;
+        let before =
+            first.score(&place, bytes.clone(), None, |record, _| verdict(record)).map_err(refused)?;
         let after = second.score(&place, bytes, None, |record, _| verdict(record)).map_err(refused)?;
         all.see(Mover { before, after });
         Ok(Flow::Continue)
@@ -134,8 +139,11 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
 }
 
 fn verdict(record: &Record<'_>) -> Verdict {
-    let mut parts: Vec<(String, Score)> =
-        record.dimensions.iter().map(|dimension| (dimension.key.to_owned(), dimension.contribution)).collect();
+    let mut parts: Vec<(String, Score)> = record
+        .dimensions
+        .iter()
+        .map(|dimension| (dimension.key.to_owned(), dimension.contribution))
+        .collect();
     for step in &record.steps {
         parts.push((format!("{} {}", step.kind.name(), step.name), step.after.minus(step.before)));
     }
@@ -217,8 +225,11 @@ fn show(all: &Comparison, ranks: &Ranks, names: (&str, &str), screen: &mut Scree
             mover.after.published,
             share(moved),
         )?;
-        let mut why: Vec<String> =
-            mover.reasons().iter().map(|(name, change)| format!("{} {}", clean(name), share(*change))).collect();
+        let mut why: Vec<String> = mover
+            .reasons()
+            .iter()
+            .map(|(name, change)| format!("{} {}", clean(name), share(*change)))
+            .collect();
         if mover.before.badge != mover.after.badge {
             why.insert(0, format!("{} -> {}", clean(&mover.before.badge), clean(&mover.after.badge)));
         }
