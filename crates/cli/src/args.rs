@@ -13,7 +13,7 @@ use crate::output::Color;
     version,
     about = "Scores about AI agents that anyone can check.",
     after_help = format!("New here? Run `karat demo`.\n\n{}", exit::HELP),
-    max_term_width = 100,
+    max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
 )]
@@ -37,14 +37,18 @@ pub enum Verb {
     /// Say why a score is what it is, and check a record against its own facts
     Explain(ExplainArgs),
     /// List, show, check, start and compare scorecards
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
     Card(CardVerb),
     /// Score the built-in examples; needs no files
+    #[command(after_help = "Example:\n  karat demo")]
     Demo,
 }
 
 /// Where evidence comes from and how it is judged.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  karat score -c workflow examples/workflow/*.json*\n  karat score -c examples/cards/test-report.toml examples/tests/reports.jsonl"
+)]
 pub struct ScoreArgs {
     /// The scorecard: a released id (`workflow`, `workflow@1.0.0`) or a file
     #[arg(long, short = 'c', value_name = "ID|FILE")]
@@ -80,6 +84,9 @@ pub struct ScoreArgs {
 
 /// What to explain.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  karat explain -c log-forensics examples/arena/documented-823.json\n  karat explain -c trust examples/trust/coverage.jsonl --subject agent-all-sixteen\n  karat score -c workflow examples/workflow/closed-gate.json | karat explain"
+)]
 pub struct ExplainArgs {
     /// A record, or evidence to score first; `-` reads standard input
     #[arg(value_name = "RECORD|EVIDENCE", default_value = "-")]
@@ -118,6 +125,7 @@ pub enum CardVerb {
 
 /// `karat card list`
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  karat card list")]
 pub struct ListArgs {
     /// One JSON array
     #[arg(long)]
@@ -126,6 +134,7 @@ pub struct ListArgs {
 
 /// `karat card show`
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  karat card show workflow\n  karat card show trust --toml")]
 pub struct ShowArgs {
     /// A released id or a file
     #[arg(value_name = "ID|FILE")]
@@ -137,6 +146,9 @@ pub struct ShowArgs {
 
 /// `karat card check`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  karat card check examples/cards/test-report.toml\n  karat card new my-bot | karat card check -"
+)]
 pub struct CheckArgs {
     /// Scorecard files, or released ids
     #[arg(value_name = "FILE", required = true)]
@@ -148,10 +160,12 @@ pub struct CheckArgs {
 
 /// `karat card new`
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run")]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
     pub id: String,
-    /// The kind of evidence that it reads
+    /// The kind of evidence that it reads: facts, workflow-run, match,
+    /// reasoning-trace or agent-dimensions
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
     /// The file to write; standard output if not given
@@ -161,6 +175,7 @@ pub struct NewArgs {
 
 /// `karat card diff`
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  karat card diff log-forensics cipher-relay examples/arena/*.json*")]
 pub struct DiffArgs {
     /// The scorecard before: a released id or a file
     #[arg(value_name = "CARD_A")]

@@ -60,7 +60,10 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
     if let Some(card) = released(wanted) {
         return Ok(CardText { name: card.name.to_owned(), text: card.text.to_owned() });
     }
-    let is_path = wanted.contains(['/', '\\']) || wanted.ends_with(".toml") || Path::new(wanted).exists();
+    let is_path = wanted == "-"
+        || wanted.contains(['/', '\\'])
+        || wanted.ends_with(".toml")
+        || Path::new(wanted).exists();
     if is_path {
         let text = input::read_text(wanted, "a scorecard")?;
         return Ok(CardText { name: wanted.to_owned(), text });

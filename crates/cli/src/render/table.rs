@@ -12,7 +12,7 @@ use crate::explanation::{open, policy};
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::render::bar::bar;
 use crate::render::number::{billionths, percent, published};
-use crate::render::text::{clean, fit, list, wrap};
+use crate::render::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the coverage.
 const COVERAGE: usize = 5;
@@ -112,11 +112,11 @@ impl Table {
 
     /// The subject, and the item where it has a name of its own and there is room.
     fn who(&self, record: &Record<'_>) -> String {
-        let (subject, id) = (record.item.subject, record.item.id);
+        let subject = record.item.subject;
         let used = subject.width() + 1;
-        if id == subject || id.starts_with("sha256:") || used + 4 > self.subject {
+        let Some(id) = own_name(subject, record.item.id).filter(|_| used + 4 <= self.subject) else {
             return fit(subject, self.subject);
-        }
+        };
         format!("{} {FAINT}{}{FAINT:#}", clean(subject), fit(id, self.subject - used))
     }
 

@@ -10,7 +10,7 @@ use crate::explanation::{Part, Row, open, policy, rows};
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
 use crate::render::bar::span;
 use crate::render::number::{Points, billionths, cut, published};
-use crate::render::text::{clean, fit, list, wrap};
+use crate::render::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the name of a part.
 const NAME: usize = 20;
@@ -29,12 +29,17 @@ pub fn waterfall(record: &Record<'_>, width: usize) -> String {
     }
     let _ = missing(&mut text, record, width);
     let _ = verdict(&mut text, record, width);
-    text
+    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
 fn head(text: &mut String, record: &Record<'_>) -> std::fmt::Result {
     let scale = record.card.scale.max;
-    write!(text, "{STRONG}{}{STRONG:#}  ", clean(record.item.subject))?;
+    let item = &record.item;
+    write!(text, "{STRONG}{}{STRONG:#}", clean(item.subject))?;
+    if let Some(id) = own_name(item.subject, item.id) {
+        write!(text, " {}", clean(id))?;
+    }
+    write!(text, "  ")?;
     match record.published {
         Some(number) => write!(text, "{STRONG}{}{STRONG:#} of {scale}", published(number))?,
         None => write!(text, "{CARE}{}{CARE:#}", record.status.name())?,
