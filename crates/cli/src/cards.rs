@@ -81,7 +81,13 @@ fn id(card: &Embedded) -> &'static str {
 }
 
 fn unknown(wanted: &str) -> Failure {
-    let asked = wanted.split('@').next().unwrap_or_default();
+    let (asked, version) = wanted.split_once('@').unwrap_or((wanted, ""));
+    let versions: Vec<&str> =
+        EMBEDDED.iter().filter(|card| id(card) == asked).map(|card| card.name).collect();
+    if !versions.is_empty() {
+        let failure = Failure::new(format!("there is no version `{version}` of `{asked}`"));
+        return failure.help(format!("there are: {}", versions.join(", ")));
+    }
     let failure = Failure::new(format!("there is no scorecard `{wanted}`"));
     let failure = match nearest(asked, EMBEDDED.iter().map(id)) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),

@@ -31,7 +31,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let as_table = args.table || (!args.json && is_watched());
     let progress = Progress::new(files.bytes(), args.no_progress || as_table);
     let mut sink: Box<dyn Sink> =
-        if as_table { Box::new(Rows::new(&scorer, cli.color)?) } else { Box::new(Lines::new()) };
+        if as_table { Box::new(Rows::new(&scorer, cli.color)) } else { Box::new(Lines::new()) };
     let mut bar = Bar::new(args.fail_under);
     let mut refused = 0u64;
     let wanted = session.wanted();
@@ -72,10 +72,8 @@ fn scorer(args: &ScoreArgs, color: Color) -> Result<Scorer, Failure> {
     let scorer = cards::scorer(&args.card, color)?;
     let Some(path) = &args.override_file else { return Ok(scorer) };
     let text = read_text(path, "a JSON object of weights")?;
-    let value = serde_json::from_str(&text)
-        .map_err(|error| Failure::new(format!("`{path}` is not JSON: {error}")).help(OVERRIDE))?;
-    let given = weights(&value, path)
-        .map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
+    let given =
+        weights(&text).map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
     scorer.with_override(&given).map_err(|_| {
         let name = scorer.card().name();
         Failure::new(format!("`{name}` does not accept weights from outside"))
@@ -140,19 +138,22 @@ impl Sink for Lines {
 struct Rows {
     screen: Screen,
     table: Table,
+    has_head: bool,
 }
 
 impl Rows {
-    fn new(scorer: &Scorer, color: Color) -> Result<Self, Failure> {
-        let mut screen = Screen::stdout(color);
+    fn new(scorer: &Scorer, color: Color) -> Self {
+        let screen = Screen::stdout(color);
         let table = Table::new(scorer.card(), screen.width);
-        write!(screen, "{}", table.head(scorer.card()))?;
-        Ok(Self { screen, table })
+        Self { screen, table, has_head: false }
     }
 }
 
 impl Sink for Rows {
     fn record(&mut self, record: &Record<'_>, notes: &[Note]) -> Result<(), Failure> {
+        if !std::mem::replace(&mut self.has_head, true) {
+            write!(self.screen, "{}", self.table.head(record.card))?;
+        }
         write!(self.screen, "{}", self.table.row(record, notes))?;
         Ok(self.screen.show()?)
     }

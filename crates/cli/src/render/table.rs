@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use karat_core::number::UNITS_PER_ONE;
-use karat_core::record::{Published, Record, Status, Warning};
+use karat_core::record::{Published, Record, Warning};
 use karat_core::scorecard::{MissingPolicy, Publish, Scale, Scorecard};
 use karat_evidence::Note;
 use unicode_width::UnicodeWidthStr as _;
@@ -88,12 +88,11 @@ impl Table {
     /// One record: its row, and below it what a reader of the number should know.
     pub fn row(&self, record: &Record<'_>, about: &[Note]) -> String {
         let mut text = self.who(record);
-        let shown = match record.published {
-            Some(number) => self.aligned(number),
-            None => fit(record.status.name(), self.score()),
+        let (shown, bar) = match record.score.zip(record.published) {
+            Some((score, number)) => (self.aligned(number), bar(score.units(), UNITS_PER_ONE, self.bar)),
+            None => (fit("-", self.score()), fit(record.status.name(), self.bar)),
         };
-        let units = record.score.map_or(0, |score| score.units());
-        let _ = write!(text, "{GAP}{shown}{GAP}{BAR}{}{BAR:#}", bar(units, UNITS_PER_ONE, self.bar));
+        let _ = write!(text, "{GAP}{shown}{GAP}{BAR}{bar}{BAR:#}");
         if self.badge > 0 {
             let badge = match &record.tier {
                 Some(tier) => tier.name,
@@ -149,8 +148,7 @@ fn notes(record: &Record<'_>, about: &[Note]) -> Vec<(anstyle::Style, String)> {
             }
             None => String::new(),
         };
-        let withheld = if record.status == Status::Withheld { "withheld: " } else { "" };
-        lines.push((FAINT, format!("{withheld}no reading for {}{range}", list(&missing))));
+        lines.push((FAINT, format!("no reading for {}{range}", list(&missing))));
     }
     if !record.gates.is_empty() {
         lines.push((CARE, format!("gate: {}", list(&record.gates))));

@@ -1,0 +1,233 @@
+//! What people see, as reviewed snapshots.
+
+use crate::common::{Folder, example, karat, karat_reading};
+use insta::assert_snapshot;
+
+macro_rules! screen {
+    ($($argument:expr),* $(,)?) => { assert_snapshot!(karat(&[$($argument),*]).screen()) };
+}
+
+#[test]
+fn the_help() {
+    screen!("--help");
+}
+
+#[test]
+fn the_demo() {
+    screen!("demo");
+}
+
+#[test]
+fn the_table_of_workflow_runs() {
+    screen!(
+        "score",
+        "--table",
+        "--card",
+        "workflow",
+        "examples/workflow/worked-example.json",
+        "examples/workflow/partial-dag.json",
+        "examples/workflow/closed-gate.json",
+        "examples/workflow/retries.jsonl",
+    );
+}
+
+#[test]
+fn the_table_of_agents() {
+    screen!(
+        "score",
+        "--table",
+        "--card",
+        "trust",
+        "examples/trust/coverage.jsonl",
+        "examples/trust/security.jsonl"
+    );
+}
+
+#[test]
+fn the_table_of_a_card_of_ones_own() {
+    screen!("score", "--table", "--card", "examples/cards/test-report.toml", "examples/tests/reports.jsonl");
+}
+
+#[test]
+fn a_record_in_a_pipe() {
+    screen!("score", "--card", "log-forensics", "examples/arena/documented-823.json");
+}
+
+#[test]
+fn the_waterfall_of_a_match() {
+    screen!("explain", "--table", "--card", "log-forensics", "examples/arena/documented-823.json");
+}
+
+#[test]
+fn the_waterfall_of_a_closed_gate() {
+    screen!("explain", "--table", "--card", "workflow", "examples/workflow/closed-gate.json");
+}
+
+#[test]
+fn the_waterfall_of_a_cap() {
+    screen!(
+        "explain",
+        "--table",
+        "--card",
+        "trust",
+        "examples/trust/security.jsonl",
+        "--subject",
+        "agent-security-veto"
+    );
+}
+
+#[test]
+fn the_waterfall_of_a_rule_and_a_default() {
+    screen!("explain", "--table", "--card", "trace", "examples/trace/error-recovery.json");
+}
+
+#[test]
+fn the_waterfall_of_narrow_coverage() {
+    screen!(
+        "explain",
+        "--table",
+        "--card",
+        "trust",
+        "examples/trust/coverage.jsonl",
+        "--subject",
+        "agent-four-of-sixteen"
+    );
+}
+
+#[test]
+fn the_explanation_as_json() {
+    screen!("explain", "--card", "trace", "examples/trace/single-thought.json");
+}
+
+#[test]
+fn a_record_is_verified() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    assert_snapshot!(karat_reading(&["explain", "--table"], &record).screen());
+}
+
+#[test]
+fn colour_is_there_when_asked_for() {
+    let run = karat(&[
+        "--color",
+        "always",
+        "explain",
+        "--table",
+        "-c",
+        "log-forensics",
+        "examples/arena/documented-823.json",
+    ]);
+    assert!(run.stdout.contains("\u{1b}[1m"), "{}", run.stdout);
+    let plain = karat(&[
+        "--color",
+        "never",
+        "explain",
+        "--table",
+        "-c",
+        "log-forensics",
+        "examples/arena/documented-823.json",
+    ]);
+    assert!(!plain.stdout.contains('\u{1b}'), "{}", plain.stdout);
+}
+
+#[test]
+fn a_subject_cannot_steer_the_terminal() {
+    let folder = Folder::new();
+    folder.write("card.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("a.jsonl", "{\"subject\":\"\\u001b[31mred\\u0007\",\"solved\":1,\"asked\":2}\n");
+    let run = folder.karat(&["--color", "always", "score", "--table", "-c", "card.toml", "a.jsonl"]);
+    assert!(!run.stdout.contains("\u{1b}[31mred"), "{}", run.stdout);
+    assert!(!run.stdout.contains('\u{7}'), "{}", run.stdout);
+}
+
+#[test]
+fn the_list_of_cards() {
+    screen!("card", "list");
+}
+
+#[test]
+fn a_card_in_full() {
+    screen!("card", "show", "trust");
+}
+
+#[test]
+fn a_card_with_profiles_and_rules() {
+    screen!("card", "show", "trace");
+}
+
+#[test]
+fn a_card_as_its_file() {
+    let run = karat(&["card", "show", "--toml", "workflow"]);
+    let file = std::fs::read_to_string(crate::common::root().join("scorecards/workflow/1.0.0.toml")).unwrap();
+    assert_eq!((run.status, run.stdout), (0, file));
+}
+
+#[test]
+fn a_sound_card_is_checked() {
+    screen!("card", "check", "examples/cards/test-report.toml");
+}
+
+#[test]
+fn two_cards_are_compared() {
+    screen!(
+        "card",
+        "diff",
+        "log-forensics",
+        "cipher-relay",
+        "examples/arena/documented-823.json",
+        "examples/arena/timed.jsonl",
+    );
+}
+
+#[test]
+fn two_cards_are_compared_as_json() {
+    screen!(
+        "card",
+        "diff",
+        "--json",
+        "--top",
+        "1",
+        "log-forensics",
+        "cipher-relay",
+        "examples/arena/timed.jsonl"
+    );
+}
+
+#[test]
+fn a_new_card_is_written_once() {
+    let folder = Folder::new();
+    let first = folder.karat(&["card", "new", "my-bot", "--out", "my-bot.toml"]);
+    assert_eq!((first.status, first.stderr.as_str()), (0, ""), "{}", first.stdout);
+    let second = folder.karat(&["card", "new", "my-bot", "--out", "my-bot.toml"]);
+    assert_snapshot!(second.screen());
+}
+
+#[test]
+fn unread_fields_are_named_once() {
+    let folder = Folder::new();
+    folder.write("card.toml", &karat(&["card", "new", "mine"]).stdout);
+    let line = "{\"subject\":\"a\",\"solved\":1,\"asked\":2,\"solvd\":1}\n";
+    folder.write("a.jsonl", &line.repeat(3));
+    let run = folder.karat(&["score", "-c", "card.toml", "a.jsonl"]);
+    assert_eq!(run.stdout.lines().count(), 3);
+    assert_snapshot!(run.stderr);
+}
+
+#[test]
+fn weights_from_outside() {
+    let folder = Folder::new();
+    folder.write("weights.json", r#"{"accuracy": 0.10, "safety": 0.10}"#);
+    folder.write("heavy.json", r#"{"accuracy": 0.50}"#);
+    folder.write("agents.jsonl", &example("trust/coverage.jsonl"));
+    let run =
+        folder.karat(&["score", "--table", "-c", "trust", "--override", "weights.json", "agents.jsonl"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert_snapshot!(
+        folder
+            .karat(&["score", "--table", "-c", "trust", "--override", "heavy.json", "agents.jsonl"])
+            .screen()
+    );
+    let record = folder.karat(&["score", "-c", "trust", "--override", "weights.json", "agents.jsonl"]).stdout;
+    let first = record.lines().next().unwrap();
+    let verified = karat_reading(&["explain", "--table"], first);
+    assert!(verified.stdout.contains("verified"), "{}", verified.screen());
+}
