@@ -48,7 +48,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let wanted = session.as_ref().map_or(Wanted { kind: Kind::Facts, facts: Vec::new() }, Session::wanted);
     let mut found: Vec<Explained> = Vec::new();
-    let files = Files::new(std::slice::from_ref(&args.file))?;
+    let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
         let explained = match (claim(bytes), &mut session) {

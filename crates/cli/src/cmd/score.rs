@@ -27,7 +27,7 @@ const UNREAD: usize = 20;
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let scorer = scorer(args, cli.color)?;
     let mut session = Session::new(&scorer, args.subject_field.as_deref(), cli.portable)?;
-    let files = Files::new(&args.files)?;
+    let files = Files::new(&args.files, cli.color)?;
     let as_table = args.table || (!args.json && is_watched());
     let progress = Progress::new(files.bytes(), args.no_progress || as_table);
     let mut sink: Box<dyn Sink> =

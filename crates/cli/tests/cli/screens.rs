@@ -231,3 +231,30 @@ fn weights_from_outside() {
     let verified = karat_reading(&["explain", "--table"], first);
     assert!(verified.stdout.contains("verified"), "{}", verified.screen());
 }
+
+#[test]
+fn the_portable_instructions_give_the_same_bytes() {
+    let arguments =
+        ["score", "--card", "trust", "examples/trust/coverage.jsonl", "examples/trust/security.jsonl"];
+    let portable = karat(&[&arguments[..], &["--portable"]].concat());
+    assert_eq!(portable.status, 0, "{}", portable.stderr);
+    assert_eq!(portable.stdout, karat(&arguments).stdout);
+}
+
+#[test]
+fn the_moment_goes_into_the_record_and_is_verified_with_it() {
+    let moment = "2026-01-31T12:00:00Z";
+    let record =
+        karat(&["score", "--as-of", moment, "-c", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    assert!(record.contains(&format!("{{\"as_of\":\"{moment}\"")), "{record}");
+    assert_eq!(karat_reading(&["explain"], &record).status, 0);
+}
+
+#[test]
+fn a_table_of_ones_own_scores_as_its_json() {
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("bots.csv", "subject,solved,asked,cost_usd,budget_usd\nbot-7,41,50,3.2,5\nbot-8,,50,,5\n");
+    let run = folder.karat(&["score", "--table", "-c", "mine.toml", "bots.csv"]);
+    assert_snapshot!(run.screen());
+}

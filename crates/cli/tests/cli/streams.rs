@@ -9,6 +9,7 @@ use crate::common::{Folder, karat};
 const MEMORY_KIB: u32 = 200_000;
 
 /// Scores what `write` puts into the pipe, under the limit; gives status, lines and the errors.
+#[expect(clippy::unwrap_used, reason = "a helper of a test may stop it")]
 fn score(
     arguments: &str,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()> + Send + 'static,

@@ -123,7 +123,7 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
     let mut first = Session::new(&before, field, cli.portable)?;
     let mut second = Session::new(&after, field, cli.portable)?;
     let mut all = Comparison { scores: Vec::new(), badges_changed: 0, movers: Vec::new(), top: args.top };
-    let files = Files::new(&args.files)?;
+    let files = Files::new(&args.files, cli.color)?;
     let progress = Progress::new(files.bytes(), false);
     let mut wanted = first.wanted();
     wanted.add(second.wanted());
