@@ -17,11 +17,11 @@ use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::table::Table;
 use crate::render::text::clean;
-use crate::session::{Refusal, Session};
+use crate::session::{Place, Refusal, Session};
 use crate::verify::weights;
 
-/// Most fields that are listed as unread.
-const UNREAD: usize = 20;
+/// Most fields that are listed as unread, and most remarks.
+const LISTED: usize = 20;
 
 /// Scores everything that is given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -32,12 +32,14 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let progress = Progress::new(files.bytes(), args.no_progress || as_table);
     let mut sink: Box<dyn Sink> =
         if as_table { Box::new(Rows::new(&scorer, cli.color)) } else { Box::new(Lines::new()) };
-    let mut bar = Bar::new(args.fail_under);
+    let mut limit = FailUnder::new(args.fail_under);
+    let mut remarks = Remarks::new(as_table);
     let mut refused = 0u64;
     let wanted = session.wanted();
     files.each(&wanted, &progress, &mut |place, bytes| {
         let outcome = session.score(&place, bytes, args.as_of.as_deref(), |record, notes| {
-            bar.see(record);
+            limit.see(record);
+            remarks.see(&place, notes);
             sink.record(record, notes)
         });
         match outcome {
@@ -57,6 +59,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     })?;
     drop(progress);
     sink.flush()?;
+    remarks.report(cli.color)?;
     report_unread(&session, cli.color)?;
     if refused > 0 {
         return Err(Failure::new(match refused {
@@ -64,7 +67,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             many => format!("{many} items were refused; the others were scored"),
         }));
     }
-    Ok(bar.exit())
+    Ok(limit.exit())
 }
 
 /// The scorer, with the weights from outside if some are given.
@@ -95,12 +98,46 @@ fn report_unread(session: &Session<'_>, color: Color) -> Result<(), Failure> {
         return Ok(());
     }
     let mut screen = Screen::stderr(color);
-    let more = unread.len().saturating_sub(UNREAD);
+    let more = unread.len().saturating_sub(LISTED);
     let names: Vec<String> =
-        unread.iter().take(UNREAD).map(|(path, count)| format!("`{}` ({count})", clean(path))).collect();
+        unread.iter().take(LISTED).map(|(path, count)| format!("`{}` ({count})", clean(path))).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     writeln!(screen, "{CARE}note{CARE:#}: fields that nothing reads: {}{more}", names.join(", "))?;
     Ok(())
+}
+
+/// What readers remark about items, where no table has a line for it: a record has none.
+struct Remarks {
+    ignored: bool,
+    first: Vec<String>,
+    more: u64,
+}
+
+impl Remarks {
+    fn new(ignored: bool) -> Self {
+        Self { ignored, first: Vec::new(), more: 0 }
+    }
+
+    fn see(&mut self, place: &Place<'_>, notes: &[Note]) {
+        for note in notes.iter().filter(|_| !self.ignored) {
+            if self.first.len() < LISTED {
+                self.first.push(format!("{place}: {note}"));
+            } else {
+                self.more += 1;
+            }
+        }
+    }
+
+    fn report(&self, color: Color) -> Result<(), Failure> {
+        let mut screen = Screen::stderr(color);
+        for remark in &self.first {
+            writeln!(screen, "{CARE}note{CARE:#}: {}", clean(remark))?;
+        }
+        if self.more > 0 {
+            writeln!(screen, "{CARE}note{CARE:#}: and {} more such notes", self.more)?;
+        }
+        Ok(())
+    }
 }
 
 /// Where records go.
@@ -164,14 +201,14 @@ impl Sink for Rows {
 }
 
 /// What `--fail-under` has seen. The exit status is that of the gravest case.
-struct Bar {
+struct FailUnder {
     points: Option<Decimal>,
     blocked: bool,
     below: bool,
     inconclusive: bool,
 }
 
-impl Bar {
+impl FailUnder {
     fn new(points: Option<Decimal>) -> Self {
         Self { points, blocked: false, below: false, inconclusive: false }
     }

@@ -28,6 +28,7 @@ pub struct Table {
     decimals: usize,
     bar: usize,
     badge: usize,
+    width: usize,
 }
 
 impl Table {
@@ -44,7 +45,7 @@ impl Table {
             Some(longest) => longest.clamp("verdict".len(), 14),
             None => 0,
         };
-        let mut table = Self { scale, subject: 0, whole, decimals, bar: 0, badge };
+        let mut table = Self { scale, subject: 0, whole, decimals, bar: 0, badge, width: width.max(40) };
         let gaps = if badge == 0 { 3 } else { 4 };
         let fixed = table.score() + badge + COVERAGE + gaps * GAP.len();
         let free = width.saturating_sub(fixed);
@@ -102,7 +103,7 @@ impl Table {
         }
         let _ = writeln!(text, "{GAP}{:>COVERAGE$}", percent(record.coverage));
         for (style, line) in notes(record, about) {
-            for part in wrap(&line, 74) {
+            for part in wrap(&line, self.width - 2) {
                 let _ = writeln!(text, "  {style}{part}{style:#}");
             }
         }

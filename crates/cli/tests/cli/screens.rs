@@ -258,3 +258,16 @@ fn a_table_of_ones_own_scores_as_its_json() {
     let run = folder.karat(&["score", "--table", "-c", "mine.toml", "bots.csv"]);
     assert_snapshot!(run.screen());
 }
+
+#[test]
+fn what_a_reader_remarks_is_told_in_a_pipe_and_in_a_table() {
+    let folder = Folder::new();
+    let text = example("workflow/closed-gate.json");
+    let without_budget = text.replace("\"max_budget_tao\": 0.05", "\"max_budget_tao\": 0");
+    assert_ne!(text, without_budget);
+    folder.write("run.json", &without_budget);
+    let piped = folder.karat(&["score", "-c", "workflow", "run.json"]);
+    assert_eq!((piped.status, piped.stdout.lines().count()), (0, 1));
+    let table = folder.karat(&["score", "--table", "-c", "workflow", "run.json"]);
+    assert_snapshot!(format!("{}\n{}", piped.stderr, table.screen()));
+}
