@@ -161,6 +161,9 @@ fn inside_formulas<'c>(card: &'c Scorecard, declared: &Declared<'_>, shares: &[S
         let formulas = lets.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula);
         for formula in formulas.chain([&dimension.formula]) {
             for condition in conditions(&formula.expr) {
+                if steps.is_spent() {
+                    return found;
+                }
                 let moved = roots_of(condition, &roots);
                 let step = steps.largest(condition, &moved, &dimension.formula.expr, &lets);
                 found.push(Found {

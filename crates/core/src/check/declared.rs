@@ -243,10 +243,10 @@ impl<'a> Narrowed<'a> {
             },
             // Unlike one number only takes away an end of the range.
             Binary::NotEqual if other.low >= other.high => {
-                if range.low >= other.low && range.low <= other.low {
+                if range.low == other.low {
                     range.low = range.low.next_up();
                 }
-                if range.high >= other.high && range.high <= other.high {
+                if range.high == other.high {
                     range.high = range.high.next_down();
                 }
             }

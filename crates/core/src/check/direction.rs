@@ -11,7 +11,7 @@ use super::declared::{Declared, Narrowed};
 use super::range::{Interval, Known, Range, evaluate, evaluate_known};
 use super::readings::may_fail;
 use super::shares::let_roots;
-use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
+use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
 use crate::scorecard::{Dimension, FactType, Scorecard};
 
 /// How the score moves when a fact grows.
@@ -95,7 +95,7 @@ fn of_fact(declared: &Declared<'_>, fact: usize, let_roots: &[Vec<Symbol>]) -> D
             trace.composite =
                 trace.composite.join(trace.readings.get(at).copied().unwrap_or(Direction::Both));
             let applies = dimension.applies.as_ref();
-            let applies = applies.map_or(Direction::Flat, |applies| trace.of(&applies.expr, &everywhere));
+            let applies = applies.map_or(Direction::Flat, |applies| trace.of_formula(applies, &everywhere));
             if applies != Direction::Flat {
                 (trace.composite, trace.coverage) = (Direction::Both, Direction::Both);
             }
@@ -108,7 +108,7 @@ fn of_fact(declared: &Declared<'_>, fact: usize, let_roots: &[Vec<Symbol>]) -> D
     }
     for gate in card.gates.iter().filter(|gate| gate.cap.is_some()) {
         // A cap never raises the score, and what is capped moves as the score does.
-        trace.score = trace.score.join(trace.of(&gate.when.expr, &everywhere).flip());
+        trace.score = trace.score.join(trace.of_formula(&gate.when, &everywhere).flip());
     }
     trace.score
 }
@@ -137,7 +137,7 @@ impl Trace<'_, '_> {
         self.lets = Vec::with_capacity(self.declared.card.lets.len());
         let everywhere = self.declared.plain();
         for named in &self.declared.card.lets {
-            let found = self.of(&named.formula.expr, &everywhere);
+            let found = self.of_formula(&named.formula, &everywhere);
             self.lets.push(found);
         }
     }
@@ -146,11 +146,11 @@ impl Trace<'_, '_> {
     fn of_dimension(&self, dimension: &Dimension) -> Direction {
         let Some(inside) = self.declared.scored(dimension) else { return Direction::Flat };
         let everywhere = self.declared.plain();
-        let of = |condition: &Option<crate::formula::Formula>| {
-            condition.as_ref().map_or(Direction::Flat, |formula| self.of(&formula.expr, &everywhere))
+        let of = |condition: &Option<Formula>| {
+            condition.as_ref().map_or(Direction::Flat, |formula| self.of_formula(formula, &everywhere))
         };
         let (applies, gate) = (of(&dimension.applies), of(&dimension.when));
-        let value = self.of(&dimension.formula.expr, &inside);
+        let value = self.of_formula(&dimension.formula, &inside);
         if applies != Direction::Flat
             || (gate != Direction::Flat && may_fail(&dimension.formula.expr, &inside))
         {
@@ -181,12 +181,17 @@ impl Trace<'_, '_> {
         moves
     }
 
+    /// The direction of a whole formula. Most do not read the fact at all.
+    fn of_formula(&self, formula: &Formula, inside: &Narrowed<'_>) -> Direction {
+        if self.moves(&formula.expr) { self.of(&formula.expr, inside) } else { Direction::Flat }
+    }
+
     fn of(&self, expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> Direction {
-        if !self.moves(expr) {
-            return Direction::Flat;
-        }
         if !self.declared.pay(expr.span.len()) {
             return Direction::Both;
+        }
+        if !self.moves(expr) {
+            return Direction::Flat;
         }
         let number = |part: &Expr<Symbol>| evaluate(part, inside).number();
         match &expr.kind {

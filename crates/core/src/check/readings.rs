@@ -180,13 +180,17 @@ pub(super) fn may_fail(expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
 }
 
 fn may_fail_within(expr: &Expr<Symbol>, inside: &Narrowed<'_>, lets: u32) -> bool {
+    if !inside.declared.pay(expr.span.len()) {
+        return true;
+    }
     let may_fail = |part: &Expr<Symbol>, inside: &Narrowed<'_>| may_fail_within(part, inside, lets);
     match &expr.kind {
-        ExprKind::Name(Symbol::Let(at)) => inside.declared.card.lets.get(*at).is_some_and(|named| {
-            lets == 0
-                || !inside.declared.pay(named.formula.text.len())
-                || may_fail_within(&named.formula.expr, inside, lets - 1)
-        }),
+        ExprKind::Name(Symbol::Let(at)) => inside
+            .declared
+            .card
+            .lets
+            .get(*at)
+            .is_some_and(|named| lets == 0 || may_fail_within(&named.formula.expr, inside, lets - 1)),
         ExprKind::Call(Function::If, arguments) => {
             let [condition, branches @ ..] = arguments.as_slice() else { return true };
             let decision = evaluate(condition, inside).flag();

@@ -14,7 +14,7 @@ const SAMPLES: u64 = 48;
 /// Halvings until two neighbours of a threshold are found: more than the bits of a double.
 const HALVINGS: u32 = 80;
 /// Bytes of formulas evaluated for one card, at most.
-const BUDGET: usize = 100_000_000;
+const BUDGET: usize = 30_000_000;
 
 /// Looks for steps, as long as its budget lasts.
 pub(super) struct Steps<'d, 'c> {
@@ -27,6 +27,11 @@ pub(super) struct Steps<'d, 'c> {
 impl<'d, 'c> Steps<'d, 'c> {
     pub(super) fn new(declared: &'d Declared<'c>) -> Self {
         Self { declared, divisors: divisors(declared.card), budget: BUDGET }
+    }
+
+    /// Whether there is nothing left to look with.
+    pub(super) fn is_spent(&self) -> bool {
+        self.budget == 0
     }
 
     /// The largest step found in `formula` where `comparison`, a part of it or of one of its `lets`, turns because one
@@ -44,8 +49,10 @@ impl<'d, 'c> Steps<'d, 'c> {
         for &symbol in moved {
             let Some((low, high)) = span(self.declared, symbol) else { continue };
             for sample in 0..SAMPLES {
-                let Some(left) = self.budget.checked_sub(bytes * HALVINGS as usize) else { return largest };
-                self.budget = left;
+                self.budget = self.budget.saturating_sub(bytes * HALVINGS as usize);
+                if self.is_spent() {
+                    return largest;
+                }
                 let mut point = Point::draw(self.declared, sample, lets, &self.divisors);
                 let step = step_at(&mut point, comparison, symbol, (low, high), formula);
                 largest = largest.max(step.unwrap_or(0.0));
@@ -202,7 +209,11 @@ fn divisors(card: &Scorecard) -> Vec<Symbol> {
     for (_, formula) in super::findings::Site::all(card) {
         formula.expr.walk(&mut |node| {
             if let ExprKind::Binary(Binary::Divide, _, by) = &node.kind {
-                found.extend(by.symbols());
+                for symbol in by.symbols() {
+                    if !found.contains(&symbol) {
+                        found.push(symbol);
+                    }
+                }
             }
         });
     }
@@ -214,7 +225,12 @@ impl Surroundings for Point<'_, '_> {
         let nothing = (Range::Number(Interval::EVERYTHING), Known::Perhaps);
         match symbol {
             Symbol::Fact(at) => self.facts.get(at).map(|&range| (range, Known::Surely)),
-            Symbol::Let(at) => self.lets.iter().find(|(known, _)| *known == at).map(|(_, range)| *range),
+            Symbol::Let(at) => self
+                .lets
+                .binary_search_by_key(&at, |(known, _)| *known)
+                .ok()
+                .and_then(|place| self.lets.get(place))
+                .map(|(_, range)| *range),
             Symbol::Reading(at) => {
                 self.readings.get(at).map(|&value| (Range::Number(Interval::point(value)), Known::Surely))
             }

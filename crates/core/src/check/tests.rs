@@ -177,6 +177,9 @@ fn deep_nesting_stays_quick() {
         nested = format!("if({nested}>0,1,0)");
     }
     about_formula(&nested);
+    let long = std::iter::repeat_n("unit", 400).collect::<Vec<_>>();
+    assert!(has(&about_formula(&long.join("+")), "KC205"));
+    assert!(!has(&about_formula(&long.join("*")), "KC205"));
     let mut body = String::from("[facts]\nx = { min = 0, max = 1 }\n[let]\nl0 = \"x\"\n");
     for level in 1..200 {
         let below = level - 1;
@@ -292,7 +295,7 @@ fn a_keep_turns_a_warning_into_a_note_and_must_have_one() {
 }
 
 #[test]
-fn the_largest_card_is_checked_in_bounded_time() {
+fn the_largest_card_is_checked_in_seconds() {
     // Lists of 256, formulas of 2048 bytes, each reading every earlier one it has room for.
     let mut body = String::from("mean = \"weighted-mean\"\n[facts]\n");
     for at in 0..256 {
@@ -318,12 +321,10 @@ fn the_largest_card_is_checked_in_bounded_time() {
         );
     }
     assert!(body.len() < 1 << 20, "{}", body.len());
-    let start = std::time::Instant::now();
     let checked = checked(&body);
     assert!(
         checked.card.is_some(),
         "{:?}",
         checked.diagnostics.iter().find(|it| it.severity == Severity::Error)
     );
-    std::eprintln!("{:?}", start.elapsed());
 }

@@ -95,7 +95,7 @@ impl core::fmt::Display for Unit {
         for (place, (name, exponent)) in self.factors().iter().enumerate() {
             f.write_str(if place == 0 { "" } else { " " })?;
             f.write_str(name)?;
-            if *exponent < 1.0 || *exponent > 1.0 {
+            if (exponent - 1.0).abs() > 0.0 {
                 write!(f, "^{exponent}")?;
             }
         }
