@@ -1,1 +1,45 @@
 //! Readers that turn evidence about AI agents into facts.
+//!
+//! An evidence item is one JSON object (or one row of a CSV table). A [`Reader`] checks it against the schema of its
+//! [`Kind`], takes out the facts that a scorecard declares, and digests its canonical form. A [`source::Source`] cuts
+//! files and streams into items without holding more than one of them.
+//!
+//! ```
+//! use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
+//! use karat_core::facts::Fact;
+//!
+//! let wanted = [("solved".to_owned(), FactType::Number), ("escalated".to_owned(), FactType::Boolean)];
+//! let mut reader = Reader::new(Kind::Facts, &wanted, ReaderOptions::default()).unwrap();
+//!
+//! let evidence = reader.read(br#"{"subject": "bot-7", "solved": 12, "note": "by hand"}"#).unwrap();
+//! let item = evidence.item();
+//! assert_eq!(item.subject, "bot-7");
+//! assert_eq!(item.facts, [Fact::Number(12.0), Fact::Missing]);
+//! drop(evidence);
+//! assert_eq!(reader.unknown_fields().collect::<Vec<_>>(), [("$.note", 1)]);
+//! ```
+//!
+//! **Missing.** A `null` stands for a value that is not known, like a field that is left out; only a reasoning trace,
+//! whose published schema is strict, refuses it.
+//!
+//! **Identity.** The subject is the first field that names one (the kinds say which), else the item's own id; an item
+//! with neither is refused. An item without an id of its own is identified by its digest, so that the same item given
+//! twice stays one item.
+
+mod canonical;
+mod check;
+mod document;
+mod explain;
+mod instant;
+mod kind;
+mod kinds;
+mod locate;
+mod problem;
+mod reader;
+pub mod source;
+
+pub use kind::{FactSpec, FactType, Kind};
+pub use kinds::arena_match::finalize_breakdown;
+pub use kinds::reasoning_trace::embedding_text;
+pub use problem::{Problem, Problems};
+pub use reader::{Evidence, Note, Reader, ReaderOptions, UnknownFact};

@@ -1,0 +1,208 @@
+//! The canonical form of a document after RFC 8785: sorted keys, no white space, ECMAScript numbers.
+
+use std::cmp::Ordering;
+
+use karat_core::json;
+
+use crate::document::{Document, Node, Value};
+
+/// Reusable memory of the writer.
+#[derive(Debug, Default)]
+pub(crate) struct Canonical {
+    bytes: Vec<u8>,
+    /// Members of the objects that are being written: first eight bytes of the key, place in the tape.
+    order: Vec<(u64, u32)>,
+    duplicates: Vec<usize>,
+}
+
+impl Canonical {
+    /// Writes the canonical form; the members whose key stands twice in one object are found on the way.
+    pub(crate) fn write(&mut self, document: Document<'_>) {
+        self.bytes.clear();
+        self.order.clear();
+        self.duplicates.clear();
+        self.value(document.root());
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Places of the members whose key has already been given in the same object.
+    pub(crate) fn duplicates(&self) -> &[usize] {
+        &self.duplicates
+    }
+
+    // The depth of recursion is that of the document, which the parser limits.
+    fn value(&mut self, node: Node<'_>) {
+        match node.value() {
+            Value::Null => self.bytes.extend_from_slice(b"null"),
+            Value::Flag(true) => self.bytes.extend_from_slice(b"true"),
+            Value::Flag(false) => self.bytes.extend_from_slice(b"false"),
+            Value::Number(number) => self.number(number),
+            Value::Text(text) => self.string(text, node.is_plain_text()),
+            Value::Array => {
+                self.bytes.push(b'[');
+                for (at, element) in node.children().enumerate() {
+                    if at > 0 {
+                        self.bytes.push(b',');
+                    }
+                    self.value(element);
+                }
+                self.bytes.push(b']');
+            }
+            Value::Object => self.object(node),
+        }
+    }
+
+    fn object(&mut self, node: Node<'_>) {
+        let document = node.document();
+        let first = self.order.len();
+        self.order.extend(node.children().map(|member| (prefix(member.key()), member.at() as u32)));
+        let members = self.order.get_mut(first..).unwrap_or_default();
+        let compare = |a: &(u64, u32), b: &(u64, u32)| {
+            by_prefix(a.0, b.0)
+                .unwrap_or_else(|| by_utf16(document.node(a.1 as usize).key(), document.node(b.1 as usize).key()))
+                // The later of two equal keys is the duplicate.
+                .then(a.1.cmp(&b.1))
+        };
+        if !members.is_sorted_by(|a, b| compare(a, b) == Ordering::Less) {
+            members.sort_unstable_by(compare);
+        }
+
+        self.bytes.push(b'{');
+        let mut previous = None;
+        for at in first..self.order.len() {
+            let Some(&(start, place)) = self.order.get(at) else { break };
+            let member = document.node(place as usize);
+            let (key, is_plain) = member.plain_key();
+            if previous == Some((start, key)) {
+                self.duplicates.push(member.at());
+            }
+            if previous.is_some() {
+                self.bytes.push(b',');
+            }
+            previous = Some((start, key));
+            self.string(key, is_plain);
+            self.bytes.push(b':');
+            self.value(member);
+        }
+        self.bytes.push(b'}');
+        self.order.truncate(first);
+    }
+
+    fn string(&mut self, text: &str, is_plain: bool) {
+        if is_plain {
+            // JSON asks for fewer characters to stand unescaped than RFC 8785 does: what had no escape needs none.
+            self.bytes.push(b'"');
+            self.bytes.extend_from_slice(text.as_bytes());
+            self.bytes.push(b'"');
+        } else {
+            json::write_string(&mut self.bytes, text);
+        }
+    }
+
+    fn number(&mut self, number: f64) {
+        /// Below this every whole double is written as its digits.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let whole = number as i64;
+        if whole as f64 == number && number.abs() < EXACT {
+            json::write_integer(&mut self.bytes, whole);
+        } else {
+            json::write_number(&mut self.bytes, number);
+        }
+    }
+}
+
+/// The first eight bytes of a key, so that most comparisons are one of integers.
+fn prefix(key: &str) -> u64 {
+    let bytes = key.as_bytes();
+    if let Some(eight) = bytes.first_chunk::<8>() {
+        return u64::from_be_bytes(*eight);
+    }
+    bytes.iter().rev().fold(0, |rest, &byte| (rest >> 8) | (u64::from(byte) << 56))
+}
+
+/// The order of two keys, if their first bytes tell.
+fn by_prefix(a: u64, b: u64) -> Option<Ordering> {
+    /// One bit for each byte: whether it may begin a character outside ASCII.
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    (a != b && (a | b) & HIGH == 0).then(|| a.cmp(&b))
+}
+
+/// The order of UTF-16 code units. It differs from that of UTF-8 bytes in one point: characters outside the basic
+/// plane (lead byte `F0` and above) stand before U+E000 to U+FFFF (lead bytes `EE` and `EF`).
+fn by_utf16(a: &str, b: &str) -> Ordering {
+    let differing = a.bytes().zip(b.bytes()).find(|(a, b)| a != b);
+    match differing {
+        Some((a, b)) if a >= 0xee && b >= 0xee && (a >= 0xf0) != (b >= 0xf0) => b.cmp(&a),
+        Some((a, b)) => a.cmp(&b),
+        None => a.len().cmp(&b.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Tape;
+    use proptest::prelude::*;
+
+    fn canonical(text: &str) -> String {
+        let mut tape = Tape::default();
+        tape.parse(text, 64).unwrap();
+        let mut writer = Canonical::default();
+        writer.write(Document::new(&tape, text));
+        String::from_utf8(writer.bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn rfc_8785_section_3_2_2() {
+        let text = r#"{
+          "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+          "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+          "literals": [null, true, false]
+        }"#;
+        assert_eq!(
+            canonical(text),
+            "{\"literals\":[null,true,false],\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],\
+             \"string\":\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}"
+        );
+    }
+
+    #[test]
+    fn rfc_8785_section_3_2_3_orders_keys_by_utf_16() {
+        let text = "{\"\\u20ac\":1,\"\\r\":2,\"\\ufb33\":3,\"1\":4,\"\\ud83d\\ude00\":5,\"\\u0080\":6,\"\\u00f6\":7}";
+        assert_eq!(
+            canonical(text),
+            "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\u{fb33}\":3}"
+        );
+    }
+
+    #[test]
+    fn numbers_are_those_of_ecmascript() {
+        for (given, written) in [
+            ("-0", "0"),
+            ("-0.0", "0"),
+            ("1e3", "1000"),
+            ("9007199254740991", "9007199254740991"),
+            ("9007199254740993", "9007199254740992"),
+            ("1e20", "100000000000000000000"),
+            ("1e21", "1e+21"),
+            ("-5e-324", "-5e-324"),
+            ("18446744073709551616", "18446744073709552000"),
+        ] {
+            assert_eq!(canonical(given), written, "{given}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_ordered_as_utf_16_code_units(keys in prop::collection::btree_set("[a-z\u{7f}-\u{10ffff}]{0,12}", 0..12)) {
+            let mut sorted: Vec<&String> = keys.iter().collect();
+            sorted.sort_by_key(|key| key.encode_utf16().collect::<Vec<_>>());
+            let members = |keys: Vec<&String>| keys.iter().map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",");
+            let text = format!("{{{}}}", members(keys.iter().collect()));
+            prop_assert_eq!(canonical(&text), format!("{{{}}}", members(sorted)));
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Typed access to the values of a document: what does not fit becomes a problem, what nobody asked for is counted.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use karat_core::facts::Fact;
+use karat_core::json;
+
+use crate::document::{Children, Node, Value};
+use crate::locate;
+use crate::problem::{Problem, Problems, nearest, quoted};
+use crate::reader::Note;
+
+/// The fields that no reader knows, by path, over all items of a run.
+#[derive(Debug, Default)]
+pub(crate) struct UnknownFields {
+    counts: BTreeMap<String, u64>,
+    path: String,
+}
+
+impl UnknownFields {
+    /// Names beyond this many are counted together, so that data used as keys cannot fill the memory.
+    const LISTED: usize = 1000;
+    const OTHERS: &'static str = "(others)";
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.counts.iter().map(|(path, &count)| (path.as_str(), count))
+    }
+
+    fn count(&mut self, parent: &str, key: &str) {
+        self.path.clear();
+        self.path.push_str(parent);
+        locate::push_member(&mut self.path, key);
+        if let Some(count) = self.counts.get_mut(&self.path) {
+            *count += 1;
+            return;
+        }
+        let path = if self.counts.len() < Self::LISTED { &self.path } else { Self::OTHERS };
+        *self.counts.entry(path.to_owned()).or_default() += 1;
+    }
+}
+
+/// An inclusive range with its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Range {
+    min: f64,
+    max: f64,
+    rule: &'static str,
+}
+
+/// A share.
+pub(crate) const UNIT: Range = Range { min: 0.0, max: 1.0, rule: "a number from 0 to 1" };
+/// The score of one dimension of a match.
+pub(crate) const POINTS: Range = Range { min: 0.0, max: 1000.0, rule: "a score from 0 to 1000" };
+/// A cost, a duration, an age.
+pub(crate) const AMOUNT: Range = Range { min: 0.0, max: f64::MAX, rule: "a number not below 0" };
+/// Any finite number.
+pub(crate) const ANY: Range = Range { min: f64::MIN, max: f64::MAX, rule: "a number" };
+
+/// Every whole number up to here is a double of its own (2^53).
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Who is scored, or which item it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Name<'a> {
+    Text(&'a str),
+    Number(f64),
+}
+
+/// The names that an item gives itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Identity<'a> {
+    pub subject: Option<Name<'a>>,
+    pub id: Option<Name<'a>>,
+}
+
+/// The fact of a number that may be missing.
+pub(crate) fn number<'a>(value: Option<f64>) -> Fact<'a> {
+    value.map_or(Fact::Missing, Fact::Number)
+}
+
+/// The fact of a flag that may be missing.
+pub(crate) fn flag<'a>(value: Option<bool>) -> Fact<'a> {
+    value.map_or(Fact::Missing, Fact::Flag)
+}
+
+/// The check of one item.
+pub(crate) struct Check<'r> {
+    pub problems: Problems,
+    notes: &'r mut Vec<Note>,
+    unknown: &'r mut UnknownFields,
+}
+
+impl<'r> Check<'r> {
+    pub(crate) fn new(notes: &'r mut Vec<Note>, unknown: &'r mut UnknownFields) -> Self {
+        Self { problems: Problems::default(), notes, unknown }
+    }
+
+    /// The members of an object.
+    pub(crate) fn members<'a>(&mut self, node: Node<'a>) -> Children<'a> {
+        if node.value() != Value::Object {
+            self.refuse(node, "an object", "");
+        }
+        // The elements of an array have no keys; they must not be taken for members.
+        if node.value() == Value::Array { node.nothing() } else { node.children() }
+    }
+
+    /// The elements of an array.
+    pub(crate) fn elements<'a>(&mut self, node: Node<'a>) -> Children<'a> {
+        if node.value() != Value::Array {
+            self.refuse(node, "an array", "");
+        }
+        if node.value() == Value::Object { node.nothing() } else { node.children() }
+    }
+
+    /// A number within a range.
+    pub(crate) fn number(&mut self, node: Node<'_>, range: Range) -> Option<f64> {
+        match node.value() {
+            Value::Number(number) if (range.min..=range.max).contains(&number) => self.exact(node, number),
+            Value::Text(text) if text.trim().parse::<f64>().is_ok_and(f64::is_finite) => {
+                self.refused(node, range.rule, "write the number without quotes")
+            }
+            _ => self.refused(node, range.rule, ""),
+        }
+    }
+
+    /// A whole number not below `min`.
+    pub(crate) fn count(&mut self, node: Node<'_>, min: f64) -> Option<f64> {
+        let range = Range { min, max: EXACT, rule: "a whole number not below 0" };
+        let rule = if min > 0.0 { "a whole number above 0" } else { range.rule };
+        match node.value() {
+            Value::Number(number) if number.trunc() == number && (min..=EXACT).contains(&number) => {
+                self.exact(node, number)
+            }
+            Value::Number(_) => self.refused(node, rule, ""),
+            _ => self.number(node, Range { rule, ..range }),
+        }
+    }
+
+    pub(crate) fn flag(&mut self, node: Node<'_>) -> Option<bool> {
+        match node.value() {
+            Value::Flag(flag) => Some(flag),
+            Value::Text(text) if matches!(text, "true" | "false") => {
+                self.refused(node, "`true` or `false`", "write it without quotes")
+            }
+            _ => self.refused(node, "`true` or `false`", ""),
+        }
+    }
+
+    pub(crate) fn text<'a>(&mut self, node: Node<'a>) -> Option<&'a str> {
+        match node.value() {
+            Value::Text(text) => Some(text),
+            _ => self.refused(node, "a text", ""),
+        }
+    }
+
+    /// A text that is more than white space.
+    pub(crate) fn filled_text<'a>(&mut self, node: Node<'a>) -> Option<&'a str> {
+        match node.value() {
+            Value::Text(text) if !text.trim().is_empty() => Some(text),
+            _ => self.refused(node, "a text that is not blank", ""),
+        }
+    }
+
+    /// The name of a subject or an item: a text, or a whole number.
+    pub(crate) fn name<'a>(&mut self, node: Node<'a>) -> Option<Name<'a>> {
+        match node.value() {
+            Value::Number(_) => self.count(node, 0.0).map(Name::Number),
+            Value::Text(text) if !text.trim().is_empty() => Some(Name::Text(text)),
+            _ => self.refused(node, "a text that is not blank, or a whole number", ""),
+        }
+    }
+
+    /// One of the texts of a closed list.
+    pub(crate) fn one_of<'a>(&mut self, node: Node<'a>, known: &[&str]) -> Option<&'a str> {
+        let text = match node.value() {
+            Value::Text(text) if known.contains(&text) => return Some(text),
+            Value::Text(text) => text,
+            _ => "",
+        };
+        let mend = nearest(text, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+        self.refused(node, one_or_more(&known), mend.unwrap_or_default())
+    }
+
+    /// A field that must be there.
+    pub(crate) fn required<'a>(
+        &mut self,
+        parent: Node<'a>,
+        name: &str,
+        field: Option<Node<'a>>,
+        expected: &str,
+    ) -> Option<Node<'a>> {
+        if field.is_none() {
+            self.absent(parent, name, expected);
+        }
+        field
+    }
+
+    /// Reports a field that should stand in `parent` and does not.
+    pub(crate) fn absent(&mut self, parent: Node<'_>, name: &str, expected: &str) {
+        self.add(parent, Some(name), || ("nothing".to_owned(), expected.to_owned(), format!("add `{name}`")));
+    }
+
+    /// Reports a value that is not what it should be.
+    pub(crate) fn refuse(&mut self, node: Node<'_>, expected: impl Display, mend: impl Display) {
+        self.add(node, None, || (describe(node), expected.to_string(), mend.to_string()));
+    }
+
+    /// Reports a value that is not what it should be, and gives nothing in its place.
+    fn refused<T>(&mut self, node: Node<'_>, expected: impl Display, mend: impl Display) -> Option<T> {
+        self.refuse(node, expected, mend);
+        None
+    }
+
+    /// Reports a value in other words than its own.
+    pub(crate) fn refuse_as(&mut self, node: Node<'_>, found: impl Display, expected: impl Display, mend: impl Display) {
+        self.add(node, None, || (found.to_string(), expected.to_string(), mend.to_string()));
+    }
+
+    /// Counts a field that no one reads; `parent` is the path of its object with `[*]` for any element.
+    pub(crate) fn unknown(&mut self, parent: &str, node: Node<'_>) {
+        self.unknown.count(parent, node.key());
+    }
+
+    /// Notes something that does not stand in the way of a score and that a reader of it should know.
+    pub(crate) fn note(&mut self, node: Node<'_>, text: String) {
+        if self.notes.len() < Problems::LISTED {
+            self.notes.push(Note { path: locate::path(node), text });
+        }
+    }
+
+    /// A whole number that is written with more digits than a double holds is another number than the one written.
+    fn exact(&mut self, node: Node<'_>, number: f64) -> Option<f64> {
+        if number.abs() <= EXACT {
+            // Adding zero turns -0 into 0, so that no sign of zero reaches a formula.
+            return Some(number + 0.0);
+        }
+        let literal = literal(node);
+        if literal.contains(['.', 'e', 'E']) {
+            return Some(number);
+        }
+        self.refuse_as(
+            node,
+            quoted(literal),
+            "a whole number of at most 2^53",
+            "a double cannot hold it exactly: round it, as in `1e18`",
+        );
+        None
+    }
+
+    fn add(&mut self, node: Node<'_>, member: Option<&str>, words: impl FnOnce() -> (String, String, String)) {
+        self.problems.add(|| {
+            let (found, expected, mend) = words();
+            let mut path = locate::path(node);
+            if let Some(member) = member {
+                locate::push_member(&mut path, member);
+            }
+            let text = node.document().text();
+            let (line, column) = locate::line_and_column(text, locate::range(node.document(), node.at()).start);
+            Problem { path, found, expected, mend, line: Some(line), column: Some(column) }
+        });
+    }
+}
+
+/// A value as the text writes it.
+fn literal(node: Node<'_>) -> &str {
+    node.document().text().get(locate::range(node.document(), node.at())).unwrap_or_default()
+}
+
+/// A value in words.
+pub(crate) fn describe(node: Node<'_>) -> String {
+    match node.value() {
+        Value::Null => "`null`".to_owned(),
+        Value::Flag(flag) => format!("`{flag}`"),
+        Value::Number(_) => quoted(literal(node)),
+        Value::Text("") => "an empty text".to_owned(),
+        Value::Text(text) => format!("the text {}", quoted(text)),
+        Value::Array => "an array".to_owned(),
+        Value::Object => "an object".to_owned(),
+    }
+}
+
+/// A number as canonical JSON writes it.
+pub(crate) fn digits(number: f64) -> String {
+    let mut out = Vec::new();
+    json::write_number(&mut out, number);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+fn one_or_more(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.join(""),
+    }
+}

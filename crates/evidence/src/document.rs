@@ -1,0 +1,393 @@
+//! A parsed JSON text as a flat tape: one entry per value in pre-order, strings as ranges of the text.
+//!
+//! The tape holds no references, so one allocation serves every item of a run.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// A string: a range of the text as it stands, or, if it had escapes, of the tape's unescaped text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Span {
+    start: u32,
+    end: u32,
+    unescaped: bool,
+}
+
+/// One value of the tape. Containers name the index after their last descendant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Token {
+    Null,
+    Flag(bool),
+    Number(f64),
+    Text(Span),
+    Array { end: u32 },
+    Object { end: u32 },
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: Span,
+    token: Token,
+}
+
+/// The reusable memory of a parsed document.
+#[derive(Debug, Default)]
+pub(crate) struct Tape {
+    entries: Vec<Entry>,
+    unescaped: String,
+}
+
+/// Why a text did not become a document.
+#[derive(Debug)]
+pub(crate) enum ParseFailure {
+    /// A container deeper than allowed, at this place of the tape.
+    TooDeep,
+    /// Not JSON.
+    Syntax(serde_json::Error),
+}
+
+impl Tape {
+    /// Parses `text`, which must be one JSON value. After a failure the tape holds what came before it.
+    pub(crate) fn parse(&mut self, text: &str, max_depth: usize) -> Result<(), ParseFailure> {
+        self.entries.clear();
+        self.unescaped.clear();
+        let mut builder = Builder { tape: self, text, depth: 0, max_depth, too_deep: false };
+        let mut parser = serde_json::Deserializer::from_str(text);
+        let outcome = ValueSeed { builder: &mut builder, key: Span::default() }
+            .deserialize(&mut parser)
+            .and_then(|()| parser.end());
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(_) if builder.too_deep => Err(ParseFailure::TooDeep),
+            Err(error) => Err(ParseFailure::Syntax(error)),
+        }
+    }
+
+    /// Index of the value that was parsed last.
+    pub(crate) fn last(&self) -> usize {
+        self.entries.len().saturating_sub(1)
+    }
+
+    fn push(&mut self, key: Span, token: Token) -> usize {
+        self.entries.push(Entry { key, token });
+        self.entries.len() - 1
+    }
+
+    fn close(&mut self, at: usize) {
+        let end = offset(self.entries.len());
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.token = match entry.token {
+                Token::Array { .. } => Token::Array { end },
+                _ => Token::Object { end },
+            };
+        }
+    }
+}
+
+/// Texts are limited to 4 GiB by the reader, so every offset fits.
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// A tape together with the text it was parsed from.
+#[derive(Clone, Copy)]
+pub(crate) struct Document<'a> {
+    tape: &'a Tape,
+    text: &'a str,
+}
+
+impl<'a> Document<'a> {
+    pub(crate) fn new(tape: &'a Tape, text: &'a str) -> Self {
+        Self { tape, text }
+    }
+
+    pub(crate) fn text(self) -> &'a str {
+        self.text
+    }
+
+    pub(crate) fn root(self) -> Node<'a> {
+        self.node(0)
+    }
+
+    pub(crate) fn node(self, at: usize) -> Node<'a> {
+        Node { document: self, at }
+    }
+
+    fn resolve(self, span: Span) -> &'a str {
+        let from = if span.unescaped { &self.tape.unescaped } else { self.text };
+        from.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+}
+
+/// One value of a document.
+#[derive(Clone, Copy)]
+pub(crate) struct Node<'a> {
+    document: Document<'a>,
+    at: usize,
+}
+
+/// What a node holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Value<'a> {
+    Null,
+    Flag(bool),
+    Number(f64),
+    Text(&'a str),
+    Array,
+    Object,
+}
+
+impl<'a> Node<'a> {
+    fn entry(self) -> Entry {
+        self.document.tape.entries.get(self.at).copied().unwrap_or(Entry { key: Span::default(), token: Token::Null })
+    }
+
+    pub(crate) fn document(self) -> Document<'a> {
+        self.document
+    }
+
+    /// The node's place in the tape.
+    pub(crate) fn at(self) -> usize {
+        self.at
+    }
+
+    /// The key under which the node stands in its object.
+    pub(crate) fn key(self) -> &'a str {
+        self.document.resolve(self.entry().key)
+    }
+
+    /// The key, and whether it is free of everything that JSON must escape.
+    pub(crate) fn plain_key(self) -> (&'a str, bool) {
+        let key = self.entry().key;
+        (self.document.resolve(key), !key.unescaped)
+    }
+
+    pub(crate) fn value(self) -> Value<'a> {
+        match self.entry().token {
+            Token::Null => Value::Null,
+            Token::Flag(flag) => Value::Flag(flag),
+            Token::Number(number) => Value::Number(number),
+            Token::Text(span) => Value::Text(self.document.resolve(span)),
+            Token::Array { .. } => Value::Array,
+            Token::Object { .. } => Value::Object,
+        }
+    }
+
+    /// Whether the node is a text that stands in the document without escapes.
+    pub(crate) fn is_plain_text(self) -> bool {
+        matches!(self.entry().token, Token::Text(span) if !span.unescaped)
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        matches!(self.entry().token, Token::Null)
+    }
+
+    /// Index after the node's last descendant.
+    pub(crate) fn end(self) -> usize {
+        match self.entry().token {
+            Token::Array { end } | Token::Object { end } => end as usize,
+            _ => self.at + 1,
+        }
+    }
+
+    /// No children at all.
+    pub(crate) fn nothing(self) -> Children<'a> {
+        Children { document: self.document, next: 0, end: 0 }
+    }
+
+    /// The members of an object or the elements of an array; nothing for other values.
+    pub(crate) fn children(self) -> Children<'a> {
+        Children { document: self.document, next: self.at + 1, end: self.end() }
+    }
+}
+
+/// The direct children of a node, in the order of the text.
+pub(crate) struct Children<'a> {
+    document: Document<'a>,
+    next: usize,
+    end: usize,
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = Node<'a>;
+
+    fn next(&mut self) -> Option<Node<'a>> {
+        if self.next >= self.end {
+            return None;
+        }
+        let node = self.document.node(self.next);
+        // A container that a failed parse left open ends nowhere; step over it at least.
+        self.next = node.end().max(self.next + 1);
+        Some(node)
+    }
+}
+
+struct Builder<'t> {
+    tape: &'t mut Tape,
+    text: &'t str,
+    depth: usize,
+    max_depth: usize,
+    too_deep: bool,
+}
+
+impl Builder<'_> {
+    /// The span of a string that the parser took straight from the text.
+    fn borrowed(&mut self, string: &str) -> Span {
+        let start = string.as_ptr().addr().checked_sub(self.text.as_ptr().addr());
+        match start.map(|start| (start, start + string.len())) {
+            Some((start, end)) if end <= self.text.len() => {
+                Span { start: offset(start), end: offset(end), unescaped: false }
+            }
+            _ => self.copied(string),
+        }
+    }
+
+    fn copied(&mut self, string: &str) -> Span {
+        let start = offset(self.tape.unescaped.len());
+        self.tape.unescaped.push_str(string);
+        Span { start, end: offset(self.tape.unescaped.len()), unescaped: true }
+    }
+
+    fn open<E: serde::de::Error>(&mut self, key: Span, token: Token) -> Result<usize, E> {
+        let at = self.tape.push(key, token);
+        if self.depth >= self.max_depth {
+            self.too_deep = true;
+            return Err(E::custom("too deep"));
+        }
+        self.depth += 1;
+        Ok(at)
+    }
+
+    fn close(&mut self, at: usize) {
+        self.depth -= 1;
+        self.tape.close(at);
+    }
+
+    /// Leaves a value on the tape where the parser stopped before it, so that the error can name its path.
+    fn failed_at<E>(&mut self, before: usize, key: Span, error: E) -> E {
+        if self.tape.entries.len() == before {
+            self.tape.push(key, Token::Null);
+        }
+        error
+    }
+}
+
+struct KeySeed<'b, 't>(&'b mut Builder<'t>);
+
+impl<'de> DeserializeSeed<'de> for KeySeed<'_, '_> {
+    type Value = Span;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Span, D::Error> {
+        parser.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeySeed<'_, '_> {
+    type Value = Span;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, string: &'de str) -> Result<Span, E> {
+        Ok(self.0.borrowed(string))
+    }
+
+    fn visit_str<E>(self, string: &str) -> Result<Span, E> {
+        Ok(self.0.copied(string))
+    }
+}
+
+struct ValueSeed<'b, 't> {
+    builder: &'b mut Builder<'t>,
+    key: Span,
+}
+
+impl ValueSeed<'_, '_> {
+    fn push(self, token: Token) {
+        self.builder.tape.push(self.key, token);
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
+        parser.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.push(Token::Null);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<(), E> {
+        self.push(Token::Flag(flag));
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.push(Token::Number(number as f64));
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.push(Token::Number(number as f64));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.push(Token::Number(number));
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E>(self, string: &'de str) -> Result<(), E> {
+        let span = self.builder.borrowed(string);
+        self.push(Token::Text(span));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, string: &str) -> Result<(), E> {
+        let span = self.builder.copied(string);
+        self.push(Token::Text(span));
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let Self { builder, key } = self;
+        let at = builder.open::<A::Error>(key, Token::Array { end: u32::MAX })?;
+        loop {
+            let before = builder.tape.entries.len();
+            let seed = ValueSeed { builder: &mut *builder, key: Span::default() };
+            match elements.next_element_seed(seed) {
+                Ok(Some(())) => {}
+                Ok(None) => break,
+                Err(error) => return Err(builder.failed_at(before, Span::default(), error)),
+            }
+        }
+        builder.close(at);
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let Self { builder, key } = self;
+        let at = builder.open::<A::Error>(key, Token::Object { end: u32::MAX })?;
+        while let Some(key) = members.next_key_seed(KeySeed(&mut *builder))? {
+            let before = builder.tape.entries.len();
+            if let Err(error) = members.next_value_seed(ValueSeed { builder: &mut *builder, key }) {
+                return Err(builder.failed_at(before, key, error));
+            }
+        }
+        builder.close(at);
+        Ok(())
+    }
+}

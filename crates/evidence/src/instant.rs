@@ -1,0 +1,144 @@
+//! Moments as RFC 3339 writes them.
+
+/// A moment in milliseconds since 1970-01-01T00:00:00Z; digits beyond milliseconds are cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Instant {
+    pub milliseconds: i64,
+    /// Whether the text gives the offset as `Z`.
+    pub is_zulu: bool,
+    /// Whether the text gives the seconds, as RFC 3339 asks and ISO 8601 does not.
+    pub has_seconds: bool,
+}
+
+impl Instant {
+    /// Reads `2026-03-18T09:30:00.250Z`, or an offset such as `+02:00` in place of the `Z`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut rest = Cursor(text.as_bytes());
+        let year = rest.digits(4)?;
+        let month = rest.after(b'-')?.digits(2)?;
+        let day = rest.after(b'-')?.digits(2)?;
+        let hour = rest.after(b'T')?.digits(2)?;
+        let minute = rest.after(b':')?.digits(2)?;
+        let has_seconds = rest.take(b':');
+        let second = if has_seconds { rest.digits(2)? } else { 0 };
+        let millisecond = if has_seconds && rest.take(b'.') { rest.fraction()? } else { 0 };
+        let is_zulu = rest.take(b'Z');
+        let offset_minutes = if is_zulu { 0 } else { rest.offset()? };
+
+        let date_is_real = (1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day);
+        let time_is_real = hour < 24 && minute < 60 && second < 60;
+        if !(date_is_real && time_is_real && rest.0.is_empty()) {
+            return None;
+        }
+        let minutes = (days_since_1970(year, month, day) * 24 + hour) * 60 + minute - offset_minutes;
+        Some(Self { milliseconds: (minutes * 60 + second) * 1000 + millisecond, is_zulu, has_seconds })
+    }
+}
+
+struct Cursor<'a>(&'a [u8]);
+
+impl Cursor<'_> {
+    fn take(&mut self, byte: u8) -> bool {
+        let rest = self.0.strip_prefix(&[byte]);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn after(&mut self, byte: u8) -> Option<&mut Self> {
+        self.take(byte).then_some(self)
+    }
+
+    fn digits(&mut self, count: usize) -> Option<i64> {
+        let (digits, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        digits.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
+    }
+
+    /// One digit or more after the point, as milliseconds.
+    fn fraction(&mut self) -> Option<i64> {
+        let length = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        let millisecond = digits.iter().chain(b"000").take(3).fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
+        (length > 0).then_some(millisecond)
+    }
+
+    fn offset(&mut self) -> Option<i64> {
+        let sign = if self.take(b'+') { 1 } else { self.after(b'-').map(|_| -1)? };
+        let hours = self.digits(2)?;
+        let minutes = self.after(b':')?.digits(2)?;
+        (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes))
+    }
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days of the proleptic Gregorian calendar, by counting in years that begin on the first of March.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    const FROM_MARCH_OF_YEAR_0: i64 = 719_468;
+    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - FROM_MARCH_OF_YEAR_0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn milliseconds(text: &str) -> Option<i64> {
+        Instant::parse(text).map(|instant| instant.milliseconds)
+    }
+
+    #[test]
+    fn known_moments() {
+        assert_eq!(milliseconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(milliseconds("2001-09-09T01:46:40Z"), Some(1_000_000_000_000));
+        assert_eq!(milliseconds("2000-02-29T12:00:00.5Z"), Some(951_825_600_500));
+        assert_eq!(milliseconds("1969-12-31T23:59:59.999Z"), Some(-1));
+        assert_eq!(milliseconds("2001-09-09T03:46:40.1239+02:00"), Some(1_000_000_000_123));
+        assert_eq!(milliseconds("2001-09-08T20:16:40-05:30"), Some(1_000_000_000_000));
+        assert_eq!(milliseconds("0000-03-01T00:00:00Z"), Some(-62_162_035_200_000));
+    }
+
+    #[test]
+    fn what_is_not_a_moment() {
+        for text in [
+            "",
+            "2001-09-09",
+            "2001-09-09T01:46:40",
+            "2001-09-09 01:46:40Z",
+            "2001-02-29T00:00:00Z",
+            "1900-02-29T00:00:00Z",
+            "2001-13-01T00:00:00Z",
+            "2001-00-01T00:00:00Z",
+            "2001-09-09T24:00:00Z",
+            "2001-09-09T01:46:60Z",
+            "2001-09-09T01:46:40.Z",
+            "2001-09-09T01:46:40Zz",
+            "2001-09-09T01:46:40+2:00",
+            "2001-09-09T01:46:40+24:00",
+            "é001-09-09T01:46:40Z",
+        ] {
+            assert_eq!(Instant::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn seconds_and_offset_are_told() {
+        let short = Instant::parse("2001-09-09T01:46Z").unwrap();
+        assert!(short.is_zulu && !short.has_seconds);
+        let offset = Instant::parse("2001-09-09T01:46:00+00:00").unwrap();
+        assert!(!offset.is_zulu && offset.has_seconds);
+    }
+}

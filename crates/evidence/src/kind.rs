@@ -1,0 +1,140 @@
+//! The kinds of evidence and the facts that each can supply.
+
+use crate::kinds::agent_dimensions::Dimensions;
+use crate::kinds::arena_match::MatchFacts;
+use crate::kinds::reasoning_trace::TraceFacts;
+use crate::kinds::workflow_run::RunFacts;
+
+/// A kind of evidence: what shape its items have and which facts they give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A workflow plan, how it was executed and how good its output is.
+    WorkflowRun,
+    /// One match of an agent in an arena.
+    Match,
+    /// The steps of an agent on one task.
+    ReasoningTrace,
+    /// Behavioural dimensions of an agent, measured elsewhere.
+    AgentDimensions,
+    /// A flat table of the user's own facts.
+    Facts,
+}
+
+/// What sort of value a fact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FactType {
+    /// A finite number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// A text.
+    Text,
+}
+
+impl FactType {
+    /// The name as scorecards write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// One fact of a kind's vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FactSpec {
+    /// The name by which scorecards declare it.
+    pub name: &'static str,
+    /// What sort of value it is.
+    pub fact_type: FactType,
+    /// Its unit; `1` and `count` are dimensionless.
+    pub unit: &'static str,
+    /// One line on what it measures.
+    pub about: &'static str,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 5] =
+        [Self::WorkflowRun, Self::Match, Self::ReasoningTrace, Self::AgentDimensions, Self::Facts];
+
+    /// The name as scorecards write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WorkflowRun => "workflow-run",
+            Self::Match => "match",
+            Self::ReasoningTrace => "reasoning-trace",
+            Self::AgentDimensions => "agent-dimensions",
+            Self::Facts => "facts",
+        }
+    }
+
+    /// The kind with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The facts that items of the kind can give. Empty for [`Kind::Facts`], whose names are the user's own.
+    pub fn vocabulary(self) -> &'static [FactSpec] {
+        match self {
+            Self::WorkflowRun => RunFacts::SPECS,
+            Self::Match => MatchFacts::SPECS,
+            Self::ReasoningTrace => TraceFacts::SPECS,
+            Self::AgentDimensions => Dimensions::SPECS,
+            Self::Facts => &[],
+        }
+    }
+}
+
+/// Declares the facts of a kind once: their names as fields, and the vocabulary in the same order.
+macro_rules! vocabulary {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $fact_type:ident in $unit:literal, $about:literal;)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        pub(crate) struct $name<'a> {
+            $(pub $field: karat_core::facts::Fact<'a>,)+
+        }
+
+        impl<'a> $name<'a> {
+            pub(crate) const SPECS: &'static [$crate::FactSpec] = &[$($crate::FactSpec {
+                name: stringify!($field),
+                fact_type: $crate::FactType::$fact_type,
+                unit: $unit,
+                about: $about,
+            },)+];
+
+            /// The facts at these places of the vocabulary.
+            pub(crate) fn pick(&self, slots: &[usize], into: &mut Vec<karat_core::facts::Fact<'a>>) {
+                let all = [$(self.$field,)+];
+                into.extend(slots.iter().map(|&slot| all.get(slot).copied().unwrap_or_default()));
+            }
+        }
+    };
+}
+pub(crate) use vocabulary;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_kind() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_name(kind.name()), Some(kind));
+        }
+        assert_eq!(Kind::from_name("Match"), None);
+    }
+
+    #[test]
+    fn fact_names_are_unique_within_a_kind() {
+        for kind in Kind::ALL {
+            let mut names: Vec<_> = kind.vocabulary().iter().map(|spec| spec.name).collect();
+            names.sort_unstable();
+            let count = names.len();
+            names.dedup();
+            assert_eq!(names.len(), count, "{}", kind.name());
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Arena matches: the raw score of each dimension, the clock, the verification, the effort.
+
+use karat_core::facts::Fact;
+
+use crate::check::{AMOUNT, Check, Identity, POINTS, digits, flag, number};
+use crate::document::{Node, Value};
+use crate::instant::Instant;
+use crate::kind::vocabulary;
+use crate::locate;
+use crate::problem::{Problem, Problems, quoted};
+
+vocabulary! {
+    /// What a match gives.
+    MatchFacts {
+        correctness_score: Number in "points", "accuracy of the primary answer, 0 to 1000";
+        completeness_score: Number in "points", "coverage of all required parts, 0 to 1000";
+        precision_score: Number in "points", "share of reported findings that are genuine, 0 to 1000";
+        methodology_score: Number in "points", "quality of reasoning and reporting, 0 to 1000";
+        speed_score: Number in "points", "time efficiency as scored by the arena, 0 to 1000";
+        code_quality_score: Number in "points", "quality of generated or modified code, 0 to 1000";
+        analysis_score: Number in "points", "depth of evidence gathering, 0 to 1000";
+        time_used_seconds: Number in "s", "from the start of the match to the submission";
+        time_limit_seconds: Number in "s", "time limit of the match";
+        verified: Boolean in "1", "whether a valid trajectory was submitted";
+        memoryless: Boolean in "1", "whether the agent played without memory";
+        attempt_number: Number in "count", "the agent's attempts at the challenge, this one included";
+        total_tokens: Number in "count", "input and output tokens of the trajectory";
+        llm_calls: Number in "count", "model calls of the trajectory";
+        tool_calls: Number in "count", "tool calls of the trajectory";
+        token_budget: Number in "count", "advisory token budget of the challenge";
+        max_llm_calls: Number in "count", "advisory limit of model calls";
+        max_tool_calls: Number in "count", "advisory limit of tool calls";
+    }
+}
+
+impl<'a> MatchFacts<'a> {
+    /// The score of a dimension that has a fact.
+    fn score(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
+        Some(match dimension {
+            "correctness" => &mut self.correctness_score,
+            "completeness" => &mut self.completeness_score,
+            "precision" => &mut self.precision_score,
+            "methodology" => &mut self.methodology_score,
+            "speed" => &mut self.speed_score,
+            "code_quality" => &mut self.code_quality_score,
+            "analysis" => &mut self.analysis_score,
+            _ => return None,
+        })
+    }
+}
+
+/// Reads one match (Clawdiators, "Scoring" and the match record).
+pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>, Identity<'a>) {
+    let mut facts = MatchFacts::default();
+    let [mut agent_id, mut agent, mut subject, mut match_id, mut id] = [None; 5];
+    let [mut breakdown, mut scores, mut warnings] = [None; 3];
+    let [mut started, mut submitted] = [None; 2];
+    let mut used = None;
+    let mut max_score = None;
+    for member in check.members(root).filter(|member| !member.is_null()) {
+        match member.key() {
+            "match_id" => match_id = check.name(member),
+            "id" => id = check.name(member),
+            "agent_id" => agent_id = check.name(member),
+            "agent" => agent = check.name(member),
+            "subject" => subject = check.name(member),
+            "score_breakdown" => breakdown = Some(member),
+            "scores" => scores = Some(member),
+            "max_score" => max_score = check.number(member, AMOUNT),
+            "submission_warnings" => warnings = Some(member),
+            "started_at" => started = instant(member, check),
+            "submitted_at" => submitted = instant(member, check),
+            "time_used_secs" => used = check.number(member, AMOUNT).map(|seconds| (member, seconds)),
+            "time_limit_secs" => facts.time_limit_seconds = number(check.number(member, AMOUNT)),
+            "verified" => facts.verified = flag(check.flag(member)),
+            "memoryless" => facts.memoryless = flag(check.flag(member)),
+            "attempt_number" => facts.attempt_number = number(check.count(member, 1.0)),
+            "constraints" => read_constraints(member, check, &mut facts),
+            "trajectory" => read_trajectory(member, check, &mut facts),
+            // The rest of the documented response; the score is computed here, not taken over.
+            "challenge" | "challenge_id" | "challenge_slug" | "score" | "result" | "seed" | "status" | "objective"
+            | "submission" | "score_details" | "constraint_violations" | "harness_warning" | "harness_id"
+            | "trajectory_validation" | "evaluation_log" | "elo_before" | "elo_after" | "elo_change"
+            | "opponent_elo" | "title" | "flavour_text" | "reflect_url" | "completed_at" | "expires_at" => {}
+            _ => check.unknown("$", member),
+        }
+    }
+
+    match (breakdown, scores) {
+        (Some(breakdown), None) => read_scores(breakdown, "$.score_breakdown", max_score, check, &mut facts),
+        (None, Some(scores)) => read_scores(scores, "$.scores", None, check, &mut facts),
+        (Some(_), Some(scores)) => {
+            check.refuse_as(scores, "`scores` beside `score_breakdown`", "one of them", "leave one of them out");
+        }
+        (None, None) => check.absent(root, "scores", "the score of each dimension, or a `score_breakdown`"),
+    }
+    if let Some(warnings) = warnings {
+        read_warnings(warnings, check, &mut facts);
+    }
+    facts.time_used_seconds = number(time_used(started, submitted, used, check));
+    (facts, Identity { subject: agent_id.or(agent).or(subject), id: match_id.or(id) })
+}
+
+fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, i64)> {
+    let parsed = Instant::parse(check.text(node)?).filter(|instant| instant.has_seconds);
+    if parsed.is_none() {
+        let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
+        check.refuse(node, expected, "give date, time with seconds, and the offset from UTC");
+    }
+    parsed.map(|instant| (node, instant.milliseconds))
+}
+
+/// The time between the two moments, or the time that the item gives, or both if they agree to the millisecond.
+fn time_used(
+    started: Option<(Node<'_>, i64)>,
+    submitted: Option<(Node<'_>, i64)>,
+    used: Option<(Node<'_>, f64)>,
+    check: &mut Check<'_>,
+) -> Option<f64> {
+    let (Some((_, started)), Some((node, submitted))) = (started, submitted) else {
+        return used.map(|(_, seconds)| seconds);
+    };
+    if submitted < started {
+        check.refuse(node, "a moment not before `started_at`", "");
+        return None;
+    }
+    let seconds = (submitted - started) as f64 / 1000.0;
+    if let Some((node, given)) = used.filter(|&(_, given)| (given - seconds).abs() > 0.001) {
+        let found = format!("{} s, where the two moments are {} s apart", digits(given), digits(seconds));
+        check.refuse_as(node, found, "one duration", "leave one of them out");
+    }
+    Some(seconds)
+}
+
+/// Scores by dimension: numbers, or objects with a `score`. Numbers beside a `max_score` are those of a custom scorer.
+fn read_scores<'a>(
+    node: Node<'a>,
+    path: &str,
+    max_score: Option<f64>,
+    check: &mut Check<'_>,
+    facts: &mut MatchFacts<'a>,
+) {
+    let mut sum = 0.0;
+    let mut total = None;
+    for member in check.members(node).filter(|member| !member.is_null()) {
+        let key = member.key();
+        if key == "total" {
+            total = check.number(member, AMOUNT);
+            continue;
+        }
+        let known = facts.score(key);
+        let range = if known.is_some() { POINTS } else { AMOUNT };
+        let score = match member.value() {
+            Value::Object => read_score(member, path, range, check),
+            _ => check.number(member, range),
+        };
+        sum += score.unwrap_or_default();
+        match known {
+            Some(fact) => *fact = number(score),
+            // Computed from the trajectory, not given.
+            None if matches!(key, "token_efficiency" | "call_efficiency") => {}
+            None => check.unknown(path, member),
+        }
+    }
+    if let Some(max_score) = max_score {
+        let uncapped = total.unwrap_or(sum);
+        if settled_total(sum, total, max_score) < uncapped {
+            check.note(node, format!("the total {} is capped at {}", digits(uncapped), digits(max_score)));
+        }
+    }
+}
+
+fn read_score(
+    node: Node<'_>,
+    path: &str,
+    range: crate::check::Range,
+    check: &mut Check<'_>,
+) -> Option<f64> {
+    let mut score = None;
+    for member in check.members(node) {
+        match member.key() {
+            "score" => score = Some(member),
+            "weight" | "weighted" | "max" | "note" => {}
+            _ => check.unknown(path, member),
+        }
+    }
+    let score = check.required(node, "score", score, "a score from 0 to 1000")?;
+    if score.is_null() { None } else { check.number(score, range) }
+}
+
+fn read_constraints(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFacts<'_>) {
+    for member in check.members(node).filter(|member| !member.is_null()) {
+        let fact = match member.key() {
+            "tokenBudget" | "token_budget" => &mut facts.token_budget,
+            "maxToolCalls" | "max_tool_calls" => &mut facts.max_tool_calls,
+            "maxLlmCalls" | "max_llm_calls" => &mut facts.max_llm_calls,
+            "allowedTools" | "allowed_tools" | "allowedModels" | "allowed_models" | "networkAccess"
+            | "network_access" | "maxCostUsd" | "max_cost_usd" => continue,
+            _ => {
+                check.unknown("$.constraints", member);
+                continue;
+            }
+        };
+        if *fact != Fact::Missing {
+            check.refuse_as(member, "the limit a second time", "each limit once", "keep one of the two spellings");
+        }
+        *fact = number(check.count(member, 1.0));
+    }
+}
+
+fn read_trajectory(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFacts<'_>) {
+    let [mut input, mut output] = [None; 2];
+    for member in check.members(node).filter(|member| !member.is_null()) {
+        match member.key() {
+            "total_input_tokens" => input = check.count(member, 0.0),
+            "total_output_tokens" => output = check.count(member, 0.0),
+            "total_llm_calls" => facts.llm_calls = number(check.count(member, 0.0)),
+            "total_tool_calls" => facts.tool_calls = number(check.count(member, 0.0)),
+            "replay_log" => {}
+            _ => check.unknown("$.trajectory", member),
+        }
+    }
+    // Half of the tokens is not the number of tokens.
+    facts.total_tokens = number(input.zip(output).map(|(input, output)| input + output));
+}
+
+/// An error about a dimension makes its score 0; everything else is advice.
+fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFacts<'a>) {
+    for warning in check.elements(node) {
+        let [mut severity, mut dimension] = [None; 2];
+        for member in check.members(warning).filter(|member| !member.is_null()) {
+            match member.key() {
+                "severity" => severity = Some(member),
+                "dimension" => dimension = Some(member),
+                "field" | "message" => drop(check.text(member)),
+                _ => check.unknown("$.submission_warnings[*]", member),
+            }
+        }
+        if warning.value() != Value::Object {
+            continue;
+        }
+        let severity = check.required(warning, "severity", severity, "`error` or `warning`");
+        let severity = severity.and_then(|severity| check.one_of(severity, &["error", "warning"]));
+        let dimension = dimension.and_then(|dimension| check.text(dimension));
+        if let (Some("error"), Some(dimension)) = (severity, dimension) {
+            match facts.score(dimension) {
+                Some(score) => {
+                    *score = Fact::Number(0.0);
+                    check.note(warning, format!("an error of the submission makes {} 0", quoted(dimension)));
+                }
+                None => check.note(warning, format!("an error about {}, which has no score here", quoted(dimension))),
+            }
+        }
+    }
+}
+
+/// The last step of a custom scorer: every value is finite and not below 0, a missing `total` is the sum of the
+/// others, and the total is at most `max_score`.
+///
+/// ```
+/// let breakdown = [("correctness".to_owned(), 700.0), ("speed".to_owned(), 600.0)];
+/// let finished = karat_evidence::finalize_breakdown(&breakdown, 1000.0).unwrap();
+/// assert_eq!(finished.last(), Some(&("total".to_owned(), 1000.0)));
+/// ```
+pub fn finalize_breakdown(breakdown: &[(String, f64)], max_score: f64) -> Result<Vec<(String, f64)>, Problems> {
+    let mut problems = Problems::default();
+    let mut require = |path: &dyn Fn() -> String, value: f64| {
+        if !(value.is_finite() && value >= 0.0) {
+            problems.add(|| Problem {
+                path: path(),
+                found: quoted(&value.to_string()),
+                expected: "a number not below 0".into(),
+                mend: String::new(),
+                line: None,
+                column: None,
+            });
+        }
+    };
+    for (key, value) in breakdown {
+        let path = || {
+            let mut path = "$.breakdown".to_owned();
+            locate::push_member(&mut path, key);
+            path
+        };
+        require(&path, *value);
+    }
+    require(&|| "$.max_score".to_owned(), max_score);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let is_part = |(key, _): &&(String, f64)| key != "total";
+    let sum = breakdown.iter().filter(is_part).map(|(_, value)| value).sum();
+    let given = breakdown.iter().find(|(key, _)| key == "total").map(|(_, total)| *total);
+    let mut finished: Vec<_> = breakdown.iter().filter(is_part).cloned().collect();
+    finished.push(("total".to_owned(), settled_total(sum, given, max_score)));
+    Ok(finished)
+}
+
+fn settled_total(sum: f64, given: Option<f64>, max_score: f64) -> f64 {
+    given.unwrap_or(sum).min(max_score)
+}

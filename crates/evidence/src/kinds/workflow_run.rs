@@ -1,0 +1,187 @@
+//! Workflow runs: a task, the plan for it, what executing the plan took, and how good the output is.
+
+use karat_core::facts::Fact;
+
+use crate::check::{AMOUNT, Check, Identity, UNIT, digits, flag, number};
+use crate::document::Node;
+use crate::kind::vocabulary;
+use crate::kinds::plan::{self, Plan, PlanMemory};
+use crate::problem::quoted;
+
+vocabulary! {
+    /// What a run gives.
+    RunFacts {
+        output_quality: Number in "1", "quality of the final output, 0 to 1";
+        steps_completed: Number in "count", "steps that ended in success";
+        steps_total: Number in "count", "steps of the plan";
+        actual_tao: Number in "TAO", "cost of the run";
+        max_budget_tao: Number in "TAO", "budget of the task";
+        actual_seconds: Number in "s", "wall-clock time of the run";
+        max_latency_seconds: Number in "s", "time limit of the task";
+        actual_retries: Number in "count", "retries that were made";
+        declared_retry_budget: Number in "count", "sum of `retry_count` over the plan's error handling, 0 without one";
+        timeouts: Number in "count", "step executions beyond their declared timeout";
+        hard_failures: Number in "count", "steps that failed after all declared retries";
+        budget_aborted: Boolean in "1", "whether the budget stopped the run";
+    }
+}
+
+/// Reads one run (C-SWON, sections 2 to 6).
+pub(crate) fn read<'a>(
+    root: Node<'a>,
+    check: &mut Check<'_>,
+    memory: &mut PlanMemory,
+) -> (RunFacts<'a>, Identity<'a>) {
+    let mut facts = RunFacts::default();
+    let mut limits = Limits::default();
+    let [mut subject, mut agent, mut miner, mut id, mut run_id] = [None; 5];
+    let [mut workflow_plan, mut quality, mut result] = [None; 3];
+    for member in check.members(root).filter(|member| !member.is_null()) {
+        match member.key() {
+            "id" => id = check.name(member),
+            "run_id" => run_id = check.name(member),
+            "subject" => subject = check.name(member),
+            "agent_id" => agent = check.name(member),
+            "miner_uid" => miner = check.name(member),
+            "task" => read_task(member, check, &mut limits),
+            "constraints" => limits.read(member, check, "$.constraints"),
+            "workflow_plan" => workflow_plan = Some(member),
+            "output_quality" => quality = Some(member),
+            "result" => result = Some(member),
+            // The rest of the documented message plays no part in a score.
+            "task_id" | "task_type" | "description" | "quality_criteria" | "available_tools" | "routing_policy"
+            | "send_block" | "scoring_version" | "total_estimated_cost" | "total_estimated_latency" | "confidence"
+            | "reasoning" | "miner_hotkey" => {}
+            _ => check.unknown("$", member),
+        }
+    }
+    if let Some(quality) = check.required(root, "output_quality", quality, "a number from 0 to 1") {
+        facts.output_quality = number(check.number(quality, UNIT));
+    }
+    let plan = workflow_plan.map(|node| plan::read(node, check, memory));
+    if let Some(result) = check.required(root, "result", result, "an object with `steps_completed`") {
+        read_result(result, check, plan.as_ref().map(|plan| (plan, &*memory)), &mut facts);
+    }
+    facts.max_budget_tao = number(limits.budget);
+    facts.max_latency_seconds = number(limits.latency);
+    facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retries));
+    (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id) })
+}
+
+/// The limits of the task, wherever in the item they stand.
+#[derive(Default)]
+struct Limits {
+    budget: Option<f64>,
+    latency: Option<f64>,
+}
+
+impl Limits {
+    fn read(&mut self, node: Node<'_>, check: &mut Check<'_>, path: &str) {
+        for member in check.members(node).filter(|member| !member.is_null()) {
+            let limit = match member.key() {
+                "max_budget_tao" => &mut self.budget,
+                "max_latency_seconds" => &mut self.latency,
+                "allowed_subnets" => continue,
+                _ => {
+                    check.unknown(path, member);
+                    continue;
+                }
+            };
+            let Some(value) = check.number(member, AMOUNT) else { continue };
+            match limit.replace(value) {
+                Some(other) if other != value => {
+                    let found = format!("`{}`, and `{}` in the item's other constraints", digits(value), digits(other));
+                    check.refuse_as(member, found, "one limit", "give the constraints once");
+                }
+                _ if value == 0.0 => check.note(member, "a limit of 0 cannot be met".to_owned()),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn read_task(node: Node<'_>, check: &mut Check<'_>, limits: &mut Limits) {
+    for member in check.members(node).filter(|member| !member.is_null()) {
+        match member.key() {
+            "constraints" => limits.read(member, check, "$.task.constraints"),
+            "task_id" => drop(check.name(member)),
+            "task_type" | "description" => drop(check.text(member)),
+            "status" | "type" | "quality_criteria" | "available_tools" | "routing_policy" | "reference" => {}
+            _ => check.unknown("$.task", member),
+        }
+    }
+}
+
+fn read_result(
+    node: Node<'_>,
+    check: &mut Check<'_>,
+    plan: Option<(&Plan, &PlanMemory)>,
+    facts: &mut RunFacts<'_>,
+) {
+    let [mut completed, mut total, mut retries, mut retry_total] = [None; 4];
+    for member in check.members(node).filter(|member| !member.is_null()) {
+        match member.key() {
+            "steps_completed" => completed = Some(member),
+            "total_steps" => total = Some(member),
+            "actual_cost" => facts.actual_tao = number(check.number(member, AMOUNT)),
+            "actual_latency" => facts.actual_seconds = number(check.number(member, AMOUNT)),
+            "retries" => retries = Some(member),
+            "actual_retries" => retry_total = Some(member),
+            "timeouts" => facts.timeouts = number(check.count(member, 0.0)),
+            "hard_failures" => facts.hard_failures = number(check.count(member, 0.0)),
+            "budget_aborted" => facts.budget_aborted = flag(check.flag(member)),
+            // Follows from retries and plan; the final output is graded elsewhere.
+            "unplanned_retries" | "final_output" => {}
+            _ => check.unknown("$.result", member),
+        }
+    }
+
+    let given_total = total.and_then(|total| Some((total, check.count(total, 0.0)?)));
+    let planned = plan.map(|(plan, _)| plan.steps);
+    if let (Some((node, given)), Some(planned)) = (given_total, planned)
+        && given != planned
+    {
+        let found = format!("{} steps, where the plan has {}", digits(given), digits(planned));
+        check.refuse_as(node, found, "the number of steps of the plan", "leave one of them out");
+    }
+    let steps_total = given_total.map(|(_, total)| total).or(planned);
+    if total.is_none() && planned.is_none() {
+        check.absent(node, "total_steps", "the number of steps, or a `workflow_plan`");
+    }
+
+    if let Some(completed) = check.required(node, "steps_completed", completed, "the number of steps done")
+        && let Some(done) = check.count(completed, 0.0)
+    {
+        if let Some(total) = steps_total.filter(|&total| done > total) {
+            let found = format!("{} steps done of {}", digits(done), digits(total));
+            check.refuse_as(completed, found, "at most as many as there are", "");
+        }
+        facts.steps_completed = Fact::Number(done);
+    }
+    facts.steps_total = number(steps_total);
+    facts.actual_retries = number(read_retries(retries, retry_total, check, plan.map(|(_, memory)| memory)));
+}
+
+/// The retries that were made: per step, as a total, or both if they agree.
+fn read_retries(
+    retries: Option<Node<'_>>,
+    total: Option<Node<'_>>,
+    check: &mut Check<'_>,
+    plan: Option<&PlanMemory>,
+) -> Option<f64> {
+    let total = total.and_then(|total| Some((total, check.count(total, 0.0)?)));
+    let Some(retries) = retries else { return total.map(|(_, count)| count) };
+    let mut sum = 0.0;
+    for entry in check.members(retries) {
+        sum += check.count(entry, 0.0).unwrap_or_default();
+        if plan.is_some_and(|plan| plan.find(entry.document(), entry.key()).is_none()) {
+            let found = format!("retries of {}", quoted(entry.key()));
+            check.refuse_as(entry, found, "the id of a step of the plan", "");
+        }
+    }
+    if let Some((node, total)) = total.filter(|&(_, total)| total != sum) {
+        let found = format!("{} retries, where `retries` adds up to {}", digits(total), digits(sum));
+        check.refuse_as(node, found, "one number of retries", "leave one of them out");
+    }
+    Some(sum)
+}

@@ -1,0 +1,132 @@
+//! Where a value stands: its JSON path, its line and column. Only errors ask, so nothing is kept while parsing.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use crate::document::{Document, Node, Value};
+
+/// JSON path of a node, such as `$.steps[3].type`.
+pub(crate) fn path(node: Node<'_>) -> String {
+    let mut path = "$".to_owned();
+    let mut here = node.document().root();
+    while here.at() < node.at() {
+        let inside = here.children().enumerate().find(|(_, child)| node.at() < child.end());
+        let Some((position, child)) = inside else { break };
+        if here.value() == Value::Array {
+            // Writing to a string cannot fail.
+            let _ = write!(path, "[{position}]");
+        } else {
+            push_member(&mut path, child.key());
+        }
+        here = child;
+    }
+    path
+}
+
+/// Appends a member to a path: `.name`, or `["odd name"]`.
+pub(crate) fn push_member(path: &mut String, key: &str) {
+    let mut characters = key.chars();
+    let is_plain = characters.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '@'))
+        && characters.all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    let _ = if is_plain { write!(path, ".{key}") } else { write!(path, "[{key:?}]") };
+}
+
+/// Line and column (in characters), both from 1, of a byte of the text.
+pub(crate) fn line_and_column(text: &str, byte: usize) -> (u64, u64) {
+    let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
+    let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
+    let lines = before.iter().filter(|&&b| b == b'\n').count();
+    let characters = before.iter().skip(line_start).filter(|&&b| !is_continuation(b)).count();
+    (lines as u64 + 1, characters as u64 + 1)
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+/// The bytes of the value with index `at` in a text that is valid JSON; of a container, its opening bracket.
+///
+/// Values stand in the text in the order of the tape, so it is enough to count them.
+pub(crate) fn range(document: Document<'_>, at: usize) -> Range<usize> {
+    let text = document.text().as_bytes();
+    let mut seen = 0;
+    let mut from = 0;
+    while let Some(&byte) = text.get(from) {
+        let end = match byte {
+            b'"' => string_end(text, from),
+            b'{' | b'[' => from + 1,
+            b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => scalar_end(text, from),
+            _ => {
+                from += 1;
+                continue;
+            }
+        };
+        let is_key = byte == b'"' && next_is_colon(text, end);
+        if !is_key {
+            if seen == at {
+                return from..end;
+            }
+            seen += 1;
+        }
+        from = end;
+    }
+    text.len()..text.len()
+}
+
+fn string_end(text: &[u8], quote: usize) -> usize {
+    let mut at = quote + 1;
+    while let Some(&byte) = text.get(at) {
+        at += match byte {
+            b'\\' => 2,
+            b'"' => return at + 1,
+            _ => 1,
+        };
+    }
+    text.len()
+}
+
+fn scalar_end(text: &[u8], from: usize) -> usize {
+    let ends = |&byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r');
+    text.iter().skip(from).position(ends).map_or(text.len(), |length| from + length)
+}
+
+fn next_is_colon(text: &[u8], from: usize) -> bool {
+    text.iter().skip(from).find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Tape;
+
+    #[test]
+    fn every_value_is_found_where_it_stands() {
+        let text = "{\"a\\\"b\" : [1, \"x:\\\\\", {}],\n \"é\": true, \"c\":{\"d\":-2.5e3}, \"\": null}";
+        let mut tape = Tape::default();
+        tape.parse(text, 10).unwrap();
+        let document = Document::new(&tape, text);
+        let found: Vec<(String, &str)> = (0..=tape.last())
+            .map(|at| (path(document.node(at)), text.get(range(document, at)).unwrap()))
+            .collect();
+        let expected = [
+            ("$", "{"),
+            ("$[\"a\\\"b\"]", "["),
+            ("$[\"a\\\"b\"][0]", "1"),
+            ("$[\"a\\\"b\"][1]", "\"x:\\\\\""),
+            ("$[\"a\\\"b\"][2]", "{"),
+            ("$.é", "true"),
+            ("$.c", "{"),
+            ("$.c.d", "-2.5e3"),
+            ("$[\"\"]", "null"),
+        ];
+        assert_eq!(found, expected.map(|(path, text)| (path.to_owned(), text)));
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(line_and_column("é{\n  ö1", 0), (1, 1));
+        assert_eq!(line_and_column("é{\n  ö1", 2), (1, 2));
+        assert_eq!(line_and_column("é{\n  ö1", 8), (2, 4));
+        assert_eq!(line_and_column("ab", 99), (1, 3));
+    }
+}

@@ -1,0 +1,195 @@
+//! What is wrong with an evidence item, told to the person who must mend it.
+
+use std::error::Error;
+use std::fmt;
+
+/// One thing that is wrong: where, what was found, what was expected, how to mend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// JSON path of the value, such as `$.steps[3].type`.
+    pub path: String,
+    /// What stands there.
+    pub found: String,
+    /// What should stand there.
+    pub expected: String,
+    /// What to do about it; empty if the expectation says it all.
+    pub mend: String,
+    /// Line of the value, from 1, where it is known.
+    pub line: Option<u64>,
+    /// Column of the value in characters, from 1, where it is known.
+    pub column: Option<u64>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: found {}, expected {}", self.path, self.found, self.expected)?;
+        if !self.mend.is_empty() {
+            write!(f, "; {}", self.mend)?;
+        }
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => write!(f, " (line {line}, column {column})"),
+            (Some(line), None) => write!(f, " (line {line})"),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+impl Error for Problem {}
+
+/// Everything that is wrong with one evidence item, in the order of the checks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems {
+    list: Vec<Problem>,
+    omitted: usize,
+}
+
+impl Problems {
+    /// More than this many problems of one item are only counted, so that a hostile item cannot fill the memory.
+    pub const LISTED: usize = 100;
+
+    /// The problems that are listed.
+    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
+        self.list.iter()
+    }
+
+    /// How many problems there are, the unlisted ones included.
+    pub fn len(&self) -> usize {
+        self.list.len() + self.omitted
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The same problems, for an item whose first line is `first_line` of its file.
+    #[must_use]
+    pub fn starting_at(mut self, first_line: u64) -> Self {
+        for problem in &mut self.list {
+            problem.line = problem.line.map(|line| line.saturating_add(first_line.saturating_sub(1)));
+        }
+        self
+    }
+
+    /// Adds a problem; `make` runs only if it will be listed.
+    pub(crate) fn add(&mut self, make: impl FnOnce() -> Problem) {
+        if self.list.len() < Self::LISTED {
+            self.list.push(make());
+        } else {
+            self.omitted += 1;
+        }
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self { list: vec![problem], omitted: 0 }
+    }
+}
+
+impl<'a> IntoIterator for &'a Problems {
+    type Item = &'a Problem;
+    type IntoIter = std::slice::Iter<'a, Problem>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, problem) in self.list.iter().enumerate() {
+            if at > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{problem}")?;
+        }
+        if self.omitted > 0 {
+            write!(f, "\nand {} more", self.omitted)?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for Problems {}
+
+/// `text` in backticks, cut to a length that fits a line.
+pub(crate) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 60;
+    let mut short: String = text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        short.push('…');
+    }
+    format!("`{short}`")
+}
+
+/// The known name that `name` was most likely meant to be.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (name.chars().count() / 3).max(1);
+    known
+        .into_iter()
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance without regard to case.
+fn edit_distance(a: &str, b: &str) -> usize {
+    /// Longer names are not typing errors of ours; the bound keeps a hostile name from costing time.
+    const LONGEST: usize = 80;
+    let a: Vec<char> = a.to_lowercase().chars().take(LONGEST).collect();
+    let b: Vec<char> = b.to_lowercase().chars().take(LONGEST).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.iter().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (to, above) in b.iter().zip(row.iter_mut().skip(1)) {
+            let here = (diagonal + usize::from(from != to)).min(left + 1).min(*above + 1);
+            diagonal = *above;
+            *above = here;
+            left = here;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_distance_is_levenshtein() {
+        for (a, b, distance) in
+            [("", "", 0), ("kitten", "sitting", 3), ("speed", "speed", 0), ("", "abc", 3), ("abc", "", 3), ("Ab", "aB", 0)]
+        {
+            assert_eq!(edit_distance(a, b), distance, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn nearest_is_close_or_nothing() {
+        assert_eq!(nearest("speed_scor", ["speed_score", "precision_score"]), Some("speed_score"));
+        assert_eq!(nearest("colour", ["speed_score", "precision_score"]), None);
+    }
+
+    #[test]
+    fn problems_beyond_the_limit_are_counted() {
+        let mut problems = Problems::default();
+        for _ in 0..Problems::LISTED + 5 {
+            problems.add(|| Problem {
+                path: "$".into(),
+                found: "x".into(),
+                expected: "y".into(),
+                mend: String::new(),
+                line: None,
+                column: None,
+            });
+        }
+        assert_eq!(problems.len(), Problems::LISTED + 5);
+        assert!(problems.to_string().ends_with("\nand 5 more"));
+    }
+}

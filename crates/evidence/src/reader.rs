@@ -1,0 +1,278 @@
+//! The reader: one item's bytes in, its facts, identity and digest out.
+
+use std::fmt;
+
+use karat_core::facts::{Digest, Fact, Item};
+
+use crate::canonical::Canonical;
+use crate::check::{Check, Identity, Name, UnknownFields, digits};
+use crate::document::{Document, Tape, Value};
+use crate::explain;
+use crate::kind::{FactType, Kind};
+use crate::kinds::{PlanMemory, agent_dimensions, arena_match, fact_table, reasoning_trace, workflow_run};
+use crate::problem::{Problem, Problems, nearest};
+
+/// What may be set about a reader.
+#[derive(Debug, Clone)]
+pub struct ReaderOptions {
+    /// The field that names the subject of a [`Kind::Facts`] item; `subject` if not given.
+    pub subject_field: Option<String>,
+    /// How deep brackets may nest; more than [`ReaderOptions::DEEPEST`] counts as that.
+    pub max_depth: usize,
+    /// How many bytes an item may have.
+    pub max_item_bytes: usize,
+}
+
+impl ReaderOptions {
+    /// The parser recurses, so the depth has a limit of its own.
+    pub const DEEPEST: usize = 120;
+    /// Places in an item are kept in 32 bits.
+    const LARGEST: usize = u32::MAX as usize;
+}
+
+impl Default for ReaderOptions {
+    fn default() -> Self {
+        Self { subject_field: None, max_depth: 64, max_item_bytes: 16 << 20 }
+    }
+}
+
+/// A fact that a scorecard declares and the kind of evidence cannot give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownFact {
+    /// The name as declared.
+    pub name: String,
+    /// The known fact whose name is nearest.
+    pub nearest: Option<&'static str>,
+    /// If the name is known: the type that the fact really has.
+    pub fact_type: Option<FactType>,
+}
+
+impl fmt::Display for UnknownFact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.fact_type, self.nearest) {
+            (Some(fact_type), _) => write!(f, "the fact `{}` is a {}", self.name, fact_type.name()),
+            (None, Some(near)) => write!(f, "unknown fact `{}`; did you mean `{near}`?", self.name),
+            (None, None) => write!(f, "unknown fact `{}`", self.name),
+        }
+    }
+}
+
+impl std::error::Error for UnknownFact {}
+
+/// Something about an item that does not stand in the way of a score and that a reader of the score should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// JSON path of what the note is about.
+    pub path: String,
+    /// The note.
+    pub text: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.text)
+    }
+}
+
+/// One item that was read.
+#[derive(Debug)]
+pub struct Evidence<'a> {
+    subject: &'a str,
+    id: &'a str,
+    digest: Digest,
+    facts: Vec<Fact<'a>>,
+    notes: &'a [Note],
+}
+
+impl Evidence<'_> {
+    /// The item, as the engine takes it.
+    pub fn item(&self) -> Item<'_> {
+        Item { subject: self.subject, id: self.id, digest: self.digest, facts: &self.facts }
+    }
+
+    /// What a reader of the score should know about the item.
+    pub fn notes(&self) -> &[Note] {
+        self.notes
+    }
+}
+
+/// Reads items of one kind for one scorecard. One reader serves one thread; its memory is used again for every item.
+#[derive(Debug)]
+pub struct Reader {
+    kind: Kind,
+    /// Places of the wanted facts in the kind's vocabulary.
+    slots: Vec<usize>,
+    table: fact_table::Columns,
+    options: ReaderOptions,
+    unknown: UnknownFields,
+    memory: Memory,
+}
+
+/// What is overwritten by every item.
+#[derive(Debug, Default)]
+struct Memory {
+    tape: Tape,
+    canonical: Canonical,
+    notes: Vec<Note>,
+    places: Vec<usize>,
+    plan: PlanMemory,
+    subject: String,
+    id: String,
+}
+
+impl Reader {
+    /// A reader of `kind` that takes the `wanted` facts out of its items, in this order.
+    ///
+    /// ```
+    /// use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
+    ///
+    /// let wanted = [("confidance".to_owned(), FactType::Number)];
+    /// let unknown = Reader::new(Kind::ReasoningTrace, &wanted, ReaderOptions::default()).unwrap_err();
+    /// assert_eq!(unknown[0].to_string(), "unknown fact `confidance`; did you mean `confidence`?");
+    /// ```
+    pub fn new(kind: Kind, wanted: &[(String, FactType)], options: ReaderOptions) -> Result<Self, Vec<UnknownFact>> {
+        let mut slots = Vec::with_capacity(wanted.len());
+        let mut unknown = Vec::new();
+        let vocabulary = kind.vocabulary();
+        let bound = if kind == Kind::Facts { &[] } else { wanted };
+        for (name, fact_type) in bound {
+            match vocabulary.iter().position(|spec| spec.name == name).map(|at| (at, vocabulary.get(at))) {
+                Some((at, Some(spec))) if spec.fact_type == *fact_type => slots.push(at),
+                Some((_, spec)) => unknown.push(UnknownFact {
+                    name: name.clone(),
+                    nearest: None,
+                    fact_type: spec.map(|spec| spec.fact_type),
+                }),
+                None => unknown.push(UnknownFact {
+                    name: name.clone(),
+                    nearest: nearest(name, vocabulary.iter().map(|spec| spec.name)),
+                    fact_type: None,
+                }),
+            }
+        }
+        if !unknown.is_empty() {
+            return Err(unknown);
+        }
+        let subject_field = options.subject_field.as_deref().unwrap_or("subject");
+        let table = fact_table::Columns::new(if kind == Kind::Facts { wanted } else { &[] }, subject_field);
+        Ok(Self { kind, slots, table, options, unknown: UnknownFields::default(), memory: Memory::default() })
+    }
+
+    /// The kind of evidence that is read.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Reads one item, or says everything that is wrong with it.
+    pub fn read<'a>(&'a mut self, text: &'a [u8]) -> Result<Evidence<'a>, Problems> {
+        let Memory { tape, canonical, notes, places, plan, subject, id } = &mut self.memory;
+        notes.clear();
+        let document = parse(tape, text, &self.options)?;
+        let root = document.root();
+        canonical.write(document);
+
+        let mut check = Check::new(notes, &mut self.unknown);
+        for &at in canonical.duplicates() {
+            check.refuse_as(document.node(at), "the key a second time", "each key once", "keep the one that is meant");
+        }
+        let slots = &self.slots;
+        let mut facts = Vec::with_capacity(slots.len().max(self.table.wanted()));
+        let identity = if root.value() == Value::Object {
+            match self.kind {
+                Kind::WorkflowRun => {
+                    let (run, identity) = workflow_run::read(root, &mut check, plan);
+                    run.pick(slots, &mut facts);
+                    identity
+                }
+                Kind::Match => {
+                    let (outcome, identity) = arena_match::read(root, &mut check);
+                    outcome.pick(slots, &mut facts);
+                    identity
+                }
+                Kind::ReasoningTrace => {
+                    let (trace, identity) = reasoning_trace::read(root, &mut check, places);
+                    trace.pick(slots, &mut facts);
+                    identity
+                }
+                Kind::AgentDimensions => {
+                    let (dimensions, identity) = agent_dimensions::read(root, &mut check);
+                    dimensions.pick(slots, &mut facts);
+                    identity
+                }
+                Kind::Facts => self.table.read(root, &mut check, &mut facts),
+            }
+        } else {
+            check.refuse(root, "an object", "an evidence item is one JSON object");
+            Identity::default()
+        };
+        if identity.subject.or(identity.id).is_none() && check.problems.is_empty() {
+            let fields = match self.kind {
+                Kind::WorkflowRun => "`subject`, `agent_id`, `miner_uid` or an `id`",
+                Kind::Match => "`agent_id`, `agent`, `subject` or a `match_id`",
+                Kind::ReasoningTrace => "`metadata.agent_id` or an `id`",
+                Kind::AgentDimensions => "`agent_id`, `subject` or an `id`",
+                Kind::Facts => &format!("`{}` or an `id`", self.table.subject_field()),
+            };
+            check.refuse_as(root, "no name", fields, "say who is scored");
+        }
+        if !check.problems.is_empty() {
+            return Err(check.problems);
+        }
+
+        let digest = Digest::of(canonical.bytes());
+        let id = match identity.id {
+            Some(name) => written(name, id),
+            None => {
+                id.clear();
+                // Writing to a string cannot fail.
+                let _ = fmt::Write::write_fmt(id, format_args!("{digest}"));
+                id.as_str()
+            }
+        };
+        let subject = identity.subject.map_or(id, |name| written(name, subject));
+        Ok(Evidence { subject, id, digest, facts, notes })
+    }
+
+    /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.
+    pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.unknown.iter()
+    }
+}
+
+fn written<'a>(name: Name<'a>, memory: &'a mut String) -> &'a str {
+    match name {
+        Name::Text(text) => text,
+        Name::Number(number) => {
+            *memory = digits(number);
+            memory
+        }
+    }
+}
+
+/// Parses an item within the limits.
+pub(crate) fn parse<'a>(tape: &'a mut Tape, bytes: &'a [u8], options: &ReaderOptions) -> Result<Document<'a>, Problems> {
+    let limit = options.max_item_bytes.min(ReaderOptions::LARGEST);
+    if bytes.len() > limit {
+        return Err(too_long(bytes.len() as u64, limit).into());
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| explain::not_utf8(bytes, error.valid_up_to()))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let max_depth = options.max_depth.min(ReaderOptions::DEEPEST);
+    let outcome = tape.parse(text, max_depth);
+    let last = tape.last();
+    let document = Document::new(tape, text);
+    outcome.map_err(|failure| explain::parse_failure(&failure, document, last, max_depth))?;
+    Ok(document)
+}
+
+/// The problem of an item that is longer than allowed.
+pub(crate) fn too_long(bytes: u64, limit: usize) -> Problem {
+    Problem {
+        path: "$".into(),
+        found: format!("an item of {bytes} bytes or more"),
+        expected: format!("at most {limit} bytes"),
+        mend: "raise the limit, or leave out what is not scored".into(),
+        line: Some(1),
+        column: Some(1),
+    }
+}

@@ -1,0 +1,160 @@
+//! Files and streams cut into evidence items, one in memory at a time.
+//!
+//! Understood are JSON lines, one JSON document (or several) over many lines, an array of items, and CSV with a header.
+//!
+//! ```
+//! use karat_evidence::source::{Layout, Source};
+//!
+//! let lines: &[u8] = b"{\"subject\": \"a\"}\n\n{\"subject\": \"b\"}\n";
+//! let mut source = Source::new(lines, Layout::Auto, &[], 1 << 20);
+//! let mut found = Vec::new();
+//! while let Some(item) = source.next_item() {
+//!     let item = item.unwrap();
+//!     found.push((item.line, item.bytes.len()));
+//! }
+//! assert_eq!(found, [(1, 16), (3, 16)]);
+//! ```
+
+mod json;
+mod rows;
+mod scanner;
+
+use std::error::Error;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use crate::kind::FactType;
+use crate::problem::Problem;
+use json::JsonSource;
+use rows::RowSource;
+
+/// How items are laid out in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// JSON; lines, documents or an array are told apart by how the text begins.
+    Auto,
+    /// One JSON item per line, even if the first line is broken.
+    JsonLines,
+    /// A table with a header, for [`Kind::Facts`](crate::Kind::Facts).
+    Csv,
+}
+
+impl Layout {
+    /// The layout that the ending of a file name promises.
+    pub fn of_path(path: &Path) -> Self {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        match ending.as_deref() {
+            Some("csv") => Self::Csv,
+            Some("jsonl" | "ndjson") => Self::JsonLines,
+            _ => Self::Auto,
+        }
+    }
+}
+
+/// One item as it stands in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawItem<'a> {
+    /// The line it begins in, from 1.
+    pub line: u64,
+    /// The item's JSON. A row of a table is given as the JSON object that says the same.
+    pub bytes: &'a [u8],
+}
+
+/// A place where no item could be cut out.
+#[derive(Debug)]
+pub struct SourceError {
+    /// What is wrong.
+    pub problem: Problem,
+    /// Whether the items after it can still be read; if not, the source is at its end.
+    pub resumable: bool,
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problem.fmt(f)
+    }
+}
+
+impl Error for SourceError {}
+
+impl SourceError {
+    fn new(resumable: bool, line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
+        let problem = Problem {
+            path: "$".into(),
+            found: found.into(),
+            expected: expected.into(),
+            mend: mend.into(),
+            line: Some(line),
+            column: None,
+        };
+        Self { problem, resumable }
+    }
+
+    fn fatal(line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
+        Self::new(false, line, found, expected, mend)
+    }
+
+    fn skipped(line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
+        Self::new(true, line, found, expected, mend)
+    }
+
+    fn unreadable(line: u64, error: &io::Error) -> Self {
+        Self::fatal(line, format!("an error: {error}"), "a file that can be read", "")
+    }
+
+    fn empty() -> Self {
+        Self::fatal(1, "nothing", "at least one evidence item", "the file is empty")
+    }
+
+    fn too_long(line: u64, limit: usize) -> Self {
+        let found = format!("an item of more than {limit} bytes");
+        Self::skipped(line, found, "a shorter item", "raise the limit, or leave out what is not scored")
+    }
+}
+
+/// The items of one file or stream.
+pub struct Source<R: BufRead> {
+    inner: Inner<R>,
+}
+
+enum Inner<R: BufRead> {
+    Json(JsonSource<R>),
+    Rows(Box<RowSource<R>>),
+}
+
+impl Source<BufReader<File>> {
+    /// Opens a file. `wanted` are the declared facts, which say how the cells of a table are read.
+    pub fn open(path: &Path, wanted: &[(String, FactType)], max_item_bytes: usize) -> io::Result<Self> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            let message = format!("`{}` is a folder: name a file in it", path.display());
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, message));
+        }
+        Ok(Self::new(BufReader::with_capacity(1 << 16, file), Layout::of_path(path), wanted, max_item_bytes))
+    }
+}
+
+impl<R: BufRead> Source<R> {
+    /// Cuts up `input`. `wanted` are the declared facts, which say how the cells of a table are read.
+    pub fn new(input: R, layout: Layout, wanted: &[(String, FactType)], max_item_bytes: usize) -> Self {
+        let inner = match layout {
+            Layout::Auto => Inner::Json(JsonSource::new(input, false, max_item_bytes)),
+            Layout::JsonLines => Inner::Json(JsonSource::new(input, true, max_item_bytes)),
+            Layout::Csv => Inner::Rows(Box::new(RowSource::new(input, wanted, max_item_bytes))),
+        };
+        Self { inner }
+    }
+
+    /// The next item, or why there is none in its place; `None` at the end.
+    pub fn next_item(&mut self) -> Option<Result<RawItem<'_>, SourceError>> {
+        match &mut self.inner {
+            Inner::Json(source) => source.next_item(),
+            Inner::Rows(source) => source.next_item(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! Rows of a CSV table, each told as the JSON object that says the same.
+
+use std::io::{self, BufRead, Read};
+
+use csv::{ByteRecord, ReaderBuilder};
+use karat_core::json;
+
+use super::{RawItem, SourceError};
+use crate::kind::FactType;
+use crate::kinds::fact_table::Columns;
+use crate::problem::quoted;
+
+/// How a cell is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Fact(FactType),
+    Text,
+}
+
+pub(super) struct RowSource<R> {
+    rows: csv::Reader<Limited<R>>,
+    wanted: Columns,
+    limit: usize,
+    /// Names (as JSON) and types of the columns, once the header has been read.
+    header: Option<Vec<(Vec<u8>, Cell)>>,
+    record: ByteRecord,
+    object: Vec<u8>,
+    rows_seen: bool,
+    ended: bool,
+}
+
+impl<R: BufRead> RowSource<R> {
+    pub(super) fn new(input: R, wanted: &[(String, FactType)], limit: usize) -> Self {
+        let rows = ReaderBuilder::new().has_headers(false).from_reader(Limited { input, left: 0 });
+        Self {
+            rows,
+            wanted: Columns::new(wanted, ""),
+            limit,
+            header: None,
+            record: ByteRecord::new(),
+            object: Vec::new(),
+            rows_seen: false,
+            ended: false,
+        }
+    }
+
+    pub(super) fn next_item(&mut self) -> Option<Result<RawItem<'_>, SourceError>> {
+        if self.ended {
+            return None;
+        }
+        match self.next_row() {
+            Ok(Some(line)) => Some(Ok(RawItem { line, bytes: &self.object })),
+            Ok(None) => {
+                self.ended = true;
+                None
+            }
+            Err(error) => {
+                self.ended = !error.resumable;
+                Some(Err(error))
+            }
+        }
+    }
+
+    fn next_row(&mut self) -> Result<Option<u64>, SourceError> {
+        if self.header.is_none() {
+            let Some(line) = self.read_record()? else { return Err(SourceError::empty()) };
+            self.header = Some(self.read_header(line)?);
+        }
+        let Some(line) = self.read_record()? else {
+            return if self.rows_seen { Ok(None) } else { Err(SourceError::empty()) };
+        };
+        self.rows_seen = true;
+        let header = self.header.as_deref().unwrap_or_default();
+        self.object.clear();
+        self.object.push(b'{');
+        for ((name, cell), bytes) in header.iter().zip(&self.record) {
+            let Ok(text) = std::str::from_utf8(bytes) else {
+                let found = format!("bytes that are not UTF-8 in the column {}", String::from_utf8_lossy(name));
+                return Err(SourceError::skipped(line, found, "text in UTF-8", "save the file as UTF-8"));
+            };
+            // An empty cell is a missing fact.
+            if text.is_empty() {
+                continue;
+            }
+            if self.object.len() > 1 {
+                self.object.push(b',');
+            }
+            self.object.extend_from_slice(name);
+            self.object.push(b':');
+            write_cell(&mut self.object, text, *cell);
+        }
+        self.object.push(b'}');
+        Ok(Some(line))
+    }
+
+    fn read_header(&self, line: u64) -> Result<Vec<(Vec<u8>, Cell)>, SourceError> {
+        let mut header = Vec::new();
+        for (at, bytes) in self.record.iter().enumerate() {
+            let refuse = |found: String, mend: &str| {
+                Err(SourceError::fatal(line, found, "a name of its own for each column", mend))
+            };
+            let Ok(name) = std::str::from_utf8(bytes).map(str::trim) else {
+                return refuse("bytes that are not UTF-8 in the header".to_owned(), "save the file as UTF-8");
+            };
+            if name.is_empty() {
+                return refuse(format!("no name for column {}", at + 1), "name it in the first row");
+            }
+            let mut written = Vec::new();
+            json::write_string(&mut written, name);
+            if header.iter().any(|(other, _)| *other == written) {
+                return refuse(format!("the column {} a second time", quoted(name)), "remove one of them");
+            }
+            let cell = self.wanted.find(name).map_or(Cell::Text, |(fact_type, _)| Cell::Fact(fact_type));
+            header.push((written, cell));
+        }
+        Ok(header)
+    }
+
+    /// Reads the next record, and says in which line it begins.
+    fn read_record(&mut self) -> Result<Option<u64>, SourceError> {
+        // The parser reads ahead by its own buffer, so a record may take that much beyond the limit.
+        self.rows.get_mut().left = (self.limit as u64).saturating_add(1 << 16);
+        let line = self.rows.position().line();
+        match self.rows.read_byte_record(&mut self.record) {
+            Ok(false) => Ok(None),
+            Ok(true) => {
+                let line = self.record.position().map_or(line, csv::Position::line);
+                if self.record.as_slice().len() > self.limit {
+                    return Err(SourceError::too_long(line, self.limit));
+                }
+                Ok(Some(line))
+            }
+            Err(error) => Err(explain(&error, line)),
+        }
+    }
+}
+
+fn explain(error: &csv::Error, line: u64) -> SourceError {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let line = pos.as_ref().map_or(line, csv::Position::line);
+            let mend = "give every row the cells of the header; put a text with commas in double quotes";
+            SourceError::skipped(line, format!("{len} cells"), format!("{expected_len} cells as in the header"), mend)
+        }
+        csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            let found = "a row that is longer than the limit";
+            SourceError::fatal(line, found, "a shorter row", "close the double quotes that it opens, or raise the limit")
+        }
+        csv::ErrorKind::Io(error) => SourceError::unreadable(line, error),
+        _ => SourceError::fatal(line, format!("an error: {error}"), "a CSV table", ""),
+    }
+}
+
+/// Writes a cell as the JSON value of its column's type. What does not fit stays a text: the reader says what is wrong.
+fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
+    let trimmed = text.trim();
+    match cell {
+        Cell::Fact(FactType::Number) => match parse_number(trimmed) {
+            Some(number) => json::write_number(out, number),
+            None => json::write_string(out, text),
+        },
+        Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("true") => out.extend_from_slice(b"true"),
+        Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("false") => out.extend_from_slice(b"false"),
+        _ => json::write_string(out, text),
+    }
+}
+
+/// A finite decimal; a whole number that a double cannot hold exactly is none.
+fn parse_number(text: &str) -> Option<f64> {
+    /// Every whole number up to here is a double of its own (2^53).
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
+    let number = text.parse::<f64>().ok().filter(|number| is_decimal && number.is_finite())?;
+    (number.abs() <= EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
+}
+
+/// A stream that fails when one record asks for too many bytes, such as after a quote that is never closed.
+struct Limited<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let allowed = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.input.read(buffer.get_mut(..allowed).unwrap_or_default())?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
