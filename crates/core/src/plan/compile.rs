@@ -159,7 +159,9 @@ impl Compiler<'_> {
         self.instructions.push(Instruction::Band { thresholds, published, to: band });
         let tier = self.tiers(&dimensions, &gates, published);
         let groups = groups.into_iter().map(|(reading, _)| reading).collect();
+        let lets = (0..card.lets.len()).map(|at| self.lets.get(&at).copied()).collect();
         Places {
+            lets,
             dimensions,
             groups,
             composite,
