@@ -39,6 +39,8 @@ pub enum Verb {
     /// List, show, check, start and compare scorecards
     #[command(subcommand)]
     Card(CardVerb),
+    /// Check the engine against cases that say what the answer is
+    Conform(ConformArgs),
     /// Score the built-in examples; needs no files
     Demo,
 }
@@ -99,6 +101,27 @@ pub struct ExplainArgs {
     /// The screen (the default on a terminal)
     #[arg(long)]
     pub table: bool,
+}
+
+/// Cases to answer.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A case is one line {\"id\", \"fn\", \"input\", \"expected\"}, with a \"tolerance\" for its numbers where 2e-9 will not do.
+The exit status is 1 when a case failed or a line holds no case; what is refused or unknown did not pass either, and is
+counted on its own.")]
+pub struct ConformArgs {
+    /// Print one line {"id", "fn", "output"} per case instead, or {"id", "fn", "refused"}; compares nothing
+    #[arg(long, conflicts_with_all = ["json", "table"])]
+    pub emit: bool,
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A table (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// Cases, one JSON object per line; `-` or none reads standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
 }
 
 /// Work on scorecards.
