@@ -60,7 +60,10 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
     if let Some(card) = released(wanted) {
         return Ok(CardText { name: card.name.to_owned(), text: card.text.to_owned() });
     }
-    let is_path = wanted.contains(['/', '\\']) || wanted.ends_with(".toml") || Path::new(wanted).exists();
+    let is_path = wanted == "-"
+        || wanted.contains(['/', '\\'])
+        || wanted.ends_with(".toml")
+        || Path::new(wanted).exists();
     if is_path {
         let text = input::read_text(wanted, "a scorecard")?;
         return Ok(CardText { name: wanted.to_owned(), text });
@@ -78,7 +81,13 @@ fn id(card: &Embedded) -> &'static str {
 }
 
 fn unknown(wanted: &str) -> Failure {
-    let asked = wanted.split('@').next().unwrap_or_default();
+    let (asked, version) = wanted.split_once('@').unwrap_or((wanted, ""));
+    let versions: Vec<&str> =
+        EMBEDDED.iter().filter(|card| id(card) == asked).map(|card| card.name).collect();
+    if !versions.is_empty() {
+        let failure = Failure::new(format!("there is no version `{version}` of `{asked}`"));
+        return failure.help(format!("there are: {}", versions.join(", ")));
+    }
     let failure = Failure::new(format!("there is no scorecard `{wanted}`"));
     let failure = match nearest(asked, EMBEDDED.iter().map(id)) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),

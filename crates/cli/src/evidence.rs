@@ -1,13 +1,14 @@
 //! The files of evidence on the command line, cut into items one at a time.
 
 use std::fs::{File, metadata};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use karat_evidence::source::{Layout, Source};
 use karat_evidence::{FactType, Kind, ReaderOptions};
 
 use crate::failure::Failure;
+use crate::output::{Color, FAINT, Screen};
 use crate::progress::Progress;
 use crate::session::{Place, Refusal};
 
@@ -49,18 +50,19 @@ pub type Visit<'v> = dyn FnMut(Place<'_>, Result<&[u8], Refusal>) -> Result<Flow
 pub struct Files {
     paths: Vec<String>,
     bytes: Option<u64>,
+    color: Color,
 }
 
 impl Files {
     /// The files named, or standard input if none is. Fails before anything is scored if one of them is not there.
-    pub fn new(paths: &[String]) -> Result<Self, Failure> {
+    pub fn new(paths: &[String], color: Color) -> Result<Self, Failure> {
         let paths = if paths.is_empty() { vec![String::from("-")] } else { paths.to_vec() };
         let mut bytes = Some(0u64);
         for path in &paths {
             let size = if path == "-" { None } else { size(path)? };
             bytes = bytes.zip(size).map(|(sum, size)| sum.saturating_add(size));
         }
-        Ok(Self { paths, bytes })
+        Ok(Self { paths, bytes, color })
     }
 
     /// How many bytes there are, if that is known.
@@ -72,6 +74,12 @@ impl Files {
     pub fn each(&self, wanted: &Wanted, progress: &Progress, visit: &mut Visit<'_>) -> Result<(), Failure> {
         for path in &self.paths {
             let flow = if path == "-" {
+                if io::stdin().is_terminal() {
+                    writeln!(
+                        Screen::stderr(self.color),
+                        "{FAINT}reading standard input; Ctrl-D ends it{FAINT:#}"
+                    )?;
+                }
                 let input = BufReader::with_capacity(BUFFER, progress.count(io::stdin().lock()));
                 items("standard input", input, Layout::Auto, wanted, visit)?
             } else {

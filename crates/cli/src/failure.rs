@@ -48,7 +48,7 @@ impl Failure {
     pub fn reading(path: &str, error: &io::Error) -> Self {
         let help = match error.kind() {
             io::ErrorKind::NotFound => "check the spelling; paths are relative to the current folder",
-            io::ErrorKind::IsADirectory => "name the files in it, for example with `*.jsonl`",
+            io::ErrorKind::IsADirectory => "name the files in it, or all of them with `*`",
             io::ErrorKind::PermissionDenied => "the current user may not read it",
             _ => return Self::new(format!("cannot read `{path}`: {}", reason(error))),
         };

@@ -1,9 +1,13 @@
 //! Reading a record back: its facts, to recompute it, and what differs when the bytes do.
 
+use std::fmt;
+
 use karat_core::facts::{Digest, Fact};
 use karat_core::number::Decimal;
 use karat_core::scorecard::{FactType, Scorecard};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::error::Category;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -56,7 +60,9 @@ impl Claim {
     pub fn override_weights(&self) -> Result<Option<Vec<(String, Decimal)>>, Failure> {
         match self.value.pointer("/override/given") {
             None | Some(Value::Null) => Ok(None),
-            Some(given) => weights(given, "override.given").map(Some).map_err(broken),
+            Some(given) => weights(&given.to_string())
+                .map(Some)
+                .map_err(|problem| broken(format!("`override.given`: {problem}"))),
         }
     }
 
@@ -106,24 +112,60 @@ impl Claim {
     }
 }
 
-/// Weights by dimension from a JSON object: every value a decimal of at most six places.
-pub fn weights(object: &Value, path: &str) -> Result<Vec<(String, Decimal)>, String> {
-    let Some(members) = object.as_object() else {
-        return Err(format!("`{path}` is not an object of weights by dimension"));
-    };
-    members
-        .iter()
-        .map(|(name, weight)| {
-            let text = weight.as_number().map(ToString::to_string);
-            match text.as_deref().map(Decimal::parse) {
-                Some(Ok((weight, true))) => Ok((name.clone(), weight)),
-                Some(Ok((_, false))) => {
-                    Err(format!("the weight of `{}` is {weight}: at most six decimals", clean(name)))
-                }
-                _ => Err(format!("the weight of `{}` is {weight}, expected a number", clean(name))),
+/// Weights by dimension from a JSON object: every name once, every value a decimal of at most six places.
+pub fn weights(text: &str) -> Result<Vec<(String, Decimal)>, String> {
+    let Members(members) = serde_json::from_str(text).map_err(|error| match error.classify() {
+        Category::Data => String::from("it is JSON, but not an object"),
+        _ => format!("it is not JSON, from line {}, column {} on", error.line(), error.column()),
+    })?;
+    let mut weights: Vec<(String, Decimal)> = Vec::with_capacity(members.len());
+    for (name, weight) in members {
+        if weights.iter().any(|(known, _)| *known == name) {
+            return Err(format!("`{}` stands there twice", clean(&name)));
+        }
+        let text = weight.as_number().map(ToString::to_string);
+        match text.as_deref().map(Decimal::parse) {
+            Some(Ok((decimal, true))) => weights.push((name, decimal)),
+            Some(Ok((_, false))) => {
+                return Err(format!("the weight of `{}` is {weight}: at most six decimals", clean(&name)));
             }
-        })
-        .collect()
+            _ => {
+                return Err(format!(
+                    "the weight of `{}` is {}, expected a number",
+                    clean(&name),
+                    short(&weight)
+                ));
+            }
+        }
+    }
+    Ok(weights)
+}
+
+/// The members of a JSON object as they stand, a repeated name included: a map would keep the last one in silence.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of weights by dimension")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
+    }
 }
 
 fn broken(message: String) -> Failure {
@@ -241,11 +283,17 @@ mod tests {
 
     #[test]
     fn weights_are_decimals_of_six_places() {
-        let given: Value = serde_json::from_str(r#"{"accuracy":0.12,"safety":1e-6}"#).unwrap();
-        let read = weights(&given, "x").unwrap();
+        let read = weights(r#"{"accuracy":0.12,"safety":1e-6}"#).unwrap();
         assert_eq!(read[0], ("accuracy".to_owned(), Decimal::from_millionths(120_000)));
         assert_eq!(read[1], ("safety".to_owned(), Decimal::from_millionths(1)));
-        assert!(weights(&serde_json::json!({"a": 0.123_456_7}), "x").unwrap_err().contains("six decimals"));
-        assert!(weights(&serde_json::json!({"a": "0.5"}), "x").unwrap_err().contains("expected a number"));
+        for (bad, why) in [
+            (r#"{"a": 0.1234567}"#, "six decimals"),
+            (r#"{"a": "0.5"}"#, "expected a number"),
+            (r#"{"a": 0.5, "a": 0.1}"#, "twice"),
+            ("[0.5]", "not an object"),
+            ("{\"a\": 0.5", "column 9"),
+        ] {
+            assert!(weights(bad).unwrap_err().contains(why), "{bad}");
+        }
     }
 }

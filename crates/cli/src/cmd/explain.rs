@@ -48,7 +48,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let wanted = session.as_ref().map_or(Wanted { kind: Kind::Facts, facts: Vec::new() }, Session::wanted);
     let mut found: Vec<Explained> = Vec::new();
-    let files = Files::new(std::slice::from_ref(&args.file))?;
+    let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
         let explained = match (claim(bytes), &mut session) {
@@ -128,14 +128,11 @@ fn verified(
     };
     let (digest, own) = (claim.text("/scorecard/digest")?, base.card().digest.to_string());
     if digest != own || base.card().name() != named {
-        let message = format!(
-            "the record was made with `{}`, another scorecard than `{}`",
-            clean(&named),
-            base.card().name()
-        );
+        let message =
+            format!("the record was made with another scorecard than this `{}`", base.card().name());
         return Err(Failure::with_exit(Exit::VerificationFailed, message)
-            .help(format!("it names {}", clean(digest)))
-            .help(format!("this is   {own}"))
+            .help(format!("it names {}, {}", clean(&named), clean(digest)))
+            .help(format!("this is {}, {own}", base.card().name()))
             .help("give the very scorecard it was made with: --card FILE"));
     }
     let scorer = match claim.override_weights()? {

@@ -17,27 +17,29 @@ use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::table::Table;
 use crate::render::text::clean;
-use crate::session::{Refusal, Session};
+use crate::session::{Place, Refusal, Session};
 use crate::verify::weights;
 
-/// Most fields that are listed as unread.
-const UNREAD: usize = 20;
+/// Most fields that are listed as unread, and most remarks.
+const LISTED: usize = 20;
 
 /// Scores everything that is given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let scorer = scorer(args, cli.color)?;
     let mut session = Session::new(&scorer, args.subject_field.as_deref(), cli.portable)?;
-    let files = Files::new(&args.files)?;
+    let files = Files::new(&args.files, cli.color)?;
     let as_table = args.table || (!args.json && is_watched());
     let progress = Progress::new(files.bytes(), args.no_progress || as_table);
     let mut sink: Box<dyn Sink> =
-        if as_table { Box::new(Rows::new(&scorer, cli.color)?) } else { Box::new(Lines::new()) };
-    let mut bar = Bar::new(args.fail_under);
+        if as_table { Box::new(Rows::new(&scorer, cli.color)) } else { Box::new(Lines::new()) };
+    let mut limit = FailUnder::new(args.fail_under);
+    let mut remarks = Remarks::new(as_table);
     let mut refused = 0u64;
     let wanted = session.wanted();
     files.each(&wanted, &progress, &mut |place, bytes| {
         let outcome = session.score(&place, bytes, args.as_of.as_deref(), |record, notes| {
-            bar.see(record);
+            limit.see(record);
+            remarks.see(&place, notes);
             sink.record(record, notes)
         });
         match outcome {
@@ -57,6 +59,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     })?;
     drop(progress);
     sink.flush()?;
+    remarks.report(cli.color)?;
     report_unread(&session, cli.color)?;
     if refused > 0 {
         return Err(Failure::new(match refused {
@@ -64,7 +67,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             many => format!("{many} items were refused; the others were scored"),
         }));
     }
-    Ok(bar.exit())
+    Ok(limit.exit())
 }
 
 /// The scorer, with the weights from outside if some are given.
@@ -72,10 +75,8 @@ fn scorer(args: &ScoreArgs, color: Color) -> Result<Scorer, Failure> {
     let scorer = cards::scorer(&args.card, color)?;
     let Some(path) = &args.override_file else { return Ok(scorer) };
     let text = read_text(path, "a JSON object of weights")?;
-    let value = serde_json::from_str(&text)
-        .map_err(|error| Failure::new(format!("`{path}` is not JSON: {error}")).help(OVERRIDE))?;
-    let given = weights(&value, path)
-        .map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
+    let given =
+        weights(&text).map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
     scorer.with_override(&given).map_err(|_| {
         let name = scorer.card().name();
         Failure::new(format!("`{name}` does not accept weights from outside"))
@@ -97,12 +98,46 @@ fn report_unread(session: &Session<'_>, color: Color) -> Result<(), Failure> {
         return Ok(());
     }
     let mut screen = Screen::stderr(color);
-    let more = unread.len().saturating_sub(UNREAD);
+    let more = unread.len().saturating_sub(LISTED);
     let names: Vec<String> =
-        unread.iter().take(UNREAD).map(|(path, count)| format!("`{}` ({count})", clean(path))).collect();
+        unread.iter().take(LISTED).map(|(path, count)| format!("`{}` ({count})", clean(path))).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     writeln!(screen, "{CARE}note{CARE:#}: fields that nothing reads: {}{more}", names.join(", "))?;
     Ok(())
+}
+
+/// What readers remark about items, where no table has a line for it: a record has none.
+struct Remarks {
+    ignored: bool,
+    first: Vec<String>,
+    more: u64,
+}
+
+impl Remarks {
+    fn new(ignored: bool) -> Self {
+        Self { ignored, first: Vec::new(), more: 0 }
+    }
+
+    fn see(&mut self, place: &Place<'_>, notes: &[Note]) {
+        for note in notes.iter().filter(|_| !self.ignored) {
+            if self.first.len() < LISTED {
+                self.first.push(format!("{place}: {note}"));
+            } else {
+                self.more += 1;
+            }
+        }
+    }
+
+    fn report(&self, color: Color) -> Result<(), Failure> {
+        let mut screen = Screen::stderr(color);
+        for remark in &self.first {
+            writeln!(screen, "{CARE}note{CARE:#}: {}", clean(remark))?;
+        }
+        if self.more > 0 {
+            writeln!(screen, "{CARE}note{CARE:#}: and {} more such notes", self.more)?;
+        }
+        Ok(())
+    }
 }
 
 /// Where records go.
@@ -140,19 +175,22 @@ impl Sink for Lines {
 struct Rows {
     screen: Screen,
     table: Table,
+    has_head: bool,
 }
 
 impl Rows {
-    fn new(scorer: &Scorer, color: Color) -> Result<Self, Failure> {
-        let mut screen = Screen::stdout(color);
+    fn new(scorer: &Scorer, color: Color) -> Self {
+        let screen = Screen::stdout(color);
         let table = Table::new(scorer.card(), screen.width);
-        write!(screen, "{}", table.head(scorer.card()))?;
-        Ok(Self { screen, table })
+        Self { screen, table, has_head: false }
     }
 }
 
 impl Sink for Rows {
     fn record(&mut self, record: &Record<'_>, notes: &[Note]) -> Result<(), Failure> {
+        if !std::mem::replace(&mut self.has_head, true) {
+            write!(self.screen, "{}", self.table.head(record.card))?;
+        }
         write!(self.screen, "{}", self.table.row(record, notes))?;
         Ok(self.screen.show()?)
     }
@@ -163,14 +201,14 @@ impl Sink for Rows {
 }
 
 /// What `--fail-under` has seen. The exit status is that of the gravest case.
-struct Bar {
+struct FailUnder {
     points: Option<Decimal>,
     blocked: bool,
     below: bool,
     inconclusive: bool,
 }
 
-impl Bar {
+impl FailUnder {
     fn new(points: Option<Decimal>) -> Self {
         Self { points, blocked: false, below: false, inconclusive: false }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use karat_core::number::UNITS_PER_ONE;
-use karat_core::record::{Published, Record, Status, Warning};
+use karat_core::record::{Published, Record, Warning};
 use karat_core::scorecard::{MissingPolicy, Publish, Scale, Scorecard};
 use karat_evidence::Note;
 use unicode_width::UnicodeWidthStr as _;
@@ -12,7 +12,7 @@ use crate::explanation::{open, policy};
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::render::bar::bar;
 use crate::render::number::{billionths, percent, published};
-use crate::render::text::{clean, fit, list, wrap};
+use crate::render::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the coverage.
 const COVERAGE: usize = 5;
@@ -28,6 +28,7 @@ pub struct Table {
     decimals: usize,
     bar: usize,
     badge: usize,
+    width: usize,
 }
 
 impl Table {
@@ -44,7 +45,7 @@ impl Table {
             Some(longest) => longest.clamp("verdict".len(), 14),
             None => 0,
         };
-        let mut table = Self { scale, subject: 0, whole, decimals, bar: 0, badge };
+        let mut table = Self { scale, subject: 0, whole, decimals, bar: 0, badge, width: width.max(40) };
         let gaps = if badge == 0 { 3 } else { 4 };
         let fixed = table.score() + badge + COVERAGE + gaps * GAP.len();
         let free = width.saturating_sub(fixed);
@@ -88,12 +89,11 @@ impl Table {
     /// One record: its row, and below it what a reader of the number should know.
     pub fn row(&self, record: &Record<'_>, about: &[Note]) -> String {
         let mut text = self.who(record);
-        let shown = match record.published {
-            Some(number) => self.aligned(number),
-            None => fit(record.status.name(), self.score()),
+        let (shown, bar) = match record.score.zip(record.published) {
+            Some((score, number)) => (self.aligned(number), bar(score.units(), UNITS_PER_ONE, self.bar)),
+            None => (fit("-", self.score()), fit(record.status.name(), self.bar)),
         };
-        let units = record.score.map_or(0, |score| score.units());
-        let _ = write!(text, "{GAP}{shown}{GAP}{BAR}{}{BAR:#}", bar(units, UNITS_PER_ONE, self.bar));
+        let _ = write!(text, "{GAP}{shown}{GAP}{BAR}{bar}{BAR:#}");
         if self.badge > 0 {
             let badge = match &record.tier {
                 Some(tier) => tier.name,
@@ -103,7 +103,7 @@ impl Table {
         }
         let _ = writeln!(text, "{GAP}{:>COVERAGE$}", percent(record.coverage));
         for (style, line) in notes(record, about) {
-            for part in wrap(&line, 74) {
+            for part in wrap(&line, self.width - 2) {
                 let _ = writeln!(text, "  {style}{part}{style:#}");
             }
         }
@@ -112,11 +112,11 @@ impl Table {
 
     /// The subject, and the item where it has a name of its own and there is room.
     fn who(&self, record: &Record<'_>) -> String {
-        let (subject, id) = (record.item.subject, record.item.id);
+        let subject = record.item.subject;
         let used = subject.width() + 1;
-        if id == subject || id.starts_with("sha256:") || used + 4 > self.subject {
+        let Some(id) = own_name(subject, record.item.id).filter(|_| used + 4 <= self.subject) else {
             return fit(subject, self.subject);
-        }
+        };
         format!("{} {FAINT}{}{FAINT:#}", clean(subject), fit(id, self.subject - used))
     }
 
@@ -149,8 +149,7 @@ fn notes(record: &Record<'_>, about: &[Note]) -> Vec<(anstyle::Style, String)> {
             }
             None => String::new(),
         };
-        let withheld = if record.status == Status::Withheld { "withheld: " } else { "" };
-        lines.push((FAINT, format!("{withheld}no reading for {}{range}", list(&missing))));
+        lines.push((FAINT, format!("no reading for {}{range}", list(&missing))));
     }
     if !record.gates.is_empty() {
         lines.push((CARE, format!("gate: {}", list(&record.gates))));

@@ -53,6 +53,11 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// The id of an item, if it says more than the subject: not the subject again, not a digest.
+pub fn own_name<'i>(subject: &str, id: &'i str) -> Option<&'i str> {
+    (id != subject && !id.starts_with("sha256:")).then_some(id)
+}
+
 /// `one`, `one and two`, `one, two and three`.
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     match names {

@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 
 use karat_core::number::UNITS_PER_ONE;
-use karat_core::record::{Condition, DimensionRecord, ReadingStatus, Reason, Record};
+use karat_core::record::{Condition, DimensionRecord, ReadingStatus, Reason, Record, Warning};
 use karat_core::scorecard::{MissingPolicy, Publish};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::explanation::{Part, Row, open, policy, rows};
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
 use crate::render::bar::span;
 use crate::render::number::{Points, billionths, cut, published};
-use crate::render::text::{clean, fit, list, wrap};
+use crate::render::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the name of a part.
 const NAME: usize = 20;
@@ -34,7 +35,12 @@ pub fn waterfall(record: &Record<'_>, width: usize) -> String {
 
 fn head(text: &mut String, record: &Record<'_>) -> std::fmt::Result {
     let scale = record.card.scale.max;
-    write!(text, "{STRONG}{}{STRONG:#}  ", clean(record.item.subject))?;
+    let item = &record.item;
+    write!(text, "{STRONG}{}{STRONG:#}", clean(item.subject))?;
+    if let Some(id) = own_name(item.subject, item.id) {
+        write!(text, " {}", clean(id))?;
+    }
+    write!(text, "  ")?;
     match record.published {
         Some(number) => write!(text, "{STRONG}{}{STRONG:#} of {scale}", published(number))?,
         None => write!(text, "{CARE}{}{CARE:#}", record.status.name())?,
@@ -67,27 +73,35 @@ fn parts(text: &mut String, record: &Record<'_>, rows: &[Row<'_>], width: usize)
     )?;
     for row in rows {
         let (before, after) = (points.shown(row.before), points.shown(row.after));
-        let (reading, share) = match row.part {
-            Part::Dimension(dimension) => (
-                dimension.reading.map_or_else(|| String::from("-"), billionths),
+        let amount = points.signed(after - before);
+        let [reading, share, amount] = match row.part {
+            Part::Dimension(DimensionRecord { reading: None, .. }) => [const { String::new() }; 3],
+            Part::Dimension(dimension) => [
+                dimension.reading.map(billionths).unwrap_or_default(),
                 format!("{}%", cut(dimension.effective_weight, 7, 1)),
-            ),
-            _ => (String::new(), String::new()),
+                amount,
+            ],
+            _ => [String::new(), String::new(), amount],
         };
+        let total = points.text(after);
+        let name = fit(row.name, NAME);
+        write!(text, "{name} {reading:>READING$} {share:>SHARE$} {amount:>AMOUNT$} {total:>AMOUNT$}")?;
         let style = match &row.part {
             _ if after < before => LOSS,
             Part::Dimension(_) => BAR,
             _ => GAIN,
         };
         let (lead, block) = span(row.before.units(), row.after.units(), UNITS_PER_ONE, bar);
-        writeln!(
-            text,
-            "{} {reading:>READING$} {share:>SHARE$} {:>AMOUNT$} {:>AMOUNT$}  {lead}{style}{block}{style:#}",
-            fit(row.name, NAME),
-            points.signed(after - before),
-            points.text(after),
-        )?;
-        if let Some((style, note)) = note(row, record) {
+        let note = note(row, record);
+        match note {
+            Some((style, note)) if block.is_empty() && note.width() <= bar => {
+                writeln!(text, "  {style}{note}{style:#}")?;
+                continue;
+            }
+            _ if block.is_empty() => writeln!(text)?,
+            _ => writeln!(text, "  {lead}{style}{block}{style:#}")?,
+        }
+        if let Some((style, note)) = note {
             lines(text, style, &note, width)?;
         }
     }
@@ -119,29 +133,34 @@ fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(anstyle::Style, String)> 
     match &row.part {
         Part::Dimension(dimension) => dimension_note(dimension, record).map(|note| (FAINT, note)),
         Part::Mean => Some((FAINT, format!("the {} mean of the readings in place of their sum", row.name))),
-        Part::Rule { when, set } => Some((FAINT, format!("rule: {when} holds, so the score becomes {set}"))),
-        Part::Gate { when } => Some((CARE, format!("gate: {when} holds, so the score is capped"))),
+        Part::Rule { when, set } => {
+            Some((FAINT, format!("rule: `{when}` holds, so the score becomes `{set}`")))
+        }
+        Part::Gate { when } => Some((CARE, format!("gate: `{when}` holds, so the score is capped"))),
     }
 }
 
 fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> Option<String> {
+    let status = dimension.status.name();
     let why = match dimension.reason {
         Reason::None => String::new(),
+        // The fact is called as the dimension: the status says it already.
+        Reason::Needs(name) if name == dimension.key => String::new(),
         reason => format!(": {reason}"),
-    };
-    let policy = match policy(record, dimension.key) {
-        Some(MissingPolicy::Exclude) | None => "left out of the mean",
-        Some(MissingPolicy::Zero) => "counted as 0",
-        Some(MissingPolicy::Default(_)) => "the card's default was used",
-        Some(MissingPolicy::Withhold) => "the score is withheld",
     };
     match dimension.status {
         ReadingStatus::Scored if why.is_empty() => None,
         ReadingStatus::Scored | ReadingStatus::Gated | ReadingStatus::NotApplicable => {
-            Some(format!("{}{why}", dimension.status.name()))
+            Some(format!("{status}{why}"))
         }
         ReadingStatus::Missing | ReadingStatus::Failed => {
-            Some(format!("{}{why}; {policy}", dimension.status.name()))
+            let instead = match policy(record, dimension.key) {
+                Some(MissingPolicy::Exclude) | None => "left out",
+                Some(MissingPolicy::Zero) => "counts as 0",
+                Some(MissingPolicy::Default(_)) => "default used",
+                Some(MissingPolicy::Withhold) => "score withheld",
+            };
+            Some(format!("{status}{why}, {instead}"))
         }
     }
 }
@@ -187,7 +206,8 @@ fn verdict(text: &mut String, record: &Record<'_>, width: usize) -> std::fmt::Re
     for name in quiet {
         lines(text, CARE, &format!("gate `{name}` holds; it did not lower the score"), width)?;
     }
-    for warning in &record.warnings {
+    // A default that was used stands beside its dimension already.
+    for warning in record.warnings.iter().filter(|warning| !matches!(warning, Warning::DefaultUsed { .. })) {
         lines(text, CARE, &format!("warning: {warning}"), width)?;
     }
     Ok(())

@@ -11,6 +11,9 @@ use crate::scorecard::{Dimension, FactDeclaration, FactType, MissingPolicy, Scor
 /// Bytes of formulas that may be evaluated again inside branches; beyond it, ranges are wider but still hold.
 const FUEL: u32 = 4_000_000;
 
+/// How many lets deep a condition or a possible failure is followed.
+pub(super) const LETS_DEEP: u32 = 8;
+
 /// The ranges of a card's symbols.
 pub(super) struct Declared<'a> {
     pub(super) card: &'a Scorecard,
@@ -91,7 +94,7 @@ impl<'a> Declared<'a> {
         conditions: impl IntoIterator<Item = &'e Expr<Symbol>>,
     ) -> Option<Narrowed<'_>> {
         let mut inside = self.plain();
-        conditions.into_iter().all(|condition| inside.assume(condition, true)).then_some(inside)
+        conditions.into_iter().all(|condition| inside.assume(condition, true, LETS_DEEP)).then_some(inside)
     }
 
     /// The surroundings in which nothing more is known.
@@ -114,15 +117,17 @@ impl<'a> Declared<'a> {
 
 /// The range that a card declares for a fact.
 fn declared_range(card: &Scorecard, fact: &FactDeclaration) -> Range {
-    if fact.kind != FactType::Number {
-        return Range::Flag(None);
-    }
+    if fact.kind == FactType::Number { Range::Number(limits(card, fact)) } else { Range::Flag(None) }
+}
+
+/// The range that a card declares for a number.
+pub(super) fn limits(card: &Scorecard, fact: &FactDeclaration) -> Interval {
     let whole = fact.max_fact.and_then(|at| card.facts.get(at)).map_or(f64::INFINITY, |whole| whole.max);
-    Range::Number(Interval { low: fact.min, high: fact.max.min(whole).max(fact.min) })
+    Interval { low: fact.min, high: fact.max.min(whole).max(fact.min) }
 }
 
 /// A value as a reading: on the grid of 1e-9, within 0..1.
-fn to_grid(value: f64) -> f64 {
+pub(super) fn to_grid(value: f64) -> f64 {
     round(value.clamp(0.0, 1.0) * BILLION as f64) / BILLION as f64
 }
 
@@ -153,7 +158,7 @@ impl Surroundings for Declared<'_> {
 
     fn branch(&self, condition: &Expr<Symbol>, truth: bool, branch: &Expr<Symbol>) -> Option<(Range, Known)> {
         let mut inside = self.plain();
-        inside.assume(condition, truth).then(|| evaluate_known(branch, &inside))
+        inside.assume(condition, truth, LETS_DEEP).then(|| evaluate_known(branch, &inside))
     }
 }
 
@@ -170,7 +175,7 @@ impl<'a> Narrowed<'a> {
     /// The same surroundings, where `condition` is also `truth`. `None`: that cannot be.
     pub(super) fn and(&self, condition: &Expr<Symbol>, truth: bool) -> Option<Self> {
         let mut inside = Self { known: self.known.clone(), lets: RefCell::default(), ..*self };
-        inside.assume(condition, truth).then_some(inside)
+        inside.assume(condition, truth, LETS_DEEP).then_some(inside)
     }
 
     /// Whether nothing is known beyond the declared ranges.
@@ -185,8 +190,8 @@ impl<'a> Narrowed<'a> {
         inside
     }
 
-    /// Narrows by `condition` being `truth`; false if that cannot be.
-    fn assume(&mut self, condition: &Expr<Symbol>, truth: bool) -> bool {
+    /// Narrows by `condition` being `truth`, looked up through so many `lets`; false if that cannot be.
+    fn assume(&mut self, condition: &Expr<Symbol>, truth: bool, lets: u32) -> bool {
         match &condition.kind {
             ExprKind::Name(symbol) => {
                 let possible = self.range(*symbol).0.flag() != Some(!truth);
@@ -195,15 +200,16 @@ impl<'a> Narrowed<'a> {
                     Symbol::Let(at) => self.declared.card.lets.get(*at).map(|named| &named.formula),
                     _ => None,
                 };
-                let deeper = definition.filter(|formula| self.declared.pay(formula.text.len()));
-                possible && deeper.is_none_or(|formula| self.assume(&formula.expr, truth))
+                let deeper = definition.filter(|formula| lets > 0 && self.declared.pay(formula.text.len()));
+                possible
+                    && deeper.is_none_or(|formula| self.assume(&formula.expr, truth, lets.saturating_sub(1)))
             }
-            ExprKind::Unary(Unary::Not, operand) => self.assume(operand, !truth),
+            ExprKind::Unary(Unary::Not, operand) => self.assume(operand, !truth, lets),
             ExprKind::Binary(Binary::And, left, right) if truth => {
-                self.assume(left, true) && self.assume(right, true)
+                self.assume(left, true, lets) && self.assume(right, true, lets)
             }
             ExprKind::Binary(Binary::Or, left, right) if !truth => {
-                self.assume(left, false) && self.assume(right, false)
+                self.assume(left, false, lets) && self.assume(right, false, lets)
             }
             ExprKind::Binary(operator, left, right) => {
                 let Some(operator) = comparison(*operator, truth) else { return true };

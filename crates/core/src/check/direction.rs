@@ -8,9 +8,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::declared::{Declared, Narrowed};
-use super::findings::let_roots;
 use super::range::{Interval, Known, Range, evaluate, evaluate_known};
 use super::readings::may_fail;
+use super::shares::let_roots;
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
 use crate::scorecard::{Dimension, FactType, Scorecard};
 

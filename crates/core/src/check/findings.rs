@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::formula::{ExprKind, Formula, Symbol};
+use crate::formula::Formula;
 use crate::scorecard::Scorecard;
 
 /// A place in the card where a formula stands.
@@ -101,8 +101,13 @@ impl<'a> Findings<'a> {
                     && finding.diagnostic.severity != Severity::Error
                 {
                     used = true;
+                    let kept_already = finding.diagnostic.severity == Severity::Note;
                     finding.diagnostic.severity = Severity::Note;
-                    finding.diagnostic.help = alloc::format!("kept: {}", keep.why);
+                    finding.diagnostic.help = if kept_already {
+                        alloc::format!("{} {}", finding.diagnostic.help, keep.why)
+                    } else {
+                        alloc::format!("kept: {}", keep.why)
+                    };
                 }
             }
             // What depends on more than the item cannot be seen in a card: there the author's word is all there is.
@@ -141,33 +146,4 @@ impl<'a> Findings<'a> {
         diagnostics.dedup();
         diagnostics
     }
-}
-
-/// For every let: the facts and the readings that it rests on, through other lets.
-pub(super) fn let_roots(card: &Scorecard) -> Vec<Vec<Symbol>> {
-    let mut roots: Vec<Vec<Symbol>> = Vec::with_capacity(card.lets.len());
-    for named in &card.lets {
-        let found = roots_of(&named.formula.expr, &roots);
-        roots.push(found);
-    }
-    roots
-}
-
-/// The facts and readings that a formula rests on, through lets.
-pub(super) fn roots_of(expr: &crate::formula::Expr<Symbol>, lets: &[Vec<Symbol>]) -> Vec<Symbol> {
-    let mut found: Vec<Symbol> = Vec::new();
-    let mut add = |symbol: Symbol| {
-        if !found.contains(&symbol) {
-            found.push(symbol);
-        }
-    };
-    expr.walk(&mut |node| {
-        if let ExprKind::Name(symbol) = node.kind {
-            match symbol {
-                Symbol::Let(at) => lets.get(at).into_iter().flatten().for_each(|&root| add(root)),
-                other => add(other),
-            }
-        }
-    });
-    found
 }

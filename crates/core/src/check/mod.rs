@@ -3,16 +3,21 @@
 //!
 //! Everything rests on intervals: [`range`] evaluates a formula over the ranges that the facts declare.
 
+mod cliffs;
 mod declared;
 mod direction;
 mod findings;
 pub mod range;
 mod readings;
+mod shares;
+mod steps;
+mod traps;
 mod types;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::cliffs::Cliff;
 use self::declared::Declared;
 pub use self::direction::Direction;
 use self::findings::Findings;
@@ -38,6 +43,10 @@ pub struct Report {
     pub readings: Vec<(String, Interval)>,
     /// Every number and condition among the facts, and how the score moves when it grows.
     pub directions: Vec<(String, Direction)>,
+    /// Where a small change can move the score far, the largest first.
+    pub cliffs: Vec<Cliff>,
+    /// Dimensions that earn points for doing nothing, and how many points of the scale.
+    pub idle: Vec<(String, f64)>,
 }
 
 /// Reads and checks the text of a card.
@@ -62,11 +71,19 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     let wrong = types::check(card, &mut findings);
     let declared = Declared::new(card);
     readings::check(card, &declared, &wrong, &mut findings);
-    let readings = card.dimensions.iter().zip(&declared.values);
-    let readings = readings.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();
-    let present = Declared::present(card);
-    let directions = direction::directions(card, &present);
-    (findings.finish(), Report { readings, directions })
+    let directions = direction::directions(card, &Declared::present(card));
+    let shares = shares::all(card);
+    let cliffs = cliffs::check(card, &declared, &shares, &mut findings);
+    cliffs::strict_thresholds(card, &mut findings);
+    traps::self_reported(card, &shares, &directions, &mut findings);
+    let idle = traps::idle(card, &shares, &mut findings);
+    traps::coverage_picking(card, &mut findings);
+    traps::fallbacks(card, &mut findings);
+    traps::never_matters(card, &declared, &mut findings);
+    traps::unused(card, &mut findings);
+    let values = card.dimensions.iter().zip(&declared.values);
+    let readings = values.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();
+    (findings.finish(), Report { readings, directions, cliffs, idle })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::declared::{Declared, Narrowed};
+use super::declared::{Declared, LETS_DEEP, Narrowed};
 use super::findings::{Findings, Site};
 use super::range::{Interval, evaluate};
 use crate::diagnostic::Code;
@@ -30,7 +30,7 @@ pub(super) fn check(card: &Scorecard, declared: &Declared<'_>, wrong: &[Site], f
         let value = evaluate(&rule.set.expr, &inside).number();
         prove(&format!("the score set by `{}`", rule.name), value, &rule.set, findings);
     }
-    let mut partial = Partial { declared, findings, seen: Vec::new() };
+    let mut partial = Partial { declared, findings, seen: Vec::new(), lets: LETS_DEEP };
     for (site, formula) in Site::all(card) {
         // A let is looked at where it is used: there a condition may guard it.
         let inside = match site {
@@ -81,6 +81,8 @@ struct Partial<'p, 'c, 'f> {
     findings: &'p mut Findings<'f>,
     /// Lets that were looked at without any condition: what is unguarded there needs no second look.
     seen: Vec<usize>,
+    /// How many lets deep to look on.
+    lets: u32,
 }
 
 impl Partial<'_, '_, '_> {
@@ -89,12 +91,15 @@ impl Partial<'_, '_, '_> {
             ExprKind::Name(Symbol::Let(at)) => {
                 if let Some(named) = self.declared.card.lets.get(*at)
                     && !self.seen.contains(at)
+                    && self.lets > 0
                     && self.declared.pay(named.formula.text.len())
                 {
                     if inside.is_plain() {
                         self.seen.push(*at);
                     }
+                    self.lets -= 1;
                     self.visit(&named.formula, &named.formula.expr, inside, &named.name);
+                    self.lets += 1;
                 }
             }
             ExprKind::Call(Function::If, arguments) => {
@@ -171,9 +176,16 @@ fn without_result<'e>(
 
 /// Whether some operation of a formula may have no result. Overflow aside, a formula that may not fail never does.
 pub(super) fn may_fail(expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
+    may_fail_within(expr, inside, LETS_DEEP)
+}
+
+fn may_fail_within(expr: &Expr<Symbol>, inside: &Narrowed<'_>, lets: u32) -> bool {
+    let may_fail = |part: &Expr<Symbol>, inside: &Narrowed<'_>| may_fail_within(part, inside, lets);
     match &expr.kind {
         ExprKind::Name(Symbol::Let(at)) => inside.declared.card.lets.get(*at).is_some_and(|named| {
-            !inside.declared.pay(named.formula.text.len()) || may_fail(&named.formula.expr, inside)
+            lets == 0
+                || !inside.declared.pay(named.formula.text.len())
+                || may_fail_within(&named.formula.expr, inside, lets - 1)
         }),
         ExprKind::Call(Function::If, arguments) => {
             let [condition, branches @ ..] = arguments.as_slice() else { return true };

@@ -185,3 +185,145 @@ fn deep_nesting_stays_quick() {
     body += "[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"clamp(l199, 0, 1)\"\n";
     assert!(checked(&body).card.is_some());
 }
+
+/// A card with two facts and two dimensions, the second as given.
+fn pair(second: &str, rest: &str) -> String {
+    format!(
+        "mean = \"weighted-sum\"\nscale = {{ max = 100 }}\n[facts]\na = {{ min = 0, max = 1 }}\nb = {{ min = 0, max = 1 }}\n\
+         n = {{ min = 0, integer = true }}\n\
+         [[dimension]]\nkey = \"a\"\nweight = 0.6\n[[dimension]]\nkey = \"b\"\nweight = 0.4\n{second}\n{rest}"
+    )
+}
+
+/// The cliffs of a card: condition and points.
+fn cliffs(body: &str) -> Vec<(String, f64)> {
+    let cliffs = checked(body).report.unwrap().cliffs;
+    cliffs.into_iter().map(|cliff| (cliff.condition, cliff.points)).collect()
+}
+
+fn near(found: &[(String, f64)], expected: &[(&str, f64)]) -> bool {
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-6)
+}
+
+#[test]
+fn cliffs_have_their_size() {
+    for (second, rest, expected) in [
+        ("when = \"a > 0.7\"", "", [("a > 0.7", 40.0)].as_slice()),
+        ("when = \"a > 0.7\"\nformula = \"b / 2\"", "", &[("a > 0.7", 20.0)]),
+        ("formula = \"b * if(n > 2, 1, 0.5)\"", "", &[("n > 2", 20.0)]),
+        ("formula = \"if(b >= 0.25, 1, 0.25)\"", "", &[("b >= 0.25", 30.0)]),
+        // A kink is no cliff, and neither is the slope of a count.
+        ("formula = \"if(b >= 0.5, 1, b * 2)\"", "", &[]),
+        ("formula = \"if(n >= 10, 1, n / 10)\"", "", &[]),
+        // Nor a guard against a division by zero.
+        ("formula = \"if(n > 0, 1 / n, 0)\"", "", &[]),
+        ("", "[[rule]]\nname = \"r\"\nwhen = \"n > 2\"\nset = \"min(1, score + 0.1)\"", &[("n > 2", 10.0)]),
+        ("", "[[rule]]\nname = \"r\"\nwhen = \"score >= 0.9\"\nset = \"1\"", &[("score >= 0.9", 10.0)]),
+        ("", "[[rule]]\nname = \"r\"\nwhen = \"n == 1\"\nset = \"0.1\"", &[("n == 1", 90.0)]),
+        ("", "[[gate]]\nname = \"g\"\nwhen = \"b < 0.25\"\ncap = 40", &[("b < 0.25", 60.0)]),
+        ("", "[[gate]]\nname = \"g\"\nwhen = \"is_missing(b)\"\ncap = 40", &[]),
+    ] {
+        let found = cliffs(&pair(second, rest));
+        assert!(near(&found, expected), "{second}{rest}: {found:?}");
+    }
+}
+
+#[test]
+fn dimensions_behind_one_gate_fall_together() {
+    let body = pair("when = \"n >= 3\"", "")
+        .replace("key = \"a\"\nweight = 0.6", "key = \"a\"\nweight = 0.6\nwhen = \"n>=3\"");
+    let cliffs = checked(&body).report.unwrap().cliffs;
+    assert_eq!(cliffs.len(), 1);
+    assert_eq!((cliffs[0].points, cliffs[0].about.as_slice()), (100.0, ["a".into(), "b".into()].as_slice()));
+}
+
+#[test]
+fn strict_thresholds_are_told_where_values_are_continuous() {
+    let rule = |when: &str| {
+        said(&pair("", &format!("[[rule]]\nname = \"r\"\nwhen = \"{when}\"\nset = \"min(1, score + 0.1)\"")))
+    };
+    for strict in ["a > 0.7", "0.7 < a", "score > 0.5", "n / 3 > 1"] {
+        assert!(has(&rule(strict), "KC306 warning"), "{strict}");
+    }
+    for fine in ["a >= 0.7", "n > 2", "a > 0", "a < 0.7", "n + 1 > 2"] {
+        assert!(!has(&rule(fine), "KC306"), "{fine}");
+    }
+}
+
+#[test]
+fn what_never_matters_is_told() {
+    for (second, rest, expected) in [
+        ("when = \"a >= 0\"", "", "KC307 warning: `a >= 0` is always true"),
+        ("formula = \"if(n < 0, 1, b)\"", "", "KC307 warning: `n < 0` is always false"),
+        (
+            "",
+            "[[gate]]\nname = \"g\"\nwhen = \"a < 0.5\"\ncap = 100",
+            "KC307 warning: `g` takes nothing away",
+        ),
+        (
+            "formula = \"b / 2\"",
+            "[[tier]]\nname = \"t\"\nrequire = { b = 0.6 }\nscore = 50",
+            "KC307 warning: `t` is never reached: `b` cannot reach its floor",
+        ),
+    ] {
+        let found = said(&pair(second, rest));
+        assert!(has(&found, expected), "{second}{rest}: {found:#?}");
+    }
+    assert!(!has(&said(&pair("", "")), "KC307"));
+}
+
+#[test]
+fn a_keep_turns_a_warning_into_a_note_and_must_have_one() {
+    let keep = |code: &str, at: &str| {
+        said(&pair(
+            "when = \"a >= 0.7\"",
+            &format!("[[keep]]\ncode = \"{code}\"\nat = \"{at}\"\nwhy = \"because\""),
+        ))
+    };
+    assert!(has(&keep("KC301", "b"), "KC301 note"));
+    let other = keep("KC301", "a");
+    assert!(
+        has(&other, "KC301 warning") && has(&other, "KC208 warning: there is no warning KC301 at `a`"),
+        "{other:#?}"
+    );
+    assert!(has(&keep("KC308", "b"), "KC308 note: `b` depends on more than the evidence item"));
+    assert!(!has(&keep("KC308", "b"), "KC208 warning: there is no warning"));
+}
+
+#[test]
+fn the_largest_card_is_checked_in_bounded_time() {
+    // Lists of 256, formulas of 2048 bytes, each reading every earlier one it has room for.
+    let mut body = String::from("mean = \"weighted-mean\"\n[facts]\n");
+    for at in 0..256 {
+        body += &format!("f{at} = {{ min = 0, from = \"subject\" }}\n");
+    }
+    body += "[let]\n";
+    for at in 0..256 {
+        let mut formula = format!("f{at}");
+        let mut below = at;
+        while formula.len() < 1900 && below > 0 {
+            below -= 1;
+            formula = format!("{formula} + if(l{below} > f{below}, l{below} / f{at}, f{below})");
+        }
+        body += &format!("l{at} = \"{formula}\"\n");
+    }
+    for at in 0..256 {
+        let mut formula = String::from("f0");
+        for level in 0..60 {
+            formula = format!("if({formula}>l{},l{},f{at})", (at + level) % 256, level);
+        }
+        body += &format!(
+            "[[dimension]]\nkey = \"d{at}\"\nweight = 1\nformula = \"clamp({formula}, 0, 1)\"\nwhen = \"l{at} > 3\"\n"
+        );
+    }
+    assert!(body.len() < 1 << 20, "{}", body.len());
+    let start = std::time::Instant::now();
+    let checked = checked(&body);
+    assert!(
+        checked.card.is_some(),
+        "{:?}",
+        checked.diagnostics.iter().find(|it| it.severity == Severity::Error)
+    );
+    std::eprintln!("{:?}", start.elapsed());
+}

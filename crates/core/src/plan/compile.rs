@@ -210,7 +210,14 @@ impl Compiler<'_> {
                     MissingPolicy::Exclude | MissingPolicy::Withhold => f64::NAN,
                 };
                 let withhold = dimension.missing == MissingPolicy::Withhold;
-                MeanItem { reading: places.reading, coverage: None, fill, withhold, weight }
+                MeanItem {
+                    reading: places.reading,
+                    coverage: None,
+                    fill,
+                    withhold,
+                    optional: dimension.applies.is_some(),
+                    weight,
+                }
             },
         );
         let nested = card.groups.iter().zip(groups).enumerate();
@@ -221,6 +228,7 @@ impl Compiler<'_> {
                     coverage: Some(coverage),
                     fill: f64::NAN,
                     withhold: false,
+                    optional: true,
                     weight: card.dimensions.len() + at,
                 }
             });

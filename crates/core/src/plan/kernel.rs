@@ -1,14 +1,16 @@
 //! The loops over columns. Each is a plain loop over slices that the compiler turns into vector instructions, on every
 //! instruction set to the same bits: no operation depends on its neighbours, nothing is fused or reordered.
 
+use alloc::vec::Vec;
+
 use super::{BinaryOperator, Limits, MeanItem, Rounding, TierLevel, UnaryOperator, state};
 use crate::number::{BILLION, MILLION, UNITS_PER_ONE, round};
 use crate::scorecard::Mean;
 
-/// Rows worked on side by side in a mean.
-const LANES: usize = 32;
-/// A covered dimension, in billionths.
+/// All there is, in billionths.
 const COVERED: f64 = BILLION as f64;
+/// All there is, in units of a score.
+const UNITS: f64 = UNITS_PER_ONE as f64;
 
 /// The state of a result without value: the higher of the operands' states, or `why` if both had values.
 #[inline(always)]
@@ -54,21 +56,33 @@ fn map3(out: &mut [f64], x: &[f64], y: &[f64], z: &[f64], f: impl Fn(f64, f64, f
 /// Copies a fact column, with every NaN and the unknown value as missing. True if some value breaks its declaration.
 #[inline(always)]
 pub(super) fn load(out: &mut [f64], fact: &[f64], bound: Option<&[f64]>, limits: Limits) -> bool {
-    let mut broken = 0u64;
-    for (out, &x) in out.iter_mut().zip(fact) {
-        let x = if x.is_nan() || x == limits.unknown { state::MISSING } else { x };
-        *out = x;
-        broken |= u64::from(x < limits.min || x > limits.max || x.abs() == f64::INFINITY);
+    // Infinity is a number to a comparison: a range without ends still refuses it.
+    let (min, max) = (limits.min.max(-f64::MAX), limits.max.min(f64::MAX));
+    let mut broken = false;
+    if limits.unknown.is_nan() {
+        for (out, &x) in out.iter_mut().zip(fact) {
+            *out = if x.is_nan() { state::MISSING } else { x };
+            broken |= (x < min) | (x > max);
+        }
+    } else {
+        for (out, &x) in out.iter_mut().zip(fact) {
+            let missing = x.is_nan() | (x == limits.unknown);
+            *out = if missing { state::MISSING } else { x };
+            broken |= ((x < min) | (x > max)) & !missing;
+        }
     }
     if limits.integer {
         for &x in out.iter() {
-            broken |= u64::from(!x.is_nan() && x != libm::trunc(x));
+            let size = x.abs();
+            broken |= (size < 2_251_799_813_685_248.0) & (round(size) != size);
         }
     }
-    for (&x, &bound) in out.iter().zip(bound.unwrap_or_default()) {
-        broken |= u64::from(x > bound);
+    if let Some(bound) = bound {
+        for (&x, &bound) in out.iter().zip(bound) {
+            broken |= x > bound;
+        }
     }
-    broken != 0
+    broken
 }
 
 #[inline(always)]
@@ -142,29 +156,25 @@ pub(super) fn select(out: &mut [f64], c: &[f64], a: &[f64], b: &[f64]) {
 
 /// Values to readings: see `docs/guide/scorecard.md`, Dimensions.
 #[inline(always)]
-pub(super) fn reading(out: &mut [f64], value: &[f64], when: Option<&[f64]>, applies: Option<&[f64]>) {
+pub(super) fn reading(out: &mut [f64], value: &[f64]) {
     map1(out, value, |x| if x.is_nan() { x } else { round(x * BILLION as f64) });
-    if let Some(when) = when {
-        for (out, &when) in out.iter_mut().zip(when) {
-            *out = if when.is_nan() {
-                when
-            } else if when == 0.0 {
-                0.0
-            } else {
-                *out
-            };
-        }
+}
+
+/// Readings behind a condition: false makes them 0.
+#[inline(always)]
+pub(super) fn gate(out: &mut [f64], when: &[f64]) {
+    for (out, &when) in out.iter_mut().zip(when) {
+        let open = if when == 0.0 { 0.0 } else { *out };
+        *out = if when.is_nan() { when } else { open };
     }
-    if let Some(applies) = applies {
-        for (out, &applies) in out.iter_mut().zip(applies) {
-            *out = if applies.is_nan() {
-                applies
-            } else if applies == 0.0 {
-                state::NOT_APPLICABLE
-            } else {
-                *out
-            };
-        }
+}
+
+/// Readings that may not apply.
+#[inline(always)]
+pub(super) fn apply(out: &mut [f64], applies: &[f64]) {
+    for (out, &applies) in out.iter_mut().zip(applies) {
+        let there = if applies == 0.0 { state::NOT_APPLICABLE } else { *out };
+        *out = if applies.is_nan() { applies } else { there };
     }
 }
 
@@ -244,138 +254,221 @@ pub(super) struct Member<'a> {
     pub item: MeanItem,
     pub reading: &'a [f64],
     pub coverage: Option<&'a [f64]>,
-    /// Weight in the composite and in the coverage, per row or one for all.
+    /// Weight in the composite and in the coverage, for all rows or by the profile of each.
     pub weights: MemberWeights<'a>,
 }
 
 /// Weights of a member.
+#[derive(Clone, Copy)]
 pub(super) enum MemberWeights<'a> {
     Uniform(f64, f64),
-    /// Per profile, chosen by the profile of each row.
-    ByProfile(&'a [(f64, f64)]),
+    ByProfile(&'a [(f64, f64)], &'a [u32]),
 }
 
-/// What a mean writes.
-pub(super) struct MeanOutput<'a> {
-    pub composite: &'a mut [f64],
-    pub coverage: &'a mut [f64],
+/// Sums of a mean over the rows of a block, kept from block to block so that none is allocated.
+#[derive(Debug, Clone)]
+pub(crate) struct Sums {
+    total: Vec<f64>,
+    weight: Vec<f64>,
+    covered: Vec<f64>,
+    applicable: Vec<f64>,
+    /// The smallest reading with a weight; 0 settles a geometric or harmonic mean.
+    smallest: Vec<f64>,
+    /// 1 where the score is withheld.
+    withheld: Vec<f64>,
+    /// 1 where some member applies.
+    applies: Vec<f64>,
+    /// Readings with what stands in for missing ones.
+    used: Vec<f64>,
 }
 
-/// A mean and its coverage over all rows of a block.
-#[inline(always)]
-pub(super) fn mean(mean: Mean, top: bool, members: &[Member<'_>], profiles: &[u32], mut out: MeanOutput<'_>) {
-    let rows = out.composite.len();
-    let bulk = rows - rows % LANES;
-    let plain = members.iter().all(|member| {
-        member.item.fill.is_nan()
-            && !member.item.withhold
-            && member.coverage.is_none()
-            && matches!(member.weights, MemberWeights::Uniform(..))
-    });
-    let mut at = 0;
-    while at < rows {
-        if at < bulk {
-            if plain && matches!(mean, Mean::WeightedMean | Mean::WeightedSum) {
-                sums::<LANES, true>(mean, top, members, profiles, at, &mut out);
-            } else {
-                sums::<LANES, false>(mean, top, members, profiles, at, &mut out);
-            }
-            at += LANES;
-        } else {
-            sums::<1, false>(mean, top, members, profiles, at, &mut out);
-            at += 1;
+impl Sums {
+    pub(crate) fn new(rows: usize) -> Self {
+        let column = || alloc::vec![0.0; rows];
+        Self {
+            total: column(),
+            weight: column(),
+            covered: column(),
+            applicable: column(),
+            smallest: column(),
+            withheld: column(),
+            applies: column(),
+            used: column(),
         }
     }
 }
 
-/// `N` rows of a column, from row `at`.
+/// A mean and its coverage over all rows of a block. Every loop runs over rows, so that rows fill the vectors.
 #[inline(always)]
-fn lanes<const N: usize>(column: &[f64], at: usize) -> [f64; N] {
-    column.get(at..at + N).and_then(|part| part.try_into().ok()).unwrap_or([f64::NAN; N])
-}
-
-/// Adds up `N` rows side by side. `PLAIN`: dimensions only, nothing stands in for the missing, one weight for all rows.
-#[inline(always)]
-fn sums<const N: usize, const PLAIN: bool>(
+pub(super) fn mean(
     mean: Mean,
     top: bool,
     members: &[Member<'_>],
-    profiles: &[u32],
-    at: usize,
-    out: &mut MeanOutput<'_>,
+    sums: &mut Sums,
+    composite: &mut [f64],
+    coverage: &mut [f64],
 ) {
-    let mut total = [0.0; N];
-    let mut weight_sum = [0.0; N];
-    let mut covered = [0.0; N];
-    let mut applicable = [0.0; N];
-    let mut smallest = [f64::INFINITY; N];
-    let mut withheld = [false; N];
-    let mut some_apply = [false; N];
+    let rows = composite.len();
+    let mut columns = Columns::new(sums, rows);
+    let linear = matches!(mean, Mean::WeightedSum | Mean::WeightedMean);
+    // Where all members are plain dimensions and no override is in force, the weight of the readings is the weight covered.
+    let mut plain = linear;
+    let mut applicable = 0.0;
+    let mut always_applies = false;
     for member in members {
-        let readings: [f64; N] = lanes(member.reading, at);
-        let mut coverage = [COVERED; N];
-        if !PLAIN && let Some(column) = member.coverage {
-            coverage = lanes(column, at);
+        let item = &member.item;
+        let own = matches!(member.weights, MemberWeights::Uniform(weight, cover) if weight == cover);
+        plain &= own && item.fill.is_nan() && member.coverage.is_none();
+        if !item.optional
+            && let MemberWeights::Uniform(_, cover) = member.weights
+        {
+            applicable += cover;
+            always_applies = true;
         }
-        for lane in 0..N {
-            let (weight, cover_weight) = match member.weights {
-                MemberWeights::Uniform(weight, cover_weight) => (weight, cover_weight),
-                MemberWeights::ByProfile(table) if !PLAIN => {
-                    let profile = profiles.get(at + lane).copied().unwrap_or(0);
-                    table.get(profile as usize).copied().unwrap_or((0.0, 0.0))
-                }
-                MemberWeights::ByProfile(_) => (0.0, 0.0),
-            };
-            let reading = readings[lane];
-            let applies = !state::is(reading, state::NOT_APPLICABLE);
-            some_apply[lane] |= applies;
-            let measured = if member.coverage.is_some() || !reading.is_nan() { coverage[lane] } else { 0.0 };
-            applicable[lane] += if applies { cover_weight } else { 0.0 };
-            covered[lane] += if applies { cover_weight * measured } else { 0.0 };
-            let mut used = reading;
-            if !PLAIN {
-                used = if reading.is_nan() && applies { member.item.fill } else { reading };
-                withheld[lane] |= state::is(reading, state::WITHHELD)
-                    || (member.item.withhold && reading.is_nan() && applies);
+    }
+    columns.applicable.fill(applicable);
+    columns.applies.fill(if always_applies { 1.0 } else { 0.0 });
+    for member in members {
+        match member.weights {
+            MemberWeights::Uniform(weight, cover) => {
+                let weights = core::iter::repeat((weight, cover));
+                columns.add(mean, plain, true, member, weights);
             }
-            let counts = !used.is_nan();
-            weight_sum[lane] += if counts { weight } else { 0.0 };
-            let term = match mean {
-                Mean::WeightedSum | Mean::WeightedMean => weight * used,
-                _ if PLAIN => 0.0,
-                Mean::Geometric => weight * if counts { libm::log(used / COVERED) } else { 0.0 },
-                Mean::Harmonic => weight / (used / COVERED),
-                Mean::Minimum => 0.0,
-            };
-            let term = if !PLAIN && weight == 0.0 { 0.0 } else { term };
-            total[lane] += if counts { term } else { 0.0 };
-            if !PLAIN {
-                smallest[lane] =
-                    if counts && weight > 0.0 && used < smallest[lane] { used } else { smallest[lane] };
+            MemberWeights::ByProfile(table, profiles) => {
+                let weights = profiles
+                    .iter()
+                    .map(|&profile| table.get(profile as usize).copied().unwrap_or((0.0, 0.0)));
+                columns.add(mean, plain, false, member, weights);
             }
         }
     }
-    let billionths = |value: f64| if top { round(value) * MILLION as f64 } else { round(value) };
-    for lane in 0..N {
-        let value = match mean {
-            // Exact, and at most 1, even where a tolerance lets weights sum to more. In a group it becomes a reading.
-            Mean::WeightedSum if top && total[lane] > UNITS_PER_ONE as f64 => UNITS_PER_ONE as f64,
-            Mean::WeightedSum if top => total[lane],
-            Mean::WeightedSum => round(total[lane] / MILLION as f64),
-            Mean::WeightedMean => billionths(total[lane] / weight_sum[lane]),
-            Mean::Geometric | Mean::Harmonic if smallest[lane] == 0.0 => 0.0,
-            Mean::Geometric => billionths(libm::exp(total[lane] / weight_sum[lane]) * COVERED),
-            Mean::Harmonic => billionths(weight_sum[lane] / total[lane] * COVERED),
-            Mean::Minimum => billionths(smallest[lane]),
-        };
-        let nothing = if some_apply[lane] { state::MISSING } else { state::NOT_APPLICABLE };
-        let value = if weight_sum[lane] == 0.0 { nothing } else { value };
-        let value = if withheld[lane] { state::WITHHELD } else { value };
-        if let Some(slot) = out.composite.get_mut(at + lane) {
-            *slot = value;
+    let Columns { total, weight, covered, applicable, smallest, withheld, applies, .. } = columns;
+    match mean {
+        // Exact, and at most 1, even where a tolerance lets weights sum to more. In a group it becomes a reading.
+        Mean::WeightedSum if top => map1(composite, total, |x| if x > UNITS { UNITS } else { x }),
+        Mean::WeightedSum => map1(composite, total, |x| round(x / MILLION as f64)),
+        Mean::WeightedMean => map2(composite, total, weight, |x, sum| round(x / sum)),
+        Mean::Geometric => map3(composite, total, weight, smallest, |x, sum, smallest| {
+            if smallest == 0.0 { 0.0 } else { round(libm::exp(x / sum) * COVERED) }
+        }),
+        Mean::Harmonic => map3(composite, total, weight, smallest, |x, sum, smallest| {
+            if smallest == 0.0 { 0.0 } else { round(sum / x * COVERED) }
+        }),
+        Mean::Minimum => composite.copy_from_slice(smallest),
+    }
+    let unit = if top && mean != Mean::WeightedSum { MILLION as f64 } else { 1.0 };
+    for (((out, &weight), &applies), &withheld) in
+        composite.iter_mut().zip(&*weight).zip(&*applies).zip(&*withheld)
+    {
+        let nothing = if applies == 0.0 { state::NOT_APPLICABLE } else { state::MISSING };
+        let value = if weight == 0.0 { nothing } else { *out * unit };
+        *out = if withheld == 0.0 { value } else { state::WITHHELD };
+    }
+    let share = |x: f64, sum: f64| if sum == 0.0 { 0.0 } else { round(x / sum) };
+    if plain {
+        map2(coverage, weight, applicable, |x, sum| share(x * COVERED, sum));
+    } else {
+        map2(coverage, covered, applicable, share);
+    }
+}
+
+/// The columns of [`Sums`], cut to the rows of a block.
+struct Columns<'s> {
+    total: &'s mut [f64],
+    weight: &'s mut [f64],
+    covered: &'s mut [f64],
+    applicable: &'s mut [f64],
+    smallest: &'s mut [f64],
+    withheld: &'s mut [f64],
+    applies: &'s mut [f64],
+    used: &'s mut [f64],
+}
+
+impl<'s> Columns<'s> {
+    #[inline(always)]
+    fn new(sums: &'s mut Sums, rows: usize) -> Self {
+        #[inline(always)]
+        fn cut(column: &mut [f64], rows: usize, value: f64) -> &mut [f64] {
+            let column = column.get_mut(..rows).unwrap_or_default();
+            column.fill(value);
+            column
         }
-        if let Some(slot) = out.coverage.get_mut(at + lane) {
-            *slot = if applicable[lane] == 0.0 { 0.0 } else { round(covered[lane] / applicable[lane]) };
+        Self {
+            total: cut(&mut sums.total, rows, 0.0),
+            weight: cut(&mut sums.weight, rows, 0.0),
+            covered: cut(&mut sums.covered, rows, 0.0),
+            applicable: cut(&mut sums.applicable, rows, 0.0),
+            smallest: cut(&mut sums.smallest, rows, f64::INFINITY),
+            withheld: cut(&mut sums.withheld, rows, 0.0),
+            applies: cut(&mut sums.applies, rows, 0.0),
+            used: cut(&mut sums.used, rows, 0.0),
+        }
+    }
+
+    /// Adds one member, with its weights in composite and coverage row by row.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        mean: Mean,
+        plain: bool,
+        uniform: bool,
+        member: &Member<'_>,
+        weights: impl Iterator<Item = (f64, f64)> + Clone,
+    ) {
+        let (item, mut reading) = (&member.item, member.reading);
+        if item.optional || !uniform {
+            let rows =
+                self.applicable.iter_mut().zip(self.applies.iter_mut()).zip(reading).zip(weights.clone());
+            for (((applicable, applies), &x), (_, cover)) in rows {
+                let there = !state::is(x, state::NOT_APPLICABLE);
+                *applicable += if there { cover } else { 0.0 };
+                *applies = if there { 1.0 } else { *applies };
+            }
+        }
+        if let Some(coverage) = member.coverage {
+            for (((covered, &x), &part), (_, cover)) in
+                self.covered.iter_mut().zip(reading).zip(coverage).zip(weights.clone())
+            {
+                *covered += if state::is(x, state::NOT_APPLICABLE) { 0.0 } else { cover * part };
+            }
+        } else if !plain {
+            for ((covered, &x), (_, cover)) in self.covered.iter_mut().zip(reading).zip(weights.clone()) {
+                *covered += if x.is_nan() { 0.0 } else { cover * COVERED };
+            }
+        }
+        if item.withhold || member.coverage.is_some() {
+            for (withheld, &x) in self.withheld.iter_mut().zip(reading) {
+                let absent = item.withhold & x.is_nan() & !state::is(x, state::NOT_APPLICABLE);
+                *withheld = if absent | state::is(x, state::WITHHELD) { 1.0 } else { *withheld };
+            }
+        }
+        if !item.fill.is_nan() {
+            map1(self.used, reading, |x| {
+                if x.is_nan() & !state::is(x, state::NOT_APPLICABLE) { item.fill } else { x }
+            });
+            reading = self.used;
+        }
+        let rows = self.total.iter_mut().zip(self.weight.iter_mut()).zip(reading).zip(weights.clone());
+        if matches!(mean, Mean::WeightedSum | Mean::WeightedMean) {
+            for (((total, sum), &x), (weight, _)) in rows {
+                *total += if x.is_nan() { 0.0 } else { weight * x };
+                *sum += if x.is_nan() { 0.0 } else { weight };
+            }
+            return;
+        }
+        for (((total, sum), &x), (weight, _)) in rows {
+            if x.is_nan() || weight == 0.0 {
+                continue;
+            }
+            *sum += weight;
+            *total += match mean {
+                Mean::Geometric => weight * libm::log(x / COVERED),
+                Mean::Harmonic => weight / (x / COVERED),
+                _ => 0.0,
+            };
+        }
+        for ((smallest, &x), (weight, _)) in self.smallest.iter_mut().zip(reading).zip(weights) {
+            *smallest = if weight > 0.0 && x < *smallest { x } else { *smallest };
         }
     }
 }

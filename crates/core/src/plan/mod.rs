@@ -160,6 +160,8 @@ pub(crate) struct MeanItem {
     pub fill: f64,
     /// Withhold the score when missing.
     pub withhold: bool,
+    /// It may not apply.
+    pub optional: bool,
     /// Its place in the weight table.
     pub weight: usize,
 }
@@ -270,6 +272,24 @@ pub(crate) struct DimensionPlaces {
 }
 
 impl Instruction {
+    /// The column that it writes; a mean writes its coverage besides.
+    #[inline(always)]
+    fn to(&self) -> Register {
+        match self {
+            Self::Load { to, .. }
+            | Self::Unary { to, .. }
+            | Self::Binary { to, .. }
+            | Self::Select { to, .. }
+            | Self::Reading { to, .. }
+            | Self::Mean { to, .. }
+            | Self::Rule { to, .. }
+            | Self::Cap { to, .. }
+            | Self::Publish { to, .. }
+            | Self::Band { to, .. }
+            | Self::Tiers { to, .. } => *to,
+        }
+    }
+
     /// Shows every column of the instruction to `visit`; the flag is true for columns it writes.
     fn visit(&mut self, visit: &mut dyn FnMut(&mut Register, bool)) {
         match self {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::kernel::{self, MeanOutput, Member, MemberWeights};
+use super::kernel::{self, Member, MemberWeights, Sums};
 use super::{MeanItem, state};
 use crate::evaluate::Scorer;
 use crate::weights::members_of;
@@ -17,6 +17,7 @@ pub(crate) fn mean_of_point(
     let dimensions = card.dimensions.len();
     let readings = (0..dimensions).map(|at| reading(at).unwrap_or(state::NOT_APPLICABLE));
     let mut values: Vec<f64> = readings.chain(card.groups.iter().map(|_| state::NOT_APPLICABLE)).collect();
+    let mut sums = Sums::new(1);
     for node in (0..card.groups.len()).rev().map(Some).chain([None]) {
         let mean = node.and_then(|at| card.groups.get(at)).map_or(card.mean, |group| group.mean);
         let members: Vec<Member<'_>> = members_of(card, node)
@@ -29,6 +30,7 @@ pub(crate) fn mean_of_point(
                         coverage: None,
                         fill: f64::NAN,
                         withhold: false,
+                        optional: true,
                         weight: at,
                     },
                     reading: values.get(at..=at).unwrap_or_default(),
@@ -38,8 +40,7 @@ pub(crate) fn mean_of_point(
             })
             .collect();
         let (mut composite, mut coverage) = ([0.0], [0.0]);
-        let output = MeanOutput { composite: &mut composite, coverage: &mut coverage };
-        kernel::mean(mean, node.is_none(), &members, &[], output);
+        kernel::mean(mean, node.is_none(), &members, &mut sums, &mut composite, &mut coverage);
         let [composite] = composite;
         match node.and_then(|at| values.get_mut(dimensions + at)) {
             Some(slot) => *slot = composite,

@@ -2,13 +2,14 @@
 
 use alloc::vec::Vec;
 
-use super::kernel::{self, MeanOutput, Member, MemberWeights};
+use super::kernel::{self, Member, MemberWeights, Sums};
 use super::{BLOCK, Code, Instruction, Register};
 
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
 pub(crate) struct Registers {
     columns: Vec<Vec<f64>>,
+    sums: Option<Sums>,
 }
 
 /// What a block reads besides its columns.
@@ -50,7 +51,7 @@ impl Registers {
                 column.fill(value);
             }
         }
-        Self { columns }
+        Self { columns, sums: Some(Sums::new(rows.min(BLOCK))) }
     }
 
     /// The first `rows` rows of a column.
@@ -65,12 +66,14 @@ impl Registers {
         self.columns.get(register as usize).and_then(|column| column.first()).copied().unwrap_or(f64::NAN)
     }
 
-    /// Lets `write` fill a column while it reads the others.
+    /// Takes a column out, to be written while others are read; [`Self::put`] brings it back.
     #[inline(always)]
-    fn write(&mut self, to: Register, rows: usize, write: impl FnOnce(&Self, &mut [f64])) {
-        let Some(column) = self.columns.get_mut(to as usize) else { return };
-        let mut column = core::mem::take(column);
-        write(self, column.get_mut(..rows).unwrap_or_default());
+    fn take(&mut self, to: Register) -> Vec<f64> {
+        self.columns.get_mut(to as usize).map(core::mem::take).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn put(&mut self, to: Register, column: Vec<f64>) {
         if let Some(slot) = self.columns.get_mut(to as usize) {
             *slot = column;
         }
@@ -80,85 +83,95 @@ impl Registers {
 /// Carries out all instructions over `rows` rows. True if some fact breaks its declaration; the results of such rows mean nothing.
 #[inline(always)]
 pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usize) -> bool {
-    let fact = |at: usize| input.facts.column(at);
+    // No closures around the kernels: one would be compiled once, without the instructions of its caller.
     let mut broken = false;
+    let mut sums = registers.sums.take();
     for instruction in &code.instructions {
+        let to = instruction.to();
+        let mut column = registers.take(to);
+        let out = column.get_mut(..rows).unwrap_or_default();
         match instruction {
-            Instruction::Load { fact: at, limits, to } => registers.write(*to, rows, |_, out| {
-                broken |= kernel::load(out, fact(*at), limits.max_fact.map(fact), *limits);
-            }),
-            Instruction::Unary { operator, x, to } => {
-                registers.write(*to, rows, |all, out| kernel::unary(*operator, out, all.column(*x, rows)));
+            Instruction::Load { fact, limits, .. } => {
+                let bound = match limits.max_fact {
+                    Some(bound) => Some(input.facts.column(bound)),
+                    None => None,
+                };
+                broken |= kernel::load(out, input.facts.column(*fact), bound, *limits);
             }
-            Instruction::Binary { operator, x, y, to } => registers.write(*to, rows, |all, out| {
-                kernel::binary(*operator, out, all.column(*x, rows), all.column(*y, rows));
-            }),
-            Instruction::Select { c, a, b, to } => registers.write(*to, rows, |all, out| {
-                kernel::select(out, all.column(*c, rows), all.column(*a, rows), all.column(*b, rows));
-            }),
-            Instruction::Reading { value, when, applies, to } => registers.write(*to, rows, |all, out| {
-                let optional =
-                    |register: &Option<Register>| register.map(|register| all.column(register, rows));
-                kernel::reading(out, all.column(*value, rows), optional(when), optional(applies));
-            }),
-            Instruction::Mean { mean, top, items, to, coverage } => {
-                let Some(slot) = registers.columns.get_mut(*coverage as usize) else { continue };
-                let mut coverage_column = core::mem::take(slot);
-                registers.write(*to, rows, |all, out| {
-                    let members: Vec<Member<'_>> = items
-                        .iter()
-                        .map(|item| Member {
-                            item: *item,
-                            reading: all.column(item.reading, rows),
-                            coverage: item.coverage.map(|register| all.column(register, rows)),
-                            weights: weights_of(input, item.weight),
-                        })
-                        .collect();
-                    let coverage = coverage_column.get_mut(..rows).unwrap_or_default();
-                    let output = MeanOutput { composite: out, coverage };
-                    kernel::mean(*mean, *top, &members, input.profiles, output);
-                });
-                if let Some(slot) = registers.columns.get_mut(*coverage as usize) {
-                    *slot = coverage_column;
+            Instruction::Unary { operator, x, .. } => {
+                kernel::unary(*operator, out, registers.column(*x, rows))
+            }
+            Instruction::Binary { operator, x, y, .. } => {
+                kernel::binary(*operator, out, registers.column(*x, rows), registers.column(*y, rows));
+            }
+            Instruction::Select { c, a, b, .. } => {
+                let (c, a, b) =
+                    (registers.column(*c, rows), registers.column(*a, rows), registers.column(*b, rows));
+                kernel::select(out, c, a, b);
+            }
+            Instruction::Reading { value, when, applies, .. } => {
+                kernel::reading(out, registers.column(*value, rows));
+                if let Some(when) = when {
+                    kernel::gate(out, registers.column(*when, rows));
+                }
+                if let Some(applies) = applies {
+                    kernel::apply(out, registers.column(*applies, rows));
                 }
             }
-            Instruction::Rule { when, set, score, to } => registers.write(*to, rows, |all, out| {
-                kernel::rule(out, all.column(*when, rows), all.column(*set, rows), all.column(*score, rows));
-            }),
-            Instruction::Cap { when, cap, score, to } => registers.write(*to, rows, |all, out| {
-                kernel::cap(out, all.column(*when, rows), all.column(*score, rows), *cap);
-            }),
-            Instruction::Publish { rounding, score, to } => {
-                registers
-                    .write(*to, rows, |all, out| kernel::publish(out, all.column(*score, rows), *rounding));
+            Instruction::Mean { mean, top, items, coverage, .. } => {
+                let mut coverage_column = registers.take(*coverage);
+                let mut members: Vec<Member<'_>> = Vec::with_capacity(items.len());
+                for item in items {
+                    members.push(Member {
+                        item: *item,
+                        reading: registers.column(item.reading, rows),
+                        coverage: match item.coverage {
+                            Some(coverage) => Some(registers.column(coverage, rows)),
+                            None => None,
+                        },
+                        weights: weights_of(input, item.weight),
+                    });
+                }
+                let coverage_out = coverage_column.get_mut(..rows).unwrap_or_default();
+                if let Some(sums) = &mut sums {
+                    kernel::mean(*mean, *top, &members, sums, out, coverage_out);
+                }
+                drop(members);
+                registers.put(*coverage, coverage_column);
             }
-            Instruction::Band { thresholds, published, to } => {
-                registers
-                    .write(*to, rows, |all, out| kernel::band(out, all.column(*published, rows), thresholds));
+            Instruction::Rule { when, set, score, .. } => {
+                let (when, set) = (registers.column(*when, rows), registers.column(*set, rows));
+                kernel::rule(out, when, set, registers.column(*score, rows));
             }
-            Instruction::Tiers { tiers, gates, published, coverage, to } => {
-                registers.write(*to, rows, |all, out| {
-                    out.fill(0.0);
-                    for (below, tier) in tiers.iter().enumerate() {
-                        let level = (below + 1) as f64;
-                        kernel::tier(
-                            out,
-                            level,
-                            tier,
-                            all.column(*published, rows),
-                            all.column(*coverage, rows),
-                        );
-                        for &(reading, floor) in &tier.floors {
-                            kernel::tier_floor(out, level, all.column(reading, rows), floor);
-                        }
+            Instruction::Cap { when, cap, score, .. } => {
+                kernel::cap(out, registers.column(*when, rows), registers.column(*score, rows), *cap);
+            }
+            Instruction::Publish { rounding, score, .. } => {
+                kernel::publish(out, registers.column(*score, rows), *rounding);
+            }
+            Instruction::Band { thresholds, published, .. } => {
+                kernel::band(out, registers.column(*published, rows), thresholds);
+            }
+            Instruction::Tiers { tiers, gates, published, coverage, .. } => {
+                out.fill(0.0);
+                let mut level = 0.0;
+                for tier in tiers {
+                    level += 1.0;
+                    let (published, coverage) =
+                        (registers.column(*published, rows), registers.column(*coverage, rows));
+                    kernel::tier(out, level, tier, published, coverage);
+                    for &(reading, floor) in &tier.floors {
+                        kernel::tier_floor(out, level, registers.column(reading, rows), floor);
                     }
-                    for &(when, limit) in gates {
-                        kernel::tier_limit(out, all.column(when, rows), limit);
-                    }
-                })
+                }
+                for &(when, limit) in gates {
+                    kernel::tier_limit(out, registers.column(when, rows), limit);
+                }
             }
         }
+        registers.put(to, column);
     }
+    registers.sums = sums;
     broken
 }
 
@@ -171,6 +184,6 @@ fn weights_of<'a>(input: &Input<'a>, member: usize) -> MemberWeights<'a> {
             let (weight, cover) = table.get(input.profile as usize).copied().unwrap_or((0.0, 0.0));
             MemberWeights::Uniform(weight, cover)
         }
-        table => MemberWeights::ByProfile(table),
+        table => MemberWeights::ByProfile(table, input.profiles),
     }
 }

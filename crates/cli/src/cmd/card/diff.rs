@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io::Write as _;
 
 use karat_core::number::Score;
-use karat_core::record::Record;
+use karat_core::record::{Published, Record};
 use serde_json::{Value, json};
 
 use crate::args::{Cli, DiffArgs};
@@ -15,17 +15,35 @@ use crate::failure::Failure;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
 use crate::render::number::{cut, published};
-use crate::render::text::{clean, fit, wrap};
+use crate::render::text::{clean, fit, own_name, wrap};
 use crate::session::{Refusal, Session};
 
 /// What one card says about one item.
 struct Verdict {
     subject: String,
+    /// The item's own name.
+    id: String,
     score: Option<Score>,
-    published: String,
+    published: Option<Published>,
+    status: &'static str,
     badge: String,
     /// Contribution by dimension, then what rules, gates and the mean added.
     parts: Vec<(String, Score)>,
+}
+
+impl Verdict {
+    /// The subject, and the item where it has a name of its own.
+    fn who(&self) -> String {
+        match own_name(&self.subject, &self.id) {
+            Some(id) => format!("{} {id}", self.subject),
+            None => self.subject.clone(),
+        }
+    }
+
+    /// The published score, or why there is none.
+    fn shown(&self) -> String {
+        self.published.map_or_else(|| self.status.to_owned(), published)
+    }
 }
 
 /// One item under both cards.
@@ -105,7 +123,7 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
     let mut first = Session::new(&before, field, cli.portable)?;
     let mut second = Session::new(&after, field, cli.portable)?;
     let mut all = Comparison { scores: Vec::new(), badges_changed: 0, movers: Vec::new(), top: args.top };
-    let files = Files::new(&args.files)?;
+    let files = Files::new(&args.files, cli.color)?;
     let progress = Progress::new(files.bytes(), false);
     let mut wanted = first.wanted();
     wanted.add(second.wanted());
@@ -150,8 +168,10 @@ fn verdict(record: &Record<'_>) -> Verdict {
     let badge = record.tier.as_ref().map_or(record.band, |tier| tier.name).unwrap_or("-");
     Verdict {
         subject: record.item.subject.to_owned(),
+        id: record.item.id.to_owned(),
         score: record.score,
-        published: record.published.map_or_else(|| record.status.name().to_owned(), published),
+        published: record.published,
+        status: record.status.name(),
         badge: badge.to_owned(),
         parts,
     }
@@ -220,9 +240,9 @@ fn show(all: &Comparison, ranks: &Ranks, names: (&str, &str), screen: &mut Scree
         writeln!(
             screen,
             "{}  {:>9}  {:>9}  {style}{:>9}{style:#}  {rank}",
-            fit(&mover.before.subject, subject),
-            mover.before.published,
-            mover.after.published,
+            fit(&mover.before.who(), subject),
+            mover.before.shown(),
+            mover.after.shown(),
             share(moved),
         )?;
         let mut why: Vec<String> = mover
@@ -251,7 +271,7 @@ fn mover_json(mover: &Mover, ranks: &Ranks) -> Value {
     let side = |verdict: &Verdict, rank: usize| {
         json!({
             "score": verdict.score.map(Score::to_f64),
-            "published": verdict.published,
+            "published": verdict.published.map(Published::to_f64),
             "badge": verdict.badge,
             "rank": rank,
         })
@@ -263,6 +283,7 @@ fn mover_json(mover: &Mover, ranks: &Ranks) -> Value {
         .collect();
     json!({
         "subject": mover.before.subject,
+        "id": mover.before.id,
         "before": side(&mover.before, rank_before),
         "after": side(&mover.after, rank_after),
         "change": mover.moved().to_f64(),

@@ -1,0 +1,125 @@
+//! How much of the score each dimension is worth.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::formula::{ExprKind, Symbol};
+use crate::number::Decimal;
+use crate::scorecard::{Mean, Scorecard};
+
+/// The shares of the dimensions under one set of weights, with everything measured.
+pub(super) struct Shares {
+    /// The profile; empty for the weights of the dimensions themselves.
+    pub(super) profile: String,
+    /// Part of the weight, 0..1.
+    pub(super) weight: Vec<f64>,
+    /// The most by which the score can move when the reading goes from 0 to 1.
+    pub(super) effect: Vec<f64>,
+}
+
+impl Shares {
+    /// ` in profile ...`, or nothing.
+    pub(super) fn place(&self) -> String {
+        if self.profile.is_empty() { String::new() } else { alloc::format!(" in profile `{}`", self.profile) }
+    }
+}
+
+/// The shares under every set of weights that the card has.
+pub(super) fn all(card: &Scorecard) -> Vec<Shares> {
+    let own: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
+    match &card.profiles {
+        Some(profiles) => {
+            profiles.list.iter().map(|(name, weights)| under(card, name.clone(), weights)).collect()
+        }
+        None => [under(card, String::new(), &own)].into(),
+    }
+}
+
+fn under(card: &Scorecard, profile: String, weights: &[Decimal]) -> Shares {
+    let keys = 0..card.dimensions.len();
+    if card.family.is_some() {
+        // A palette has no weights: each dimension is looked at as if a challenge took it alone.
+        let whole: Vec<f64> = keys.map(|_| 1.0).collect();
+        return Shares { profile, weight: whole.clone(), effect: whole };
+    }
+    let path = |at: usize| shares_of(card, weights, at);
+    Shares {
+        profile,
+        weight: keys.clone().map(|at| path(at).0).collect(),
+        effect: keys.map(|at| path(at).1).collect(),
+    }
+}
+
+/// Share of weight and effect of one dimension: the product over the groups that it is in.
+fn shares_of(card: &Scorecard, weights: &[Decimal], at: usize) -> (f64, f64) {
+    let own = weights.get(at).copied().unwrap_or_default().to_f64();
+    let (mut share, mut effect, mut weight) = (1.0, 1.0, own);
+    let mut group = card.dimensions.get(at).and_then(|dimension| dimension.group);
+    // One turn for each level, and no more levels than there are groups.
+    for _ in 0..=card.groups.len() {
+        let members = card.dimensions.iter().zip(weights).filter(|(dimension, _)| dimension.group == group);
+        let subgroups = card.groups.iter().filter(|other| other.parent == group);
+        let sum = members.map(|(_, weight)| weight.to_f64()).sum::<f64>()
+            + subgroups.map(|other| other.weight.to_f64()).sum::<f64>();
+        let part = if sum > 0.0 { weight / sum } else { 0.0 };
+        let level = group.and_then(|group| card.groups.get(group));
+        share *= part;
+        effect *= match level.map_or(card.mean, |level| level.mean) {
+            Mean::WeightedSum | Mean::WeightedMean => part,
+            // One low reading can take all of it.
+            Mean::Geometric | Mean::Harmonic | Mean::Minimum => f64::from(u8::from(weight > 0.0)),
+        };
+        let Some(level) = level else { break };
+        (group, weight) = (level.parent, level.weight.to_f64());
+    }
+    (share, effect)
+}
+
+/// For every let: the facts and the readings that it rests on, through other lets.
+pub(super) fn let_roots(card: &Scorecard) -> Vec<Vec<Symbol>> {
+    let mut roots: Vec<Vec<Symbol>> = Vec::with_capacity(card.lets.len());
+    for named in &card.lets {
+        let found = roots_of(&named.formula.expr, &roots);
+        roots.push(found);
+    }
+    roots
+}
+
+/// The facts and readings that a formula rests on, through lets.
+pub(super) fn roots_of(expr: &crate::formula::Expr<Symbol>, lets: &[Vec<Symbol>]) -> Vec<Symbol> {
+    let mut found: Vec<Symbol> = Vec::new();
+    let mut add = |symbol: Symbol| {
+        if !found.contains(&symbol) {
+            found.push(symbol);
+        }
+    };
+    expr.walk(&mut |node| {
+        if let ExprKind::Name(symbol) = node.kind {
+            match symbol {
+                Symbol::Let(at) => lets.get(at).into_iter().flatten().for_each(|&root| add(root)),
+                other => add(other),
+            }
+        }
+    });
+    found
+}
+
+/// The lets that a formula rests on, through other lets, lowest first.
+pub(super) fn lets_of(card: &Scorecard, expr: &crate::formula::Expr<Symbol>) -> Vec<usize> {
+    let mut needed: Vec<bool> = card.lets.iter().map(|_| false).collect();
+    let mark = |expr: &crate::formula::Expr<Symbol>, needed: &mut Vec<bool>| {
+        expr.walk(&mut |node| {
+            if let ExprKind::Name(Symbol::Let(at)) = node.kind {
+                needed.get_mut(at).into_iter().for_each(|slot| *slot = true);
+            }
+        });
+    };
+    mark(expr, &mut needed);
+    // A let only names lets before it.
+    for (at, named) in card.lets.iter().enumerate().rev() {
+        if needed.get(at) == Some(&true) {
+            mark(&named.formula.expr, &mut needed);
+        }
+    }
+    (0..needed.len()).filter(|&at| needed.get(at) == Some(&true)).collect()
+}

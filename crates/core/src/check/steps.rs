@@ -1,0 +1,229 @@
+//! The step of a formula where one of its comparisons turns: found by moving one input across the threshold.
+//!
+//! Intervals would only bound the step, and far too high where the same input stands on both sides; points show it.
+
+use alloc::vec::Vec;
+
+use super::declared::Declared;
+use super::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
+use crate::formula::{Binary, Expr, ExprKind, Symbol};
+use crate::scorecard::{FactType, Scorecard};
+
+/// How many settings of the other inputs are tried.
+const SAMPLES: u64 = 48;
+/// Halvings until two neighbours of a threshold are found: more than the bits of a double.
+const HALVINGS: u32 = 80;
+/// Bytes of formulas evaluated for one card, at most.
+const BUDGET: usize = 100_000_000;
+
+/// Looks for steps, as long as its budget lasts.
+pub(super) struct Steps<'d, 'c> {
+    declared: &'d Declared<'c>,
+    divisors: Vec<Symbol>,
+    /// Bytes of formulas that may still be evaluated.
+    budget: usize,
+}
+
+impl<'d, 'c> Steps<'d, 'c> {
+    pub(super) fn new(declared: &'d Declared<'c>) -> Self {
+        Self { declared, divisors: divisors(declared.card), budget: BUDGET }
+    }
+
+    /// The largest step found in `formula` where `comparison`, a part of it or of one of its `lets`, turns because one
+    /// of the inputs `moved` changes.
+    pub(super) fn largest(
+        &mut self,
+        comparison: &Expr<Symbol>,
+        moved: &[Symbol],
+        formula: &Expr<Symbol>,
+        lets: &[usize],
+    ) -> f64 {
+        let named = lets.iter().filter_map(|&at| self.declared.card.lets.get(at));
+        let bytes = formula.span.len() + named.map(|named| named.formula.text.len()).sum::<usize>();
+        let mut largest: f64 = 0.0;
+        for &symbol in moved {
+            let Some((low, high)) = span(self.declared, symbol) else { continue };
+            for sample in 0..SAMPLES {
+                let Some(left) = self.budget.checked_sub(bytes * HALVINGS as usize) else { return largest };
+                self.budget = left;
+                let mut point = Point::draw(self.declared, sample, lets, &self.divisors);
+                let step = step_at(&mut point, comparison, symbol, (low, high), formula);
+                largest = largest.max(step.unwrap_or(0.0));
+            }
+        }
+        largest
+    }
+}
+
+/// Moves `symbol` from one end to the other; the step where the comparison turns.
+fn step_at(
+    point: &mut Point<'_, '_>,
+    comparison: &Expr<Symbol>,
+    symbol: Symbol,
+    (mut low, mut high): (f64, f64),
+    formula: &Expr<Symbol>,
+) -> Option<f64> {
+    let holds = |point: &mut Point<'_, '_>, value: f64| {
+        point.set(symbol, value);
+        evaluate(comparison, point).flag()
+    };
+    let before = holds(point, low)?;
+    if holds(point, high)? == before {
+        // An equality turns and turns back: look on its two sides.
+        let ExprKind::Binary(Binary::Equal | Binary::NotEqual, _, other) = &comparison.kind else {
+            return None;
+        };
+        let at = evaluate(other, point).number().low;
+        if at <= low || at >= high || holds(point, at)? == before {
+            return None;
+        }
+        high = at;
+    }
+    let whole = point.is_whole(symbol);
+    for _ in 0..HALVINGS {
+        let middle = if whole { libm::floor(low + (high - low) / 2.0) } else { low + (high - low) / 2.0 };
+        if middle <= low || middle >= high {
+            break;
+        }
+        if holds(point, middle)? == before {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let mut value = |value: f64| {
+        point.set(symbol, value);
+        let found = evaluate(formula, point).number();
+        (found.low >= found.high && found.low.is_finite()).then_some(found.low)
+    };
+    let step = (value(high)? - value(low)?).abs();
+    if !whole {
+        // What is left of a steep slope between two neighbours is no step.
+        return Some(if step > 1e-9 { step } else { 0.0 });
+    }
+    // From one whole number to the next a formula moves anyway: only what exceeds its slope is a step.
+    let slope = [(low - 1.0, low), (high, high + 1.0)].map(|(a, b)| match (value(a), value(b)) {
+        (Some(a), Some(b)) => (b - a).abs(),
+        _ => 0.0,
+    });
+    Some((step - slope.into_iter().fold(0.0, f64::max)).max(0.0))
+}
+
+/// The range over which an input is moved.
+fn span(declared: &Declared<'_>, symbol: Symbol) -> Option<(f64, f64)> {
+    let Range::Number(Interval { low, high }) = declared.range(symbol).0 else { return None };
+    let low = if low.is_finite() { low } else { high.min(1e6) - 2e6 };
+    Some((low, if high.is_finite() { high } else { low + 1e6 }))
+}
+
+/// One setting of every input.
+struct Point<'p, 'c> {
+    declared: &'p Declared<'c>,
+    facts: Vec<Range>,
+    readings: Vec<f64>,
+    /// The lets that are needed, lowest first, and what each gives.
+    lets: Vec<(usize, (Range, Known))>,
+}
+
+impl<'p, 'c> Point<'p, 'c> {
+    /// A repeatable draw: ends of the ranges first, then points between.
+    fn draw(declared: &'p Declared<'c>, sample: u64, lets: &[usize], divisors: &[Symbol]) -> Self {
+        let card = declared.card;
+        let mut dice = sample.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D;
+        let mut roll = move || {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            dice >> 33
+        };
+        let mut facts: Vec<Range> = Vec::with_capacity(card.facts.len());
+        for (at, fact) in card.facts.iter().enumerate() {
+            let chosen = roll();
+            let symbol = Symbol::Fact(at);
+            facts.push(match span(declared, symbol) {
+                _ if fact.kind != FactType::Number => Range::Flag(Some(chosen % 3 > 0)),
+                None => Range::Flag(None),
+                Some((low, high)) => {
+                    // Open ranges are explored near their start, where quantities usually lie.
+                    let high = if high - low >= 1e6 { low + 20.0 } else { high };
+                    let part = (chosen % 5) as f64 / 4.0;
+                    let mut value = low + (high - low) * part;
+                    if fact.integer {
+                        value = libm::floor(value);
+                    }
+                    if divisors.contains(&symbol) && value.abs() <= 0.0 {
+                        value = high;
+                    }
+                    Range::Number(Interval::point(value))
+                }
+            });
+        }
+        let readings = card.dimensions.iter().enumerate().map(|(at, _)| {
+            let Interval { low, high } = declared.reading(at);
+            if roll().is_multiple_of(2) { high } else { low }
+        });
+        let readings = readings.collect();
+        let nothing = (Range::Number(Interval::EVERYTHING), Known::Perhaps);
+        let lets = lets.iter().map(|&at| (at, nothing)).collect();
+        let mut point = Self { declared, facts, readings, lets };
+        point.follow_lets();
+        point
+    }
+
+    fn is_whole(&self, symbol: Symbol) -> bool {
+        matches!(symbol, Symbol::Fact(at) if self.declared.card.facts.get(at).is_some_and(|fact| fact.integer))
+    }
+
+    fn set(&mut self, symbol: Symbol, value: f64) {
+        match symbol {
+            Symbol::Fact(at) => {
+                self.facts
+                    .get_mut(at)
+                    .into_iter()
+                    .for_each(|slot| *slot = Range::Number(Interval::point(value)));
+            }
+            Symbol::Reading(at) => self.readings.get_mut(at).into_iter().for_each(|slot| *slot = value),
+            _ => {}
+        }
+        self.follow_lets();
+    }
+
+    fn follow_lets(&mut self) {
+        for place in 0..self.lets.len() {
+            let at = self.lets.get(place).map_or(usize::MAX, |(at, _)| *at);
+            let Some(named) = self.declared.card.lets.get(at) else { continue };
+            let range = evaluate_known(&named.formula.expr, self);
+            self.lets.get_mut(place).into_iter().for_each(|slot| slot.1 = range);
+        }
+    }
+}
+
+/// The facts by which something is divided.
+fn divisors(card: &Scorecard) -> Vec<Symbol> {
+    let mut found = Vec::new();
+    for (_, formula) in super::findings::Site::all(card) {
+        formula.expr.walk(&mut |node| {
+            if let ExprKind::Binary(Binary::Divide, _, by) = &node.kind {
+                found.extend(by.symbols());
+            }
+        });
+    }
+    found
+}
+
+impl Surroundings for Point<'_, '_> {
+    fn range(&self, symbol: Symbol) -> (Range, Known) {
+        let nothing = (Range::Number(Interval::EVERYTHING), Known::Perhaps);
+        match symbol {
+            Symbol::Fact(at) => self.facts.get(at).map(|&range| (range, Known::Surely)),
+            Symbol::Let(at) => self.lets.iter().find(|(known, _)| *known == at).map(|(_, range)| *range),
+            Symbol::Reading(at) => {
+                self.readings.get(at).map(|&value| (Range::Number(Interval::point(value)), Known::Surely))
+            }
+            Symbol::Score | Symbol::Composite | Symbol::Coverage => None,
+        }
+        .unwrap_or(nothing)
+    }
+
+    fn is_part(&self, _: Symbol, _: Symbol) -> bool {
+        false
+    }
+}
