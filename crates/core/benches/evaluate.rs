@@ -227,7 +227,8 @@ fn record() {
         let item = Item { subject: "agent", id: "trace", digest: Digest([0; 32]), facts: &facts };
         let mut best = f64::INFINITY;
         for _ in 0..20 {
-            let mut pass = || drop(black_box(scorer.score(&mut work, black_box(&item), &Context::default()).unwrap()));
+            let mut pass =
+                || drop(black_box(scorer.score(&mut work, black_box(&item), &Context::default()).unwrap()));
             best = best.min(seconds(|| (0..20_000).for_each(|_| pass())) / 20_000.0);
         }
         println!("trace of 5 steps to full record, {name}: {:.0} ns", best * 1e9);

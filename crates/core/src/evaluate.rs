@@ -277,14 +277,16 @@ impl Scorer {
             return Err(ColumnsError::Length);
         }
         let profile = self.card.profiles.as_ref().map_or(0, |profiles| profiles.fallback as u32);
-        let mut facts: Vec<&[f64]> = Vec::with_capacity(columns.facts.len());
+        let block = |start: usize| columns.facts.iter().map(move |column| cut(column, start, rows));
+        let (mut facts, mut next): (Vec<&[f64]>, Vec<&[f64]>) = (Vec::new(), block(0).collect());
         let mut start = 0;
         while start < rows {
             let end = rows.min(start + BLOCK);
-            facts.clear();
-            facts.extend(columns.facts.iter().map(|column| column.get(start..end).unwrap_or_default()));
+            core::mem::swap(&mut facts, &mut next);
+            next.clear();
+            next.extend(block(end));
             let profiles = columns.profiles.get(start..end).unwrap_or_default();
-            let facts_here = FactColumns::Columns(&facts);
+            let facts_here = FactColumns::Columns { now: &facts, next: &next };
             let input = Input { facts: facts_here, profile, profiles, weights: &self.weighting.table };
             if execute(work.instructions, &self.plan.compact, &mut work.block, &input, end - start) {
                 return Err(self.broken_row(&facts, start));
@@ -688,6 +690,11 @@ impl Scorer {
         }
         blockers
     }
+}
+
+/// The block of a column that starts at row `start`.
+fn cut(column: &[f64], start: usize, rows: usize) -> &[f64] {
+    column.get(start..rows.min(start + BLOCK)).unwrap_or_default()
 }
 
 fn step(kind: StepKind, name: &str, before: Option<Score>, after: Option<Score>) -> Option<Step<'_>> {

@@ -62,7 +62,9 @@ impl Canonical {
         let members = self.order.get_mut(first..).unwrap_or_default();
         let compare = |a: &(u64, u32), b: &(u64, u32)| {
             by_prefix(a.0, b.0)
-                .unwrap_or_else(|| by_utf16(document.node(a.1 as usize).key(), document.node(b.1 as usize).key()))
+                .unwrap_or_else(|| {
+                    by_utf16(document.node(a.1 as usize).key(), document.node(b.1 as usize).key())
+                })
                 // The later of two equal keys is the duplicate.
                 .then(a.1.cmp(&b.1))
         };

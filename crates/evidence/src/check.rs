@@ -214,7 +214,13 @@ impl<'r> Check<'r> {
     }
 
     /// Reports a value in other words than its own.
-    pub(crate) fn refuse_as(&mut self, node: Node<'_>, found: impl Display, expected: impl Display, mend: impl Display) {
+    pub(crate) fn refuse_as(
+        &mut self,
+        node: Node<'_>,
+        found: impl Display,
+        expected: impl Display,
+        mend: impl Display,
+    ) {
         self.add(node, None, || (found.to_string(), expected.to_string(), mend.to_string()));
     }
 
@@ -249,7 +255,12 @@ impl<'r> Check<'r> {
         None
     }
 
-    fn add(&mut self, node: Node<'_>, member: Option<&str>, words: impl FnOnce() -> (String, String, String)) {
+    fn add(
+        &mut self,
+        node: Node<'_>,
+        member: Option<&str>,
+        words: impl FnOnce() -> (String, String, String),
+    ) {
         self.problems.add(|| {
             let (found, expected, mend) = words();
             let mut path = locate::path(node);
@@ -257,7 +268,8 @@ impl<'r> Check<'r> {
                 locate::push_member(&mut path, member);
             }
             let text = node.document().text();
-            let (line, column) = locate::line_and_column(text, locate::range(node.document(), node.at()).start);
+            let (line, column) =
+                locate::line_and_column(text, locate::range(node.document(), node.at()).start);
             Problem { path, found, expected, mend, line: Some(line), column: Some(column) }
         });
     }

@@ -140,7 +140,12 @@ pub(crate) enum Value<'a> {
 
 impl<'a> Node<'a> {
     fn entry(self) -> Entry {
-        self.document.tape.entries.get(self.at).copied().unwrap_or(Entry { key: Span::default(), token: Token::Null })
+        self.document
+            .tape
+            .entries
+            .get(self.at)
+            .copied()
+            .unwrap_or(Entry { key: Span::default(), token: Token::Null })
     }
 
     pub(crate) fn document(self) -> Document<'a> {

@@ -80,7 +80,13 @@ impl fmt::Display for SourceError {
 impl Error for SourceError {}
 
 impl SourceError {
-    fn new(resumable: bool, line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
+    fn new(
+        resumable: bool,
+        line: u64,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        mend: &str,
+    ) -> Self {
         let problem = Problem {
             path: "$".into(),
             found: found.into(),

@@ -1,6 +1,6 @@
 //! A checked card to a plan: formulas flattened, equal parts computed once, columns reused.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::{
@@ -14,27 +14,7 @@ use crate::scorecard::{FactType, MissingPolicy, Publish, Scorecard};
 impl Plan {
     /// Compiles a card. The card has passed every check, so nothing can go wrong.
     pub(crate) fn compile(card: &Scorecard) -> Self {
-        let mut compiler = Compiler {
-            card,
-            instructions: Vec::new(),
-            next: 0,
-            known: BTreeMap::new(),
-            constants: BTreeMap::new(),
-            lets: BTreeMap::new(),
-            dimensions: alloc::vec![None; card.dimensions.len()],
-            score: 0,
-            composite: 0,
-            coverage: 0,
-        };
-        let places = compiler.card();
-        let full = Code {
-            instructions: compiler.instructions,
-            registers: compiler.next as usize,
-            constants: compiler.constants.into_iter().map(|(bits, to)| (to, f64::from_bits(bits))).collect(),
-            places,
-        };
-        let compact = compact(&full);
-        Self { full, compact }
+        Self { full: Compiler::compile(card, false), compact: compact(&Compiler::compile(card, true)) }
     }
 }
 
@@ -49,6 +29,8 @@ enum Key {
 
 struct Compiler<'c> {
     card: &'c Scorecard,
+    /// Take what a table does not show in one step with what it does.
+    fuse: bool,
     instructions: Vec<Instruction>,
     next: Register,
     known: BTreeMap<Key, Register>,
@@ -58,9 +40,31 @@ struct Compiler<'c> {
     score: Register,
     composite: Register,
     coverage: Register,
+    /// Facts that are loaded, and so checked.
+    checked: BTreeSet<usize>,
 }
 
-impl Compiler<'_> {
+impl<'c> Compiler<'c> {
+    fn compile(card: &'c Scorecard, fuse: bool) -> Code {
+        let mut compiler = Self {
+            card,
+            fuse,
+            instructions: Vec::new(),
+            next: 0,
+            known: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            lets: BTreeMap::new(),
+            dimensions: alloc::vec![None; card.dimensions.len()],
+            score: 0,
+            composite: 0,
+            coverage: 0,
+            checked: BTreeSet::new(),
+        };
+        let places = compiler.card();
+        let constants = compiler.constants.into_iter().map(|(bits, to)| (to, f64::from_bits(bits))).collect();
+        Code { instructions: compiler.instructions, registers: compiler.next as usize, constants, places }
+    }
+
     fn fresh(&mut self) -> Register {
         let register = self.next;
         self.next = self.next.saturating_add(1);
@@ -95,30 +99,28 @@ impl Compiler<'_> {
     }
 
     fn load(&mut self, fact: usize) -> Register {
-        let card = self.card;
-        let limits = card.facts.get(fact).map_or(
-            Limits { min: 0.0, max: 0.0, max_fact: None, integer: false, unknown: f64::NAN },
-            |declared| match declared.kind {
-                FactType::Number => Limits {
-                    min: declared.min,
-                    max: declared.max,
-                    max_fact: declared.max_fact,
-                    integer: declared.integer,
-                    unknown: declared.unknown.unwrap_or(f64::NAN),
-                },
-                _ => Limits { min: 0.0, max: 1.0, max_fact: None, integer: true, unknown: f64::NAN },
-            },
-        );
+        let limits = self.limits(fact);
+        self.checked.insert(fact);
         self.known(Key::Load(fact), |to| Instruction::Load { fact, limits, to })
+    }
+
+    fn limits(&self, fact: usize) -> Limits {
+        let boolean = Limits { min: 0.0, max: 1.0, max_fact: None, integer: true, unknown: f64::NAN };
+        match self.card.facts.get(fact) {
+            Some(declared) if declared.kind == FactType::Number => Limits {
+                min: declared.min,
+                max: declared.max,
+                max_fact: declared.max_fact,
+                integer: declared.integer,
+                unknown: declared.unknown.unwrap_or(f64::NAN),
+            },
+            _ => boolean,
+        }
     }
 
     /// The whole card, in the order that `evaluate` states.
     fn card(&mut self) -> Places {
         let card = self.card;
-        // Every number is loaded, so that every number is checked, whether a formula reads it or not.
-        for (fact, _) in card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text) {
-            self.load(fact);
-        }
         let dimensions: Vec<DimensionPlaces> =
             (0..card.dimensions.len()).map(|at| self.dimension(at)).collect();
         let mut groups: Vec<(Register, Register)> = alloc::vec![(0, 0); card.groups.len()];
@@ -158,6 +160,12 @@ impl Compiler<'_> {
         let thresholds = card.bands.iter().map(|band| self.digits(band.from.millionths())).collect();
         self.instructions.push(Instruction::Band { thresholds, published, to: band });
         let tier = self.tiers(&dimensions, &gates, published);
+        // Every number is loaded, so that every number is checked, whether a formula reads it or not.
+        for (fact, _) in card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text) {
+            if !self.checked.contains(&fact) {
+                self.load(fact);
+            }
+        }
         let groups = groups.into_iter().map(|(reading, _)| reading).collect();
         let lets = (0..card.lets.len()).map(|at| self.lets.get(&at).copied()).collect();
         Places {
@@ -183,10 +191,20 @@ impl Compiler<'_> {
         let Some(dimension) = card.dimensions.get(at) else { return DimensionPlaces::default() };
         let applies = dimension.applies.as_ref().map(|formula| self.formula(&formula.expr));
         let when = dimension.when.as_ref().map(|formula| self.formula(&formula.expr));
-        let value = self.formula(&dimension.formula.expr);
-        let reading = self.fresh();
-        self.instructions.push(Instruction::Reading { value, when, applies, to: reading });
-        let places = DimensionPlaces { value, when, applies, reading };
+        let places = match dimension.formula.expr.kind {
+            // A table needs no value apart from the reading; an item shows both.
+            ExprKind::Name(Symbol::Fact(fact)) if self.fuse && when.is_none() && applies.is_none() => {
+                let (limits, to) = (self.limits(fact), self.fresh());
+                self.checked.insert(fact);
+                self.instructions.push(Instruction::LoadReading { fact, limits, to });
+                DimensionPlaces { value: to, when, applies, reading: to }
+            }
+            _ => {
+                let (value, to) = (self.formula(&dimension.formula.expr), self.fresh());
+                self.instructions.push(Instruction::Reading { value, when, applies, to });
+                DimensionPlaces { value, when, applies, reading: to }
+            }
+        };
         if let Some(slot) = self.dimensions.get_mut(at) {
             *slot = Some(places);
         }

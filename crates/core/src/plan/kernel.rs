@@ -22,14 +22,60 @@ fn blame(x: f64, y: f64, why: f64) -> f64 {
 /// `result` if it is a finite number, else why there is none.
 #[inline(always)]
 fn settle(result: f64, x: f64, y: f64, why: f64) -> f64 {
-    if result - result == 0.0 { result } else { blame(x, y, why) }
+    if is_finite(result) { result } else { blame(x, y, why) }
 }
 
-/// The second operand if `second`, else the first; no value if either has none.
 #[inline(always)]
-fn extreme(x: f64, y: f64, second: bool) -> f64 {
-    let taken = if second { y } else { x };
-    if x.is_nan() || y.is_nan() { blame(x, y, state::MISSING) } else { taken }
+fn is_finite(x: f64) -> bool {
+    x - x == 0.0
+}
+
+/// Fills a column with `quick`, and if some result is not `good`, once more with `careful`: blocks in which every row has a
+/// value, the usual case, pay for one comparison only.
+#[inline(always)]
+fn settled(
+    out: &mut [f64],
+    x: &[f64],
+    y: &[f64],
+    quick: impl Fn(f64, f64) -> f64,
+    good: impl Fn(f64, f64, f64) -> bool,
+    careful: impl Fn(f64, f64) -> f64,
+) {
+    let mut bad = false;
+    for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
+        let result = quick(x, y);
+        *out = result;
+        bad |= !good(result, x, y);
+    }
+    if bad {
+        map2(out, x, y, careful);
+    }
+}
+
+/// Arithmetic: good where the result is finite.
+#[inline(always)]
+fn arithmetic(
+    out: &mut [f64],
+    x: &[f64],
+    y: &[f64],
+    operation: impl Fn(f64, f64) -> f64,
+    why: impl Fn(f64) -> f64,
+) {
+    let careful = |x: f64, y: f64| settle(operation(x, y), x, y, why(y));
+    settled(out, x, y, &operation, |result, _, _| is_finite(result), careful);
+}
+
+/// Comparisons, minimum, maximum: good where both operands have a value.
+#[inline(always)]
+fn comparison(out: &mut [f64], x: &[f64], y: &[f64], operation: impl Fn(f64, f64) -> f64) {
+    let careful =
+        |x: f64, y: f64| if x.is_nan() || y.is_nan() { blame(x, y, state::MISSING) } else { operation(x, y) };
+    settled(out, x, y, &operation, |_, x, y| !(x.is_nan() | y.is_nan()), careful);
+}
+
+#[inline(always)]
+fn flag(holds: bool) -> f64 {
+    if holds { 1.0 } else { 0.0 }
 }
 
 #[inline(always)]
@@ -53,36 +99,55 @@ fn map3(out: &mut [f64], x: &[f64], y: &[f64], z: &[f64], f: impl Fn(f64, f64, f
     }
 }
 
-/// Copies a fact column, with every NaN and the unknown value as missing. True if some value breaks its declaration.
+/// Copies a fact column, with every NaN and the unknown value as missing; `then` is applied to what is left. True if some
+/// value breaks its declaration.
 #[inline(always)]
-pub(super) fn load(out: &mut [f64], fact: &[f64], bound: Option<&[f64]>, limits: Limits) -> bool {
+fn load_with(
+    out: &mut [f64],
+    fact: &[f64],
+    bound: Option<&[f64]>,
+    limits: Limits,
+    then: impl Fn(f64) -> f64,
+) -> bool {
     // Infinity is a number to a comparison: a range without ends still refuses it.
     let (min, max) = (limits.min.max(-f64::MAX), limits.max.min(f64::MAX));
     let mut broken = false;
     if limits.unknown.is_nan() {
         for (out, &x) in out.iter_mut().zip(fact) {
-            *out = if x.is_nan() { state::MISSING } else { x };
+            *out = if x.is_nan() { state::MISSING } else { then(x) };
             broken |= (x < min) | (x > max);
         }
     } else {
         for (out, &x) in out.iter_mut().zip(fact) {
             let missing = x.is_nan() | (x == limits.unknown);
-            *out = if missing { state::MISSING } else { x };
+            *out = if missing { state::MISSING } else { then(x) };
             broken |= ((x < min) | (x > max)) & !missing;
         }
     }
     if limits.integer {
-        for &x in out.iter() {
+        for &x in fact {
             let size = x.abs();
-            broken |= (size < 2_251_799_813_685_248.0) & (round(size) != size);
+            broken |= (size < 2_251_799_813_685_248.0) & (round(size) != size) & (x != limits.unknown);
         }
     }
     if let Some(bound) = bound {
-        for (&x, &bound) in out.iter().zip(bound) {
-            broken |= x > bound;
+        for (&x, &bound) in fact.iter().zip(bound) {
+            broken |= (x > bound) & (x != limits.unknown);
         }
     }
     broken
+}
+
+/// A fact for formulas.
+#[inline(always)]
+pub(super) fn load(out: &mut [f64], fact: &[f64], bound: Option<&[f64]>, limits: Limits) -> bool {
+    load_with(out, fact, bound, limits, |x| x)
+}
+
+/// A fact that is the value of a dimension as it stands: straight to its reading.
+#[inline(always)]
+pub(super) fn load_reading(out: &mut [f64], fact: &[f64], bound: Option<&[f64]>, limits: Limits) -> bool {
+    load_with(out, fact, bound, limits, |x| round(x * COVERED))
 }
 
 #[inline(always)]
@@ -111,37 +176,32 @@ pub(super) fn unary(operator: UnaryOperator, out: &mut [f64], x: &[f64]) {
 
 #[inline(always)]
 pub(super) fn binary(operator: BinaryOperator, out: &mut [f64], x: &[f64], y: &[f64]) {
-    let test = |x: f64, y: f64, holds: bool| {
-        let flag = if holds { 1.0 } else { 0.0 };
-        if x.is_nan() || y.is_nan() { blame(x, y, state::MISSING) } else { flag }
-    };
+    let overflow = |_| state::OVERFLOW;
     match operator {
-        BinaryOperator::Add => map2(out, x, y, |x, y| settle(x + y, x, y, state::OVERFLOW)),
-        BinaryOperator::Subtract => map2(out, x, y, |x, y| settle(x - y, x, y, state::OVERFLOW)),
-        BinaryOperator::Multiply => map2(out, x, y, |x, y| settle(x * y, x, y, state::OVERFLOW)),
-        BinaryOperator::Divide => map2(out, x, y, |x, y| {
-            let why = if y == 0.0 { state::DIVISION } else { state::OVERFLOW };
-            settle(x / y, x, y, why)
-        }),
-        BinaryOperator::Min => map2(out, x, y, |x, y| extreme(x, y, y < x)),
-        BinaryOperator::Max => map2(out, x, y, |x, y| extreme(x, y, y > x)),
+        BinaryOperator::Add => arithmetic(out, x, y, |x, y| x + y, overflow),
+        BinaryOperator::Subtract => arithmetic(out, x, y, |x, y| x - y, overflow),
+        BinaryOperator::Multiply => arithmetic(out, x, y, |x, y| x * y, overflow),
+        BinaryOperator::Divide => {
+            arithmetic(out, x, y, |x, y| x / y, |y| if y == 0.0 { state::DIVISION } else { state::OVERFLOW });
+        }
+        BinaryOperator::Min => comparison(out, x, y, |x, y| if y < x { y } else { x }),
+        BinaryOperator::Max => comparison(out, x, y, |x, y| if y > x { y } else { x }),
         BinaryOperator::Pow => map2(out, x, y, |x, y| {
             // pow(1, NaN) and pow(NaN, 0) are 1 in libm: a missing operand still makes the result missing.
             if x.is_nan() || y.is_nan() {
                 blame(x, y, state::MISSING)
             } else {
-                let why = if x < 0.0 { state::DOMAIN } else { state::OVERFLOW };
-                settle(libm::pow(x, y), x, y, why)
+                settle(libm::pow(x, y), x, y, if x < 0.0 { state::DOMAIN } else { state::OVERFLOW })
             }
         }),
-        BinaryOperator::Less => map2(out, x, y, |x, y| test(x, y, x < y)),
-        BinaryOperator::LessOrEqual => map2(out, x, y, |x, y| test(x, y, x <= y)),
-        BinaryOperator::Greater => map2(out, x, y, |x, y| test(x, y, x > y)),
-        BinaryOperator::GreaterOrEqual => map2(out, x, y, |x, y| test(x, y, x >= y)),
-        BinaryOperator::Equal => map2(out, x, y, |x, y| test(x, y, x == y)),
-        BinaryOperator::NotEqual => map2(out, x, y, |x, y| test(x, y, x != y)),
-        BinaryOperator::And => map2(out, x, y, |x, y| test(x, y, x == 1.0 && y == 1.0)),
-        BinaryOperator::Or => map2(out, x, y, |x, y| test(x, y, x == 1.0 || y == 1.0)),
+        BinaryOperator::Less => comparison(out, x, y, |x, y| flag(x < y)),
+        BinaryOperator::LessOrEqual => comparison(out, x, y, |x, y| flag(x <= y)),
+        BinaryOperator::Greater => comparison(out, x, y, |x, y| flag(x > y)),
+        BinaryOperator::GreaterOrEqual => comparison(out, x, y, |x, y| flag(x >= y)),
+        BinaryOperator::Equal => comparison(out, x, y, |x, y| flag(x == y)),
+        BinaryOperator::NotEqual => comparison(out, x, y, |x, y| flag(x != y)),
+        BinaryOperator::And => comparison(out, x, y, |x, y| flag((x == 1.0) & (y == 1.0))),
+        BinaryOperator::Or => comparison(out, x, y, |x, y| flag((x == 1.0) | (y == 1.0))),
         BinaryOperator::Coalesce => map2(out, x, y, |x, y| if state::is(x, state::MISSING) { y } else { x }),
     }
 }
@@ -217,35 +277,35 @@ pub(super) fn band(out: &mut [f64], published: &[f64], thresholds: &[f64]) {
     }
 }
 
-/// One tier: where all lower tiers were reached and its own conditions hold, the count goes up to `level`.
+/// One tier: where all lower tiers were reached and its score and coverage are there, the count goes up to `level`.
 #[inline(always)]
 pub(super) fn tier(out: &mut [f64], level: f64, conditions: &TierLevel, published: &[f64], coverage: &[f64]) {
-    map3_in_place(out, published, coverage, |reached, published, coverage| {
+    for ((out, &published), &coverage) in out.iter_mut().zip(published).zip(coverage) {
         let holds =
-            reached == level - 1.0 && published >= conditions.published && coverage >= conditions.coverage;
-        if holds { level } else { reached }
-    });
+            (*out == level - 1.0) & (published >= conditions.published) & (coverage >= conditions.coverage);
+        *out = if holds { level } else { *out };
+    }
 }
 
 /// Takes the tier away again where a floor is not reached.
 #[inline(always)]
 pub(super) fn tier_floor(out: &mut [f64], level: f64, reading: &[f64], floor: f64) {
     for (out, &reading) in out.iter_mut().zip(reading) {
-        *out = if *out == level && !(reading >= floor) { level - 1.0 } else { *out };
+        let reached = reading >= floor;
+        *out = if (*out == level) & !reached { level - 1.0 } else { *out };
     }
+}
+
+/// Whether some row has reached `level`: if none has, its floors and all higher tiers need no look.
+#[inline(always)]
+pub(super) fn some_reach(column: &[f64], level: f64) -> bool {
+    column.iter().fold(false, |some, &reached| some | (reached == level))
 }
 
 #[inline(always)]
 pub(super) fn tier_limit(out: &mut [f64], when: &[f64], limit: f64) {
     for (out, &when) in out.iter_mut().zip(when) {
         *out = if when == 1.0 && *out > limit { limit } else { *out };
-    }
-}
-
-#[inline(always)]
-fn map3_in_place(out: &mut [f64], y: &[f64], z: &[f64], f: impl Fn(f64, f64, f64) -> f64) {
-    for ((out, &y), &z) in out.iter_mut().zip(y).zip(z) {
-        *out = f(*out, y, z);
     }
 }
 
@@ -328,7 +388,15 @@ pub(super) fn mean(
     }
     columns.applicable.fill(applicable);
     columns.applies.fill(if always_applies { 1.0 } else { 0.0 });
-    for member in members {
+    let mut rest = members;
+    while plain && let Some((four, others)) = rest.split_first_chunk::<4>() {
+        if four.iter().any(|member| member.item.optional || member.item.withhold) {
+            break;
+        }
+        columns.add_four(four);
+        rest = others;
+    }
+    for member in rest {
         match member.weights {
             MemberWeights::Uniform(weight, cover) => {
                 let weights = core::iter::repeat((weight, cover));
@@ -405,6 +473,25 @@ impl<'s> Columns<'s> {
         }
     }
 
+    /// Adds four plain members at once: sums of whole numbers are exact in any order.
+    #[inline(always)]
+    fn add_four(&mut self, [a, b, c, d]: &[Member<'_>; 4]) {
+        let weight = |member: &Member<'_>| match member.weights {
+            MemberWeights::Uniform(weight, _) => weight,
+            MemberWeights::ByProfile(..) => 0.0,
+        };
+        let weights = [weight(a), weight(b), weight(c), weight(d)];
+        let readings = a.reading.iter().zip(b.reading).zip(c.reading.iter().zip(d.reading));
+        let rows = self.total.iter_mut().zip(self.weight.iter_mut()).zip(readings);
+        for ((total, sum), ((&a, &b), (&c, &d))) in rows {
+            let term = |x: f64, weight: f64| if x.is_nan() { 0.0 } else { weight * x };
+            let count = |x: f64, weight: f64| if x.is_nan() { 0.0 } else { weight };
+            let [wa, wb, wc, wd] = weights;
+            *total += (term(a, wa) + term(b, wb)) + (term(c, wc) + term(d, wd));
+            *sum += (count(a, wa) + count(b, wb)) + (count(c, wc) + count(d, wd));
+        }
+    }
+
     /// Adds one member, with its weights in composite and coverage row by row.
     #[inline(always)]
     fn add(
@@ -436,7 +523,8 @@ impl<'s> Columns<'s> {
                 *covered += if x.is_nan() { 0.0 } else { cover * COVERED };
             }
         }
-        if item.withhold || member.coverage.is_some() {
+        let absent = |column: &[f64]| column.iter().fold(false, |some, x| some | x.is_nan());
+        if (item.withhold || member.coverage.is_some()) && absent(reading) {
             for (withheld, &x) in self.withheld.iter_mut().zip(reading) {
                 let absent = item.withhold & x.is_nan() & !state::is(x, state::NOT_APPLICABLE);
                 *withheld = if absent | state::is(x, state::WITHHELD) { 1.0 } else { *withheld };

@@ -70,6 +70,12 @@ pub(crate) enum Instruction {
         limits: Limits,
         to: Register,
     },
+    /// The same for a fact that is a dimension's value as it stands: to its reading at once.
+    LoadReading {
+        fact: usize,
+        limits: Limits,
+        to: Register,
+    },
     Unary {
         operator: UnaryOperator,
         x: Register,
@@ -277,6 +283,7 @@ impl Instruction {
     fn to(&self) -> Register {
         match self {
             Self::Load { to, .. }
+            | Self::LoadReading { to, .. }
             | Self::Unary { to, .. }
             | Self::Binary { to, .. }
             | Self::Select { to, .. }
@@ -293,7 +300,7 @@ impl Instruction {
     /// Shows every column of the instruction to `visit`; the flag is true for columns it writes.
     fn visit(&mut self, visit: &mut dyn FnMut(&mut Register, bool)) {
         match self {
-            Self::Load { to, .. } => visit(to, true),
+            Self::Load { to, .. } | Self::LoadReading { to, .. } => visit(to, true),
             Self::Unary { x, to, .. } => {
                 visit(x, false);
                 visit(to, true);

@@ -26,7 +26,11 @@ pub(crate) struct Input<'a> {
 /// The facts of a block.
 pub(crate) enum FactColumns<'a> {
     /// One column per fact of the card, each as long as the block; those of text facts may be empty.
-    Columns(&'a [&'a [f64]]),
+    Columns {
+        now: &'a [&'a [f64]],
+        /// The columns of the block after this one.
+        next: &'a [&'a [f64]],
+    },
     /// One row: a number per fact.
     Row(&'a [f64]),
 }
@@ -35,8 +39,18 @@ impl<'a> FactColumns<'a> {
     #[inline(always)]
     fn column(&self, fact: usize) -> &'a [f64] {
         match self {
-            Self::Columns(columns) => columns.get(fact).copied().unwrap_or_default(),
+            Self::Columns { now, .. } => now.get(fact).copied().unwrap_or_default(),
             Self::Row(row) => row.get(fact..=fact).unwrap_or_default(),
+        }
+    }
+
+    /// Asks the memory for the same column of the next block, so that it comes while this block is computed.
+    #[inline(always)]
+    fn fetch_next(&self, fact: usize) {
+        if let Self::Columns { next, .. } = self
+            && let Some(column) = next.get(fact)
+        {
+            super::vector::fetch(column);
         }
     }
 }
@@ -91,12 +105,17 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
         let mut column = registers.take(to);
         let out = column.get_mut(..rows).unwrap_or_default();
         match instruction {
-            Instruction::Load { fact, limits, .. } => {
+            Instruction::Load { fact, limits, .. } | Instruction::LoadReading { fact, limits, .. } => {
                 let bound = match limits.max_fact {
                     Some(bound) => Some(input.facts.column(bound)),
                     None => None,
                 };
-                broken |= kernel::load(out, input.facts.column(*fact), bound, *limits);
+                let column = input.facts.column(*fact);
+                broken |= match instruction {
+                    Instruction::Load { .. } => kernel::load(out, column, bound, *limits),
+                    _ => kernel::load_reading(out, column, bound, *limits),
+                };
+                input.facts.fetch_next(*fact);
             }
             Instruction::Unary { operator, x, .. } => {
                 kernel::unary(*operator, out, registers.column(*x, rows))
@@ -160,6 +179,9 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                     let (published, coverage) =
                         (registers.column(*published, rows), registers.column(*coverage, rows));
                     kernel::tier(out, level, tier, published, coverage);
+                    if !kernel::some_reach(out, level) {
+                        break;
+                    }
                     for &(reading, floor) in &tier.floors {
                         kernel::tier_floor(out, level, registers.column(reading, rows), floor);
                     }

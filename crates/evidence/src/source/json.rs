@@ -19,11 +19,15 @@ pub(super) struct JsonSource<R> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// Nothing has been read; lines are certain or not.
-    Start { lines: bool },
+    Start {
+        lines: bool,
+    },
     Lines,
     Documents,
     /// Before the first element of an array, or after another.
-    Array { first: bool },
+    Array {
+        first: bool,
+    },
     End,
 }
 
@@ -146,7 +150,8 @@ impl<R: BufRead> JsonSource<R> {
         let mut is_too_long = false;
         loop {
             let (used, is_done) = {
-                let bytes = fill(&mut self.input).map_err(|error| SourceError::unreadable(self.lines + 1, &error))?;
+                let bytes =
+                    fill(&mut self.input).map_err(|error| SourceError::unreadable(self.lines + 1, &error))?;
                 if bytes.is_empty() {
                     if scanner.may_end_here() {
                         break;
@@ -183,7 +188,8 @@ impl<R: BufRead> JsonSource<R> {
         let line = self.lines + 1;
         // Room for the line break that does not count as part of the item.
         let allowed = (self.limit as u64).saturating_add(2);
-        let read = self.input.by_ref().take(allowed).read_until(b'\n', &mut self.buffer).map_err(failed(line))?;
+        let read =
+            self.input.by_ref().take(allowed).read_until(b'\n', &mut self.buffer).map_err(failed(line))?;
         if read == 0 {
             return Ok(Line::End);
         }
@@ -222,7 +228,8 @@ impl<R: BufRead> JsonSource<R> {
     /// Skips white space and shows the byte after it.
     fn skip_blanks(&mut self) -> Result<Option<u8>, SourceError> {
         loop {
-            let bytes = fill(&mut self.input).map_err(|error| SourceError::unreadable(self.lines + 1, &error))?;
+            let bytes =
+                fill(&mut self.input).map_err(|error| SourceError::unreadable(self.lines + 1, &error))?;
             let blanks = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             let next = bytes.get(blanks).copied();
             let is_end = bytes.is_empty();
@@ -241,7 +248,12 @@ impl<R: BufRead> JsonSource<R> {
 
     fn cut_off(&self) -> SourceError {
         let expected = "`]` at the end of the array";
-        SourceError::fatal(self.lines + 1, "the end of the file", expected, "the file is cut off: supply all of it")
+        SourceError::fatal(
+            self.lines + 1,
+            "the end of the file",
+            expected,
+            "the file is cut off: supply all of it",
+        )
     }
 }
 

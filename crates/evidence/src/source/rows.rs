@@ -75,7 +75,8 @@ impl<R: BufRead> RowSource<R> {
         self.object.push(b'{');
         for ((name, cell), bytes) in header.iter().zip(&self.record) {
             let Ok(text) = std::str::from_utf8(bytes) else {
-                let found = format!("bytes that are not UTF-8 in the column {}", String::from_utf8_lossy(name));
+                let found =
+                    format!("bytes that are not UTF-8 in the column {}", String::from_utf8_lossy(name));
                 return Err(SourceError::skipped(line, found, "text in UTF-8", "save the file as UTF-8"));
             };
             // An empty cell is a missing fact.
@@ -140,11 +141,21 @@ fn explain(error: &csv::Error, line: u64) -> SourceError {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let line = pos.as_ref().map_or(line, csv::Position::line);
             let mend = "give every row the cells of the header; put a text with commas in double quotes";
-            SourceError::skipped(line, format!("{len} cells"), format!("{expected_len} cells as in the header"), mend)
+            SourceError::skipped(
+                line,
+                format!("{len} cells"),
+                format!("{expected_len} cells as in the header"),
+                mend,
+            )
         }
         csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             let found = "a row that is longer than the limit";
-            SourceError::fatal(line, found, "a shorter row", "close the double quotes that it opens, or raise the limit")
+            SourceError::fatal(
+                line,
+                found,
+                "a shorter row",
+                "close the double quotes that it opens, or raise the limit",
+            )
         }
         csv::ErrorKind::Io(error) => SourceError::unreadable(line, error),
         _ => SourceError::fatal(line, format!("an error: {error}"), "a CSV table", ""),
@@ -159,8 +170,12 @@ fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
             Some(number) => json::write_number(out, number),
             None => json::write_string(out, text),
         },
-        Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("true") => out.extend_from_slice(b"true"),
-        Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("false") => out.extend_from_slice(b"false"),
+        Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("true") => {
+            out.extend_from_slice(b"true")
+        }
+        Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("false") => {
+            out.extend_from_slice(b"false")
+        }
         _ => json::write_string(out, text),
     }
 }
@@ -169,7 +184,8 @@ fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
 fn parse_number(text: &str) -> Option<f64> {
     /// Every whole number up to here is a double of its own (2^53).
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
+    let is_decimal =
+        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
     let number = text.parse::<f64>().ok().filter(|number| is_decimal && number.is_finite())?;
     (number.abs() <= EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
 }
