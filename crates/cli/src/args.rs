@@ -113,11 +113,15 @@ pub struct ExplainArgs {
 /// Cases to answer.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A case is one line {\"id\", \"fn\", \"input\", \"expected\"}, with a \"tolerance\" for its numbers where 2e-9 will not do.
-The exit status is 1 when a case failed or a line holds no case; what is refused or unknown did not pass either, and is
-counted on its own.")]
+A case is one line {\"id\", \"fn\", \"input\", \"expected\"}; numbers may be off by 2e-9,
+or by its \"tolerance\". The status is 1 when a case failed or a line holds none.
+What was refused or is unknown did not pass: it is counted on its own.
+
+Examples:
+  karat conform vectors/trust.jsonl
+  karat conform --emit vectors/workflow.jsonl")]
 pub struct ConformArgs {
-    /// Print one line {"id", "fn", "output"} per case instead, or {"id", "fn", "refused"}; compares nothing
+    /// Compare nothing: print {"id", "fn", "output" or "refused"} for each case
     #[arg(long, conflicts_with_all = ["json", "table"])]
     pub emit: bool,
     /// One JSON object (the default in a pipe)
@@ -126,8 +130,8 @@ pub struct ConformArgs {
     /// A table (the default on a terminal)
     #[arg(long)]
     pub table: bool,
-    /// Cases, one JSON object per line; `-` or none reads standard input
-    #[arg(value_name = "FILE")]
+    /// Cases, one JSON object per line; `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
     pub files: Vec<String>,
 }
 

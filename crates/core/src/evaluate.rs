@@ -216,40 +216,6 @@ impl Scorer {
 
     /// The value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
     /// missing or failed, if nothing in the card reads it, or if the card has no let of this name.
-    ///
-    /// ```
-    /// use karat_core::evaluate::{Context, Scorer, Workspace};
-    /// use karat_core::facts::{Digest, Fact, Item};
-    /// use karat_core::scorecard::Scorecard;
-    ///
-    /// let card = r#"
-    /// schema = "karat/scorecard/1"
-    /// id = "bot"
-    /// version = "1.0.0"
-    /// title = "Bot"
-    /// evidence = "facts"
-    /// scale = { max = 1, publish = "exact" }
-    /// [facts]
-    /// solved = { min = 0, max = "asked" }
-    /// asked = { min = 0 }
-    /// [let]
-    /// share = "solved / asked"
-    /// [[dimension]]
-    /// key = "success"
-    /// weight = 1
-    /// formula = "share * share"
-    /// "#;
-    /// let scorer = Scorer::new(Scorecard::parse(card, &|_| None).unwrap()).unwrap();
-    /// let mut work = Workspace::new(&scorer);
-    /// let mut share = |solved, asked| {
-    ///     let facts = [Fact::Number(solved), Fact::Number(asked)];
-    ///     let item = Item { subject: "a", id: "1", digest: Digest::of(b""), facts: &facts };
-    ///     scorer.score(&mut work, &item, &Context::default()).unwrap();
-    ///     scorer.value_of_let(&work, "share")
-    /// };
-    /// assert_eq!(share(3.0, 4.0), Some(0.75));
-    /// assert_eq!(share(0.0, 0.0), None);
-    /// ```
     #[must_use]
     pub fn value_of_let(&self, work: &Workspace, name: &str) -> Option<f64> {
         let at = self.card.lets.iter().position(|named| named.name == name)?;

@@ -147,10 +147,11 @@ fn fraction(text: &str) -> Option<(i128, i128)> {
     } else {
         let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let exponent: i32 = exponent.parse().ok()?;
-        let (units, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
-        let (units_value, decimals_value) = (whole(units)?, whole(decimals)?);
-        let scale = power(decimals.len())?;
-        let mantissa = units_value.checked_mul(scale)?.checked_add(decimals_value)?;
+        let (units, decimals) = digits.split_once('.').unwrap_or((digits, ""));
+        if units.is_empty() || decimals.is_empty() == digits.contains('.') {
+            return None;
+        }
+        let (mantissa, scale) = (whole(&format!("{units}{decimals}"))?, power(decimals.len())?);
         let shift = power(exponent.unsigned_abs() as usize)?;
         if exponent < 0 {
             (mantissa, scale.checked_mul(shift)?)
@@ -172,8 +173,9 @@ mod tests {
         assert_eq!(fraction("3/4"), Some((3, 4)));
         assert_eq!(fraction("0.75"), Some((75, 100)));
         assert_eq!(fraction("699.999"), Some((699_999, 1000)));
-        assert_eq!(fraction("1e-7"), Some((1, 100_000_000)));
+        assert_eq!(fraction("1e-7"), Some((1, 10_000_000)));
         assert_eq!(fraction("2.5e1"), Some((250, 10)));
+        assert_eq!(fraction("1000"), Some((1000, 1)));
         for bad in ["", "-1", "1/0", "1/-2", "a", "1.", ".5", "1e", "1/2/3", "nan", &"9".repeat(40), "1e-99"]
         {
             assert_eq!(fraction(bad), None, "{bad}");

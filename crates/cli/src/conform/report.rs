@@ -186,7 +186,7 @@ impl Report {
                 }
             }
         };
-        let bad_lines =
+        let problems =
             self.bad_lines.iter().map(|(place, reason)| json!({ "place": place, "reason": reason }));
         let mut summary = counts(self.total());
         summary.insert("functions".into(), functions.into());

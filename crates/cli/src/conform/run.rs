@@ -26,7 +26,7 @@ use crate::render::text::clean;
 pub fn run(args: &ConformArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut functions = Functions::new(cli.portable, cli.color)?;
     // Before anything is answered: are the files there?
-    Files::new(&args.files)?;
+    Files::new(&args.files, cli.color)?;
     if args.emit { emit(args, cli, &mut functions) } else { check(args, cli, &mut functions) }
 }
 
@@ -159,8 +159,7 @@ type Visit<'v> = dyn FnMut(&str, Result<&[u8], String>) -> Result<(), Failure> +
 
 /// Hands every line that is not blank to `visit`, with its place.
 fn each_line(paths: &[String], visit: &mut Visit<'_>) -> Result<(), Failure> {
-    let standard_input = [String::from("-")];
-    for path in if paths.is_empty() { &standard_input } else { paths } {
+    for path in paths {
         if path == "-" {
             lines_of("standard input", io::stdin().lock(), visit)?;
         } else {
