@@ -39,6 +39,8 @@ pub enum Verb {
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
     Card(CardVerb),
+    /// Check the engine against cases that say what the answer is
+    Conform(ConformArgs),
     /// Score the built-in examples; needs no files
     #[command(after_help = "Example:\n  karat demo")]
     Demo,
@@ -106,6 +108,31 @@ pub struct ExplainArgs {
     /// The screen (the default on a terminal)
     #[arg(long)]
     pub table: bool,
+}
+
+/// Cases to answer.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A case is one line {\"id\", \"fn\", \"input\", \"expected\"}; numbers may be off by 2e-9,
+or by its \"tolerance\". The status is 1 when a case failed or a line holds none.
+What was refused or is unknown did not pass: it is counted on its own.
+
+Examples:
+  karat conform vectors/trust.jsonl
+  karat conform --emit vectors/workflow.jsonl")]
+pub struct ConformArgs {
+    /// Compare nothing: print {"id", "fn", "output" or "refused"} for each case
+    #[arg(long, conflicts_with_all = ["json", "table"])]
+    pub emit: bool,
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A table (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// Cases, one JSON object per line; `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<String>,
 }
 
 /// Work on scorecards.

@@ -3,6 +3,7 @@
 mod args;
 mod cards;
 mod cmd;
+mod conform;
 mod evidence;
 mod exit;
 mod explanation;

@@ -215,6 +215,15 @@ impl Scorer {
         Ok(self.account(&work.single, item, context, profile))
     }
 
+    /// The value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
+    /// missing or failed, if nothing in the card reads it, or if the card has no let of this name.
+    #[must_use]
+    pub fn value_of_let(&self, work: &Workspace, name: &str) -> Option<f64> {
+        let at = self.card.lets.iter().position(|named| named.name == name)?;
+        let register = (*self.plan.full.places.lets.get(at)?)?;
+        Some(work.single.value(register)).filter(|value| !value.is_nan())
+    }
+
     /// Scores a table, a block of rows at a time.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Score(args) => score::run(args, cli),
         Verb::Explain(args) => explain::run(args, cli),
         Verb::Card(verb) => card::run(verb, cli),
+        Verb::Conform(args) => crate::conform::run::run(args, cli),
         Verb::Demo => demo::run(cli),
     }
 }

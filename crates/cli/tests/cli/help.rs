@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::{Folder, Run, finish, karat, root};
 
-const VERBS: [&[&str]; 10] = [
+const VERBS: [&[&str]; 11] = [
     &[],
     &["score"],
     &["explain"],
@@ -15,6 +15,7 @@ const VERBS: [&[&str]; 10] = [
     &["card", "check"],
     &["card", "new"],
     &["card", "diff"],
+    &["conform"],
     &["demo"],
 ];
 

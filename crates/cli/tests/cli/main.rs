@@ -1,6 +1,7 @@
 //! The program from outside: what it prints, what it refuses, what it promises.
 
 mod common;
+mod conform;
 mod help;
 mod refusals;
 mod screens;

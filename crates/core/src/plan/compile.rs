@@ -168,7 +168,9 @@ impl<'c> Compiler<'c> {
             }
         }
         let groups = groups.into_iter().map(|(reading, _)| reading).collect();
+        let lets = (0..card.lets.len()).map(|at| self.lets.get(&at).copied()).collect();
         Places {
+            lets,
             dimensions,
             groups,
             composite,

@@ -277,6 +277,8 @@ pub(crate) struct Code {
 /// Where results lie.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Places {
+    /// The lets that something reads.
+    pub lets: Vec<Option<Register>>,
     pub dimensions: Vec<DimensionPlaces>,
     pub groups: Vec<Register>,
     pub composite: Register,
