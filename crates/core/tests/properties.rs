@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use common::random::{CardText, card_text, choices, facts, fill};
 use common::{card, card_of, cards, in_column, is_missing, item, record_bytes, root};
 use karat_core::check::{Direction, check};
-use karat_core::evaluate::{Columns, Context, Scorer, Scores, Workspace};
+use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Workspace};
 use karat_core::facts::Fact;
 use karat_core::number::{BILLION, UNITS_PER_ONE};
 use karat_core::record::{Record, Status};
@@ -273,7 +273,7 @@ fn score_columns(
     profiles: &[u32],
 ) -> Vec<(u64, u64, u8, u8)> {
     let rows = columns.iter().map(Vec::len).max().unwrap();
-    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let columns: Vec<Column<'_>> = columns.iter().map(|values| Column::Values(values)).collect();
     let (mut score, mut coverage) = (vec![0.0; rows], vec![0.0; rows]);
     let (mut band, mut tier) = (vec![0; rows], vec![0; rows]);
     let mut scores = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
