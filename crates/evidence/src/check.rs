@@ -57,8 +57,8 @@ pub(crate) const AMOUNT: Range = Range { min: 0.0, max: f64::MAX, rule: "a numbe
 /// Any finite number.
 pub(crate) const ANY: Range = Range { min: f64::MIN, max: f64::MAX, rule: "a number" };
 
-/// Every whole number up to here is a double of its own (2^53).
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Every whole number below this (2^53) is a double of its own.
+pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Who is scored, or which item it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -214,7 +214,13 @@ impl<'r> Check<'r> {
     }
 
     /// Reports a value in other words than its own.
-    pub(crate) fn refuse_as(&mut self, node: Node<'_>, found: impl Display, expected: impl Display, mend: impl Display) {
+    pub(crate) fn refuse_as(
+        &mut self,
+        node: Node<'_>,
+        found: impl Display,
+        expected: impl Display,
+        mend: impl Display,
+    ) {
         self.add(node, None, || (found.to_string(), expected.to_string(), mend.to_string()));
     }
 
@@ -232,7 +238,7 @@ impl<'r> Check<'r> {
 
     /// A whole number that is written with more digits than a double holds is another number than the one written.
     fn exact(&mut self, node: Node<'_>, number: f64) -> Option<f64> {
-        if number.abs() <= EXACT {
+        if number.abs() < EXACT {
             // Adding zero turns -0 into 0, so that no sign of zero reaches a formula.
             return Some(number + 0.0);
         }
@@ -243,13 +249,18 @@ impl<'r> Check<'r> {
         self.refuse_as(
             node,
             quoted(literal),
-            "a whole number of at most 2^53",
+            "a whole number below 2^53",
             "a double cannot hold it exactly: round it, as in `1e18`",
         );
         None
     }
 
-    fn add(&mut self, node: Node<'_>, member: Option<&str>, words: impl FnOnce() -> (String, String, String)) {
+    fn add(
+        &mut self,
+        node: Node<'_>,
+        member: Option<&str>,
+        words: impl FnOnce() -> (String, String, String),
+    ) {
         self.problems.add(|| {
             let (found, expected, mend) = words();
             let mut path = locate::path(node);
@@ -257,7 +268,8 @@ impl<'r> Check<'r> {
                 locate::push_member(&mut path, member);
             }
             let text = node.document().text();
-            let (line, column) = locate::line_and_column(text, locate::range(node.document(), node.at()).start);
+            let (line, column) =
+                locate::line_and_column(text, locate::range(node.document(), node.at()).start);
             Problem { path, found, expected, mend, line: Some(line), column: Some(column) }
         });
     }

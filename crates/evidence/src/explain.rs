@@ -6,7 +6,8 @@ use crate::problem::{Problem, quoted};
 
 /// The problem of bytes that are not UTF-8.
 pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
-    let valid = bytes.get(..valid_up_to).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
+    let valid =
+        bytes.get(..valid_up_to).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
     let (line, column) = locate::line_and_column(valid, valid.len());
     let found = bytes.get(valid_up_to).map_or_else(String::new, |byte| format!("the byte 0x{byte:02x}"));
     Problem {
@@ -20,7 +21,12 @@ pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
 }
 
 /// The problem of a text that does not parse; `document` holds what was parsed before it failed.
-pub(crate) fn parse_failure(failure: &ParseFailure, document: Document<'_>, last: usize, max_depth: usize) -> Problem {
+pub(crate) fn parse_failure(
+    failure: &ParseFailure,
+    document: Document<'_>,
+    last: usize,
+    max_depth: usize,
+) -> Problem {
     let text = document.text();
     let path = locate::path(document.node(last));
     let error = match failure {
@@ -48,40 +54,78 @@ pub(crate) fn parse_failure(failure: &ParseFailure, document: Document<'_>, last
     let character = text.get(byte..).and_then(|rest| rest.chars().next());
     let here = character.map_or_else(|| "the end of the text".to_owned(), |c| quoted(&c.to_string()));
     let (path, found, expected, mend) = match message {
-        _ if text.trim().is_empty() => ("$".into(), "no text".into(), "a JSON object", "give one evidence item"),
-        _ if error.is_eof() => {
-            (path, "the end of the text".into(), "the rest of the JSON", "the item is cut off: supply all of it")
+        _ if text.trim().is_empty() => {
+            ("$".into(), "no text".into(), "a JSON object", "give one evidence item")
         }
-        _ if is_not_finite(word) => {
-            (path, quoted(word), "a JSON number", "JSON has no such number: leave the field out if it is not known")
-        }
+        _ if error.is_eof() => (
+            path,
+            "the end of the text".into(),
+            "the rest of the JSON",
+            "the item is cut off: supply all of it",
+        ),
+        _ if is_not_finite(word) => (
+            path,
+            quoted(word),
+            "a JSON number",
+            "JSON has no such number: leave the field out if it is not known",
+        ),
         "number out of range" => {
             (path, quoted(word), "a number that a double can hold", "the largest is about 1.8e308")
         }
-        "trailing characters" => {
-            ("$".into(), here, "the end of the item", "give one item per line, or put the items into an array")
+        "trailing characters" => (
+            "$".into(),
+            here,
+            "the end of the item",
+            "give one item per line, or put the items into an array",
+        ),
+        "trailing comma" => {
+            (path, "a comma before the closing bracket".into(), "a value", "remove the comma")
         }
-        "trailing comma" => (path, "a comma before the closing bracket".into(), "a value", "remove the comma"),
         "key must be a string" => (path, here, "a key in double quotes", "JSON quotes its keys"),
-        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
-            (path, "half of a surrogate pair".into(), "a whole character", "write both halves, `\\ud83d\\ude00`")
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => (
+            path,
+            "half of a surrogate pair".into(),
+            "a whole character",
+            "write both halves, `\\ud83d\\ude00`",
+        ),
+        "invalid escape" => {
+            (path, here, "an escape such as `\\n`, `\\\"` or `\\u00e9`", "write `\\\\` for a backslash")
         }
-        "invalid escape" => (path, here, "an escape such as `\\n`, `\\\"` or `\\u00e9`", "write `\\\\` for a backslash"),
-        _ if message.starts_with("control character") => {
-            (path, "a raw control character in a text".into(), "an escape", "write `\\n` for a new line, `\\t` for a tab")
-        }
+        _ if message.starts_with("control character") => (
+            path,
+            "a raw control character in a text".into(),
+            "an escape",
+            "write `\\n` for a new line, `\\t` for a tab",
+        ),
         _ if character == Some('\'') => (path, here, "a value", "JSON texts stand in double quotes"),
         "expected value" | "expected ident" if word.is_empty() => (path, here, "a value", ""),
-        "expected value" | "expected ident" => {
-            (path, quoted(word), "a value", "put a text in double quotes; write `true`, `false`, `null` in lower case")
-        }
+        "expected value" | "expected ident" => (
+            path,
+            quoted(word),
+            "a value",
+            "put a text in double quotes; write `true`, `false`, `null` in lower case",
+        ),
         "invalid number" => (path, quoted(word), "a number such as `0.5` or `1e-3`", ""),
         other => {
             let expected = other.strip_prefix("expected ").unwrap_or(other).to_owned();
-            return Problem { path, found: here, expected, mend: String::new(), line: Some(line), column: Some(column) };
+            return Problem {
+                path,
+                found: here,
+                expected,
+                mend: String::new(),
+                line: Some(line),
+                column: Some(column),
+            };
         }
     };
-    Problem { path, found, expected: expected.into(), mend: mend.into(), line: Some(line), column: Some(column) }
+    Problem {
+        path,
+        found,
+        expected: expected.into(),
+        mend: mend.into(),
+        line: Some(line),
+        column: Some(column),
+    }
 }
 
 /// The byte that the parser complains of: its columns count bytes from 1, and 0 stands for the line break before.

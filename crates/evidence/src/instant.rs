@@ -51,7 +51,9 @@ impl Cursor<'_> {
     fn digits(&mut self, count: usize) -> Option<i64> {
         let (digits, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
-        digits.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
+        digits
+            .iter()
+            .try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
     }
 
     /// One digit or more after the point, as milliseconds.
@@ -59,7 +61,8 @@ impl Cursor<'_> {
         let length = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        let millisecond = digits.iter().chain(b"000").take(3).fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
+        let millisecond =
+            digits.iter().chain(b"000").take(3).fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
         (length > 0).then_some(millisecond)
     }
 
@@ -89,7 +92,8 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     const FROM_MARCH_OF_YEAR_0: i64 = 719_468;
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - FROM_MARCH_OF_YEAR_0
+    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year
+        - FROM_MARCH_OF_YEAR_0
 }
 
 #[cfg(test)]

@@ -116,7 +116,8 @@ impl Error for Problems {}
 /// `text` in backticks, cut to a length that fits a line.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
-    let mut short: String = text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let mut short: String =
+        text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(SHOWN).is_some() {
         short.push('…');
     }
@@ -163,9 +164,14 @@ mod tests {
 
     #[test]
     fn edit_distance_is_levenshtein() {
-        for (a, b, distance) in
-            [("", "", 0), ("kitten", "sitting", 3), ("speed", "speed", 0), ("", "abc", 3), ("abc", "", 3), ("Ab", "aB", 0)]
-        {
+        for (a, b, distance) in [
+            ("", "", 0),
+            ("kitten", "sitting", 3),
+            ("speed", "speed", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("Ab", "aB", 0),
+        ] {
             assert_eq!(edit_distance(a, b), distance, "{a} {b}");
         }
     }

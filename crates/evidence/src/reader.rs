@@ -19,15 +19,15 @@ pub struct ReaderOptions {
     pub subject_field: Option<String>,
     /// How deep brackets may nest; more than [`ReaderOptions::DEEPEST`] counts as that.
     pub max_depth: usize,
-    /// How many bytes an item may have.
+    /// How many bytes an item may have; more than 2 GiB counts as that.
     pub max_item_bytes: usize,
 }
 
 impl ReaderOptions {
     /// The parser recurses, so the depth has a limit of its own.
     pub const DEEPEST: usize = 120;
-    /// Places in an item are kept in 32 bits.
-    const LARGEST: usize = u32::MAX as usize;
+    /// Places in an item are kept in 31 bits.
+    const LARGEST: usize = i32::MAX as usize;
 }
 
 impl Default for ReaderOptions {
@@ -130,7 +130,11 @@ impl Reader {
     /// let unknown = Reader::new(Kind::ReasoningTrace, &wanted, ReaderOptions::default()).unwrap_err();
     /// assert_eq!(unknown[0].to_string(), "unknown fact `confidance`; did you mean `confidence`?");
     /// ```
-    pub fn new(kind: Kind, wanted: &[(String, FactType)], options: ReaderOptions) -> Result<Self, Vec<UnknownFact>> {
+    pub fn new(
+        kind: Kind,
+        wanted: &[(String, FactType)],
+        options: ReaderOptions,
+    ) -> Result<Self, Vec<UnknownFact>> {
         let mut slots = Vec::with_capacity(wanted.len());
         let mut unknown = Vec::new();
         let vocabulary = kind.vocabulary();
@@ -173,7 +177,12 @@ impl Reader {
 
         let mut check = Check::new(notes, &mut self.unknown);
         for &at in canonical.duplicates() {
-            check.refuse_as(document.node(at), "the key a second time", "each key once", "keep the one that is meant");
+            check.refuse_as(
+                document.node(at),
+                "the key a second time",
+                "each key once",
+                "keep the one that is meant",
+            );
         }
         let slots = &self.slots;
         let mut facts = Vec::with_capacity(slots.len().max(self.table.wanted()));
@@ -250,7 +259,11 @@ fn written<'a>(name: Name<'a>, memory: &'a mut String) -> &'a str {
 }
 
 /// Parses an item within the limits.
-pub(crate) fn parse<'a>(tape: &'a mut Tape, bytes: &'a [u8], options: &ReaderOptions) -> Result<Document<'a>, Problems> {
+pub(crate) fn parse<'a>(
+    tape: &'a mut Tape,
+    bytes: &'a [u8],
+    options: &ReaderOptions,
+) -> Result<Document<'a>, Problems> {
     let limit = options.max_item_bytes.min(ReaderOptions::LARGEST);
     if bytes.len() > limit {
         return Err(too_long(bytes.len() as u64, limit).into());

@@ -80,7 +80,13 @@ impl fmt::Display for SourceError {
 impl Error for SourceError {}
 
 impl SourceError {
-    fn new(resumable: bool, line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
+    fn new(
+        resumable: bool,
+        line: u64,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        mend: &str,
+    ) -> Self {
         let problem = Problem {
             path: "$".into(),
             found: found.into(),
@@ -154,6 +160,33 @@ impl<R: BufRead> Source<R> {
             Inner::Rows(source) => source.next_item(),
         }
     }
+}
+
+/// Passes over the mark that some programs put before UTF-8.
+fn skip_byte_order_mark<R: BufRead>(input: &mut R) -> Result<(), SourceError> {
+    for expected in [0xef, 0xbb, 0xbf] {
+        match fill(input).map_err(|error| SourceError::unreadable(1, &error))?.first() {
+            Some(&byte) if byte == expected => input.consume(1),
+            Some(0xfe | 0xff) => {
+                return Err(SourceError::fatal(1, "UTF-16", "text in UTF-8", "save the file as UTF-8"));
+            }
+            // A text that begins with half of the mark is no UTF-8; the reader says so of what is left.
+            _ => break,
+        }
+    }
+    Ok(())
+}
+
+/// The bytes at hand, after interruptions.
+fn fill<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
+    loop {
+        match input.fill_buf() {
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    input.fill_buf()
 }
 
 #[cfg(test)]

@@ -78,10 +78,30 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             "constraints" => read_constraints(member, check, &mut facts),
             "trajectory" => read_trajectory(member, check, &mut facts),
             // The rest of the documented response; the score is computed here, not taken over.
-            "challenge" | "challenge_id" | "challenge_slug" | "score" | "result" | "seed" | "status" | "objective"
-            | "submission" | "score_details" | "constraint_violations" | "harness_warning" | "harness_id"
-            | "trajectory_validation" | "evaluation_log" | "elo_before" | "elo_after" | "elo_change"
-            | "opponent_elo" | "title" | "flavour_text" | "reflect_url" | "completed_at" | "expires_at" => {}
+            "challenge"
+            | "challenge_id"
+            | "challenge_slug"
+            | "score"
+            | "result"
+            | "seed"
+            | "status"
+            | "objective"
+            | "submission"
+            | "score_details"
+            | "constraint_violations"
+            | "harness_warning"
+            | "harness_id"
+            | "trajectory_validation"
+            | "evaluation_log"
+            | "elo_before"
+            | "elo_after"
+            | "elo_change"
+            | "opponent_elo"
+            | "title"
+            | "flavour_text"
+            | "reflect_url"
+            | "completed_at"
+            | "expires_at" => {}
             _ => check.unknown("$", member),
         }
     }
@@ -90,7 +110,12 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
         (Some(breakdown), None) => read_scores(breakdown, "$.score_breakdown", max_score, check, &mut facts),
         (None, Some(scores)) => read_scores(scores, "$.scores", None, check, &mut facts),
         (Some(_), Some(scores)) => {
-            check.refuse_as(scores, "`scores` beside `score_breakdown`", "one of them", "leave one of them out");
+            check.refuse_as(
+                scores,
+                "`scores` beside `score_breakdown`",
+                "one of them",
+                "leave one of them out",
+            );
         }
         (None, None) => check.absent(root, "scores", "the score of each dimension, or a `score_breakdown`"),
     }
@@ -170,12 +195,7 @@ fn read_scores<'a>(
     }
 }
 
-fn read_score(
-    node: Node<'_>,
-    path: &str,
-    range: crate::check::Range,
-    check: &mut Check<'_>,
-) -> Option<f64> {
+fn read_score(node: Node<'_>, path: &str, range: crate::check::Range, check: &mut Check<'_>) -> Option<f64> {
     let mut score = None;
     for member in check.members(node) {
         match member.key() {
@@ -202,7 +222,12 @@ fn read_constraints(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFact
             }
         };
         if *fact != Fact::Missing {
-            check.refuse_as(member, "the limit a second time", "each limit once", "keep one of the two spellings");
+            check.refuse_as(
+                member,
+                "the limit a second time",
+                "each limit once",
+                "keep one of the two spellings",
+            );
         }
         *fact = number(check.count(member, 1.0));
     }
@@ -248,7 +273,8 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
                     *score = Fact::Number(0.0);
                     check.note(warning, format!("an error of the submission makes {} 0", quoted(dimension)));
                 }
-                None => check.note(warning, format!("an error about {}, which has no score here", quoted(dimension))),
+                None => check
+                    .note(warning, format!("an error about {}, which has no score here", quoted(dimension))),
             }
         }
     }
@@ -262,7 +288,10 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
 /// let finished = karat_evidence::finalize_breakdown(&breakdown, 1000.0).unwrap();
 /// assert_eq!(finished.last(), Some(&("total".to_owned(), 1000.0)));
 /// ```
-pub fn finalize_breakdown(breakdown: &[(String, f64)], max_score: f64) -> Result<Vec<(String, f64)>, Problems> {
+pub fn finalize_breakdown(
+    breakdown: &[(String, f64)],
+    max_score: f64,
+) -> Result<Vec<(String, f64)>, Problems> {
     let mut problems = Problems::default();
     let mut require = |path: &dyn Fn() -> String, value: f64| {
         if !(value.is_finite() && value >= 0.0) {

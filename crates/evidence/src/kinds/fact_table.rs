@@ -17,7 +17,8 @@ pub(crate) struct Columns {
 impl Columns {
     pub(crate) fn new(wanted: &[(String, FactType)], subject_field: &str) -> Self {
         let places = wanted.iter().enumerate();
-        let mut columns: Vec<_> = places.map(|(at, (name, fact_type))| (name.clone(), *fact_type, at)).collect();
+        let mut columns: Vec<_> =
+            places.map(|(at, (name, fact_type))| (name.clone(), *fact_type, at)).collect();
         columns.sort_unstable();
         Self { columns, subject_field: subject_field.to_owned() }
     }
@@ -39,7 +40,12 @@ impl Columns {
     }
 
     /// Reads one object. A name may be both a fact and the subject or the id.
-    pub(crate) fn read<'a>(&self, root: Node<'a>, check: &mut Check<'_>, facts: &mut Vec<Fact<'a>>) -> Identity<'a> {
+    pub(crate) fn read<'a>(
+        &self,
+        root: Node<'a>,
+        check: &mut Check<'_>,
+        facts: &mut Vec<Fact<'a>>,
+    ) -> Identity<'a> {
         facts.resize(self.columns.len(), Fact::Missing);
         let mut identity = Identity::default();
         for member in check.members(root) {

@@ -167,7 +167,12 @@ fn read_edges(edges: Node<'_>, check: &mut Check<'_>, memory: &mut PlanMemory) {
         let to = to.and_then(|end| known_step(end, check, memory));
         if let (Some(from), Some(to)) = (from, to) {
             if from == to {
-                check.refuse_as(edge, "an edge from a step to itself", "an edge between two steps", "remove it");
+                check.refuse_as(
+                    edge,
+                    "an edge from a step to itself",
+                    "an edge between two steps",
+                    "remove it",
+                );
             } else {
                 memory.edges.push((from, to));
             }
@@ -207,7 +212,10 @@ fn read_error_handling(entries: Node<'_>, check: &mut Check<'_>, memory: &PlanMe
             }
         }
         if memory.find(entries.document(), entry.key()).is_none() {
-            let text = format!("the plan has no step {}; its retries count as declared all the same", quoted(entry.key()));
+            let text = format!(
+                "the plan has no step {}; its retries count as declared all the same",
+                quoted(entry.key())
+            );
             check.note(entry, text);
         }
     }

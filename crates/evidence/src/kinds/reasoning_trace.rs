@@ -25,11 +25,16 @@ vocabulary! {
     }
 }
 
-const CONTEXTS: [&str; 2] = ["https://knowledgepulse.dev/schema/v1", "https://openknowledgepulse.org/schema/v1"];
+const CONTEXTS: [&str; 2] =
+    ["https://knowledgepulse.dev/schema/v1", "https://openknowledgepulse.org/schema/v1"];
 const STEP_TYPES: [&str; 4] = ["thought", "tool_call", "observation", "error_recovery"];
 
 /// Reads one trace. `names` is reusable memory for the tool names.
-pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>, names: &mut Vec<usize>) -> (TraceFacts<'a>, Identity<'a>) {
+pub(crate) fn read<'a>(
+    root: Node<'a>,
+    check: &mut Check<'_>,
+    names: &mut Vec<usize>,
+) -> (TraceFacts<'a>, Identity<'a>) {
     let mut facts = TraceFacts::default();
     let mut identity = Identity::default();
     let [mut context, mut kind, mut id, mut metadata, mut task, mut steps, mut outcome] = [None; 7];
@@ -75,7 +80,12 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>, names: &mut Vec<us
     (facts, identity)
 }
 
-fn read_metadata<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut TraceFacts<'a>, identity: &mut Identity<'a>) {
+fn read_metadata<'a>(
+    node: Node<'a>,
+    check: &mut Check<'_>,
+    facts: &mut TraceFacts<'a>,
+    identity: &mut Identity<'a>,
+) {
     const VISIBILITIES: [&str; 3] = ["private", "org", "network"];
     const PRIVACY_LEVELS: [&str; 3] = ["aggregated", "federated", "private"];
     let [mut created, mut domain, mut success, mut quality, mut visibility, mut privacy] = [None; 6];
@@ -115,10 +125,13 @@ fn read_metadata<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut TraceFac
     if let Some(quality) = check.required(node, "quality_score", quality, "a number from 0 to 1") {
         check.number(quality, UNIT);
     }
-    if let Some(visibility) = check.required(node, "visibility", visibility, "`private`, `org` or `network`") {
+    if let Some(visibility) = check.required(node, "visibility", visibility, "`private`, `org` or `network`")
+    {
         check.one_of(visibility, &VISIBILITIES);
     }
-    if let Some(privacy) = check.required(node, "privacy_level", privacy, "`aggregated`, `federated` or `private`") {
+    if let Some(privacy) =
+        check.required(node, "privacy_level", privacy, "`aggregated`, `federated` or `private`")
+    {
         check.one_of(privacy, &PRIVACY_LEVELS);
     }
 }

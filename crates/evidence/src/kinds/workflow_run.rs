@@ -49,9 +49,19 @@ pub(crate) fn read<'a>(
             "output_quality" => quality = Some(member),
             "result" => result = Some(member),
             // The rest of the documented message plays no part in a score.
-            "task_id" | "task_type" | "description" | "quality_criteria" | "available_tools" | "routing_policy"
-            | "send_block" | "scoring_version" | "total_estimated_cost" | "total_estimated_latency" | "confidence"
-            | "reasoning" | "miner_hotkey" => {}
+            "task_id"
+            | "task_type"
+            | "description"
+            | "quality_criteria"
+            | "available_tools"
+            | "routing_policy"
+            | "send_block"
+            | "scoring_version"
+            | "total_estimated_cost"
+            | "total_estimated_latency"
+            | "confidence"
+            | "reasoning"
+            | "miner_hotkey" => {}
             _ => check.unknown("$", member),
         }
     }
@@ -90,7 +100,11 @@ impl Limits {
             let Some(value) = check.number(member, AMOUNT) else { continue };
             match limit.replace(value) {
                 Some(other) if other != value => {
-                    let found = format!("`{}`, and `{}` in the item's other constraints", digits(value), digits(other));
+                    let found = format!(
+                        "`{}`, and `{}` in the item's other constraints",
+                        digits(value),
+                        digits(other)
+                    );
                     check.refuse_as(member, found, "one limit", "give the constraints once");
                 }
                 _ if value == 0.0 => check.note(member, "a limit of 0 cannot be met".to_owned()),

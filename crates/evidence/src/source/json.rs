@@ -3,9 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use super::scanner::Scanner;
-use super::{RawItem, SourceError};
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+use super::{RawItem, SourceError, fill, skip_byte_order_mark};
 
 pub(super) struct JsonSource<R> {
     input: R,
@@ -19,11 +17,15 @@ pub(super) struct JsonSource<R> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// Nothing has been read; lines are certain or not.
-    Start { lines: bool },
+    Start {
+        lines: bool,
+    },
     Lines,
     Documents,
     /// Before the first element of an array, or after another.
-    Array { first: bool },
+    Array {
+        first: bool,
+    },
     End,
 }
 
@@ -37,6 +39,12 @@ enum Line {
 impl<R: BufRead> JsonSource<R> {
     pub(super) fn new(input: R, lines: bool, limit: usize) -> Self {
         Self { input, mode: Mode::Start { lines }, lines: 0, limit, buffer: Vec::new() }
+    }
+
+    /// How much memory the items take.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.buffer.capacity()
     }
 
     pub(super) fn next_item(&mut self) -> Option<Result<RawItem<'_>, SourceError>> {
@@ -64,7 +72,7 @@ impl<R: BufRead> JsonSource<R> {
 
     /// Finds out how the items are laid out, and reads the first.
     fn start(&mut self, lines: bool) -> Result<Option<u64>, SourceError> {
-        self.skip_byte_order_mark()?;
+        skip_byte_order_mark(&mut self.input)?;
         match self.skip_blanks()? {
             None => Err(SourceError::empty()),
             Some(b'[') if !lines => {
@@ -146,7 +154,8 @@ impl<R: BufRead> JsonSource<R> {
         let mut is_too_long = false;
         loop {
             let (used, is_done) = {
-                let bytes = fill(&mut self.input).map_err(|error| SourceError::unreadable(self.lines + 1, &error))?;
+                let bytes =
+                    fill(&mut self.input).map_err(|error| SourceError::unreadable(self.lines + 1, &error))?;
                 if bytes.is_empty() {
                     if scanner.may_end_here() {
                         break;
@@ -183,7 +192,8 @@ impl<R: BufRead> JsonSource<R> {
         let line = self.lines + 1;
         // Room for the line break that does not count as part of the item.
         let allowed = (self.limit as u64).saturating_add(2);
-        let read = self.input.by_ref().take(allowed).read_until(b'\n', &mut self.buffer).map_err(failed(line))?;
+        let read =
+            self.input.by_ref().take(allowed).read_until(b'\n', &mut self.buffer).map_err(failed(line))?;
         if read == 0 {
             return Ok(Line::End);
         }
@@ -204,25 +214,11 @@ impl<R: BufRead> JsonSource<R> {
         Ok(if is_too_long { Line::TooLong } else { Line::Whole })
     }
 
-    fn skip_byte_order_mark(&mut self) -> Result<(), SourceError> {
-        for &expected in BYTE_ORDER_MARK {
-            let bytes = fill(&mut self.input).map_err(|error| SourceError::unreadable(1, &error))?;
-            match bytes.first() {
-                Some(&byte) if byte == expected => self.input.consume(1),
-                Some(0xfe | 0xff) => {
-                    return Err(SourceError::fatal(1, "UTF-16", "text in UTF-8", "save the file as UTF-8"));
-                }
-                // A text that begins with half of the mark is no UTF-8; the reader says so of what is left.
-                _ => break,
-            }
-        }
-        Ok(())
-    }
-
     /// Skips white space and shows the byte after it.
     fn skip_blanks(&mut self) -> Result<Option<u8>, SourceError> {
         loop {
-            let bytes = fill(&mut self.input).map_err(|error| SourceError::unreadable(self.lines + 1, &error))?;
+            let bytes =
+                fill(&mut self.input).map_err(|error| SourceError::unreadable(self.lines + 1, &error))?;
             let blanks = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             let next = bytes.get(blanks).copied();
             let is_end = bytes.is_empty();
@@ -241,18 +237,11 @@ impl<R: BufRead> JsonSource<R> {
 
     fn cut_off(&self) -> SourceError {
         let expected = "`]` at the end of the array";
-        SourceError::fatal(self.lines + 1, "the end of the file", expected, "the file is cut off: supply all of it")
+        SourceError::fatal(
+            self.lines + 1,
+            "the end of the file",
+            expected,
+            "the file is cut off: supply all of it",
+        )
     }
-}
-
-/// The bytes at hand, after interruptions.
-fn fill<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
-    loop {
-        match input.fill_buf() {
-            Ok(_) => break,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    input.fill_buf()
 }
