@@ -140,7 +140,7 @@ impl<'r> Check<'r> {
     pub(crate) fn flag(&mut self, node: Node<'_>) -> Option<bool> {
         match node.value() {
             Value::Flag(flag) => Some(flag),
-            Value::Text(text) if matches!(text, "true" | "false") => {
+            Value::Text("true" | "false") => {
                 self.refused(node, "`true` or `false`", "write it without quotes")
             }
             _ => self.refused(node, "`true` or `false`", ""),
@@ -197,8 +197,11 @@ impl<'r> Check<'r> {
         field
     }
 
-    /// Reports a field that should stand in `parent` and does not.
+    /// Reports a field that should stand in `parent` and does not. Where `parent` is no object, that has been said.
     pub(crate) fn absent(&mut self, parent: Node<'_>, name: &str, expected: &str) {
+        if parent.value() != Value::Object {
+            return;
+        }
         self.add(parent, Some(name), || ("nothing".to_owned(), expected.to_owned(), format!("add `{name}`")));
     }
 

@@ -225,7 +225,7 @@ impl Reader {
             check.refuse_as(root, "no name", fields, "say who is scored");
         }
         if !check.problems.is_empty() {
-            return Err(check.problems);
+            return Err(check.problems.in_order());
         }
 
         let digest = Digest::of(canonical.bytes());

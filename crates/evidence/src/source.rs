@@ -66,7 +66,7 @@ pub struct RawItem<'a> {
 #[derive(Debug)]
 pub struct SourceError {
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: Box<Problem>,
     /// Whether the items after it can still be read; if not, the source is at its end.
     pub resumable: bool,
 }
@@ -95,7 +95,7 @@ impl SourceError {
             line: Some(line),
             column: None,
         };
-        Self { problem, resumable }
+        Self { problem: Box::new(problem), resumable }
     }
 
     fn fatal(line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
@@ -110,8 +110,8 @@ impl SourceError {
         Self::fatal(line, format!("an error: {error}"), "a file that can be read", "")
     }
 
-    fn empty() -> Self {
-        Self::fatal(1, "nothing", "at least one evidence item", "the file is empty")
+    fn empty(why: &str) -> Self {
+        Self::fatal(1, "nothing", "at least one evidence item", why)
     }
 
     fn too_long(line: u64, limit: usize) -> Self {

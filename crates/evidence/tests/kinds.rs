@@ -1,5 +1,7 @@
 //! What each kind of evidence gives, and what its reader refuses.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use insta::assert_snapshot;
 use karat_core::facts::Fact;
 use karat_evidence::{Kind, Reader, ReaderOptions};
@@ -91,15 +93,15 @@ fn a_workflow_run_tells_all_its_problems_at_once() {
     assert_snapshot!(read(Kind::WorkflowRun, run), @r"
     $.task.constraints.max_budget_tao: found `-1`, expected a number not below 0 (line 2, column 52)
     $.constraints.max_latency_seconds: found `6`, and `5` in the item's other constraints, expected one limit; give the constraints once (line 3, column 48)
-    $.output_quality: found `1.5`, expected a number from 0 to 1 (line 5, column 27)
     $.workflow_plan.error_handling.z.retry_count: found `1.5`, expected a whole number not below 0 (line 4, column 104)
-    $.result.actual_latency: found the text `3`, expected a number not below 0; write the number without quotes (line 6, column 78)
-    $.result.timeouts: found `-1`, expected a whole number not below 0 (line 7, column 53)
-    $.result.budget_aborted: found the text `true`, expected `true` or `false`; write it without quotes (line 7, column 75)
-    $.result.total_steps: found 4 steps, where the plan has 2, expected the number of steps of the plan; leave one of them out (line 6, column 57)
+    $.output_quality: found `1.5`, expected a number from 0 to 1 (line 5, column 27)
     $.result.steps_completed: found 5 steps done of 4, expected at most as many as there are (line 6, column 39)
+    $.result.total_steps: found 4 steps, where the plan has 2, expected the number of steps of the plan; leave one of them out (line 6, column 57)
+    $.result.actual_latency: found the text `3`, expected a number not below 0; write the number without quotes (line 6, column 78)
     $.result.retries.zz: found retries of `zz`, expected the id of a step of the plan (line 6, column 109)
     $.result.actual_retries: found 4 retries, where `retries` adds up to 3, expected one number of retries; leave one of them out (line 7, column 38)
+    $.result.timeouts: found `-1`, expected a whole number not below 0 (line 7, column 53)
+    $.result.budget_aborted: found the text `true`, expected `true` or `false`; write it without quotes (line 7, column 75)
     ");
     assert_snapshot!(read(Kind::WorkflowRun, r#"{"subject": "flow"}"#), @r"
     $.output_quality: found nothing, expected a number from 0 to 1; add `output_quality` (line 1, column 1)
@@ -120,9 +122,9 @@ fn a_plan_must_be_a_graph_without_cycles() {
     assert_snapshot!(run(r#"{"nodes": [{"id": "fetch"}, {"id": " "}, {"id": "fetch"}, {}, 5],
         "edges": [{"from": "fetch", "to": "fetsh"}, {"from": "fetch", "to": "fetch"}, {"from": "fetch"}, 6]}"#), @r"
     $.workflow_plan.nodes[1].id: found the text ` `, expected a text that is not blank (line 1, column 73)
+    $.workflow_plan.nodes[2].id: found the id `fetch` a second time, expected an id of its own for each step (line 1, column 86)
     $.workflow_plan.nodes[3].id: found nothing, expected a text that is not blank; add `id` (line 1, column 96)
     $.workflow_plan.nodes[4]: found `5`, expected an object (line 1, column 100)
-    $.workflow_plan.nodes[2].id: found the id `fetch` a second time, expected an id of its own for each step (line 1, column 86)
     $.workflow_plan.edges[0].to: found the text `fetsh`, expected the id of a step of the plan; did you mean `fetch`? (line 2, column 43)
     $.workflow_plan.edges[1]: found an edge from a step to itself, expected an edge between two steps; remove it (line 2, column 53)
     $.workflow_plan.edges[2].to: found nothing, expected the id of a step; add `to` (line 2, column 87)
@@ -197,6 +199,9 @@ fn a_match_tells_all_its_problems_at_once() {
         "submission_warnings": [{"severity": "fatal"}, {"field": 1}, "careful"]}"#;
     assert_snapshot!(read(Kind::Match, outcome), @r"
     $.agent: found an empty text, expected a text that is not blank, or a whole number (line 1, column 11)
+    $.scores.correctness: found `1000.5`, expected a score from 0 to 1000 (line 1, column 41)
+    $.scores.speed: found `-1`, expected a score from 0 to 1000 (line 1, column 58)
+    $.scores.analysis: found the text `900`, expected a score from 0 to 1000; write the number without quotes (line 1, column 74)
     $.started_at: found the text `2026-03-18 09:30`, expected a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`; give date, time with seconds, and the offset from UTC (line 2, column 23)
     $.attempt_number: found `0`, expected a whole number above 0 (line 2, column 101)
     $.verified: found `1`, expected `true` or `false` (line 3, column 21)
@@ -204,12 +209,9 @@ fn a_match_tells_all_its_problems_at_once() {
     $.constraints.max_llm_calls: found the limit a second time, expected each limit once; keep one of the two spellings (line 3, column 93)
     $.trajectory.total_input_tokens: found `1.5`, expected a whole number not below 0 (line 4, column 46)
     $.trajectory.total_llm_calls: found `-2`, expected a whole number not below 0 (line 4, column 70)
-    $.scores.correctness: found `1000.5`, expected a score from 0 to 1000 (line 1, column 41)
-    $.scores.speed: found `-1`, expected a score from 0 to 1000 (line 1, column 58)
-    $.scores.analysis: found the text `900`, expected a score from 0 to 1000; write the number without quotes (line 1, column 74)
     $.submission_warnings[0].severity: found the text `fatal`, expected `error` or `warning` (line 5, column 46)
-    $.submission_warnings[1].field: found `1`, expected a text (line 5, column 66)
     $.submission_warnings[1].severity: found nothing, expected `error` or `warning`; add `severity` (line 5, column 56)
+    $.submission_warnings[1].field: found `1`, expected a text (line 5, column 66)
     $.submission_warnings[2]: found the text `careful`, expected an object (line 5, column 70)
     ");
     let outcome = r#"{"agent": "a", "scores": {}, "score_breakdown": {"speed": {}}, "time_used_secs": 61,
@@ -300,10 +302,6 @@ fn a_reasoning_trace_is_strict() {
         "outcome": {"confidence": 1.01}, "novelty": -0.5,
         "knowledge_graph_delta": {"entities": [{"name": 1}]}}"#;
     assert_snapshot!(read(Kind::ReasoningTrace, trace), @r"
-    $.novelty: found `-0.5`, expected a number from 0 to 1 (line 7, column 53)
-    $.knowledge_graph_delta.entities[0].name: found `1`, expected a text (line 8, column 57)
-    $.knowledge_graph_delta.entities[0].type: found nothing, expected a text; add `type` (line 8, column 48)
-    $.knowledge_graph_delta.relationships: found nothing, expected an array; add `relationships` (line 8, column 34)
     $.@context: found the text `https://example.org`, expected `https://knowledgepulse.dev/schema/v1` or `https://openknowledgepulse.org/schema/v1` (line 1, column 14)
     $.@type: found the text `reasoningtrace`, expected `ReasoningTrace`; did you mean `ReasoningTrace`? (line 1, column 46)
     $.id: found the text `trace:1`, expected an id that begins with `kp:trace:` (line 1, column 70)
@@ -314,22 +312,24 @@ fn a_reasoning_trace_is_strict() {
     $.metadata.visibility: found the text `public`, expected `private`, `org` or `network` (line 3, column 36)
     $.metadata.privacy_level: found `null`, expected `aggregated`, `federated` or `private` (line 3, column 63)
     $.task.objective: found an empty text, expected what the task was (line 4, column 31)
-    $.steps[0].content: found `null`, expected a text (line 5, column 63)
-    $.steps[0].tool: found `null`, expected an object (line 5, column 77)
     $.steps[0].step_id: found `-1`, expected a whole number not below 0 (line 5, column 31)
     $.steps[0].type: found the text `think`, expected `thought`, `tool_call`, `observation` or `error_recovery` (line 5, column 43)
-    $.steps[1].tool.name: found nothing, expected the name of the tool; add `name` (line 6, column 64)
-    $.steps[1].latency_ms: found `-1`, expected a number not below 0 (line 6, column 82)
+    $.steps[0].content: found `null`, expected a text (line 5, column 63)
+    $.steps[0].tool: found `null`, expected an object (line 5, column 77)
     $.steps[1].step_id: found `0.5`, expected a whole number not below 0 (line 6, column 31)
     $.steps[1].type: found the text `tool_cal`, expected `thought`, `tool_call`, `observation` or `error_recovery`; did you mean `tool_call`? (line 6, column 44)
-    $.steps[2].tool.name: found `1`, expected a text (line 6, column 105)
+    $.steps[1].tool.name: found nothing, expected the name of the tool; add `name` (line 6, column 64)
+    $.steps[1].latency_ms: found `-1`, expected a number not below 0 (line 6, column 82)
     $.steps[2].step_id: found nothing, expected a whole number not below 0; add `step_id` (line 6, column 87)
     $.steps[2].type: found nothing, expected the type of the step; add `type` (line 6, column 87)
+    $.steps[2].tool.name: found `1`, expected a text (line 6, column 105)
     $.steps[3]: found an array, expected an object (line 6, column 110)
-    $.steps[3].step_id: found nothing, expected a whole number not below 0; add `step_id` (line 6, column 110)
-    $.steps[3].type: found nothing, expected the type of the step; add `type` (line 6, column 110)
     $.outcome.result_summary: found nothing, expected a text, which may be empty; add `result_summary` (line 7, column 20)
     $.outcome.confidence: found `1.01`, expected a number from 0 to 1 (line 7, column 35)
+    $.novelty: found `-0.5`, expected a number from 0 to 1 (line 7, column 53)
+    $.knowledge_graph_delta.relationships: found nothing, expected an array; add `relationships` (line 8, column 34)
+    $.knowledge_graph_delta.entities[0].type: found nothing, expected a text; add `type` (line 8, column 48)
+    $.knowledge_graph_delta.entities[0].name: found `1`, expected a text (line 8, column 57)
     ");
     assert_snapshot!(read(Kind::ReasoningTrace, r#"{"steps": []}"#), @r"
     $.@context: found nothing, expected the schema's address; add `@context` (line 1, column 1)
@@ -337,8 +337,8 @@ fn a_reasoning_trace_is_strict() {
     $.id: found nothing, expected an id that begins with `kp:trace:`; add `id` (line 1, column 1)
     $.metadata: found nothing, expected an object; add `metadata` (line 1, column 1)
     $.task: found nothing, expected an object with the `objective`; add `task` (line 1, column 1)
-    $.steps: found no steps, expected at least one step; a trace without steps has nothing to score (line 1, column 11)
     $.outcome: found nothing, expected an object with the `confidence`; add `outcome` (line 1, column 1)
+    $.steps: found no steps, expected at least one step; a trace without steps has nothing to score (line 1, column 11)
     ");
 }
 
@@ -368,15 +368,15 @@ fn agent_dimensions_tell_all_their_problems_at_once() {
         "dimensions": {"accuracy": 0.9, "relibility": 1, "safety": 85, "bond": "n/a", "latency": {"age_seconds": -1},
                        "colour": null}}"#;
     assert_snapshot!(read(Kind::AgentDimensions, agent), @r#"
+    $.not_applicable[0]: found a dimension that has a score, expected either a score or not applicable; remove one of them (line 1, column 40)
+    $.not_applicable[1]: found `friendliness`, expected the key of a dimension; they are accuracy, reliability, safety, selfAudit, security, latency, bond, scopeHonesty, memoryQuality, costEfficiency, evalRigor, teamwork, modelCompliance, runtimeCompliance, harnessStability, skillMastery (line 1, column 52)
+    $.not_applicable[2]: found `3`, expected a text (line 1, column 68)
     $.critical_incident_open: found the text `no`, expected `true` or `false` (line 1, column 98)
     $.dimensions.relibility: found `relibility`, expected the key of a dimension; did you mean `reliability`? (line 2, column 55)
     $.dimensions.safety: found `85`, expected a number from 0 to 1 (line 2, column 68)
     $.dimensions.bond: found the text `n/a`, expected a number from 0 to 1, `null` or "not-applicable" (line 2, column 80)
     $.dimensions.latency.age_seconds: found `-1`, expected a number not below 0 (line 2, column 114)
     $.dimensions.colour: found `colour`, expected the key of a dimension; they are accuracy, reliability, safety, selfAudit, security, latency, bond, scopeHonesty, memoryQuality, costEfficiency, evalRigor, teamwork, modelCompliance, runtimeCompliance, harnessStability, skillMastery (line 3, column 34)
-    $.not_applicable[0]: found a dimension that has a score, expected either a score or not applicable; remove one of them (line 1, column 40)
-    $.not_applicable[1]: found `friendliness`, expected the key of a dimension; they are accuracy, reliability, safety, selfAudit, security, latency, bond, scopeHonesty, memoryQuality, costEfficiency, evalRigor, teamwork, modelCompliance, runtimeCompliance, harnessStability, skillMastery (line 1, column 52)
-    $.not_applicable[2]: found `3`, expected a text (line 1, column 68)
     "#);
     assert_snapshot!(read(Kind::AgentDimensions, "{}"), @"$.dimensions: found nothing, expected an object of dimensions; add `dimensions` (line 1, column 1)");
 }

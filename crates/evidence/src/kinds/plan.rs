@@ -123,8 +123,7 @@ fn read_nodes(nodes: Node<'_>, check: &mut Check<'_>, memory: &mut PlanMemory) -
                 _ => check.unknown("$.workflow_plan.nodes[*]", member),
             }
         }
-        if node.value() == Value::Object
-            && let Some(id) = check.required(node, "id", id, "a text that is not blank")
+        if let Some(id) = check.required(node, "id", id, "a text that is not blank")
             && check.filled_text(id).is_some()
         {
             memory.ids.push(id.at());
@@ -157,9 +156,6 @@ fn read_edges(edges: Node<'_>, check: &mut Check<'_>, memory: &mut PlanMemory) {
                 "to" => to = Some(member),
                 _ => check.unknown("$.workflow_plan.edges[*]", member),
             }
-        }
-        if edge.value() != Value::Object {
-            continue;
         }
         let from = check.required(edge, "from", from, "the id of a step");
         let to = check.required(edge, "to", to, "the id of a step");

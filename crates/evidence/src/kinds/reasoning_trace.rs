@@ -217,9 +217,6 @@ fn read_tool(node: Node<'_>, check: &mut Check<'_>) -> Option<usize> {
             _ => check.unknown("$.steps[*].tool", member),
         }
     }
-    if node.value() != Value::Object {
-        return None;
-    }
     let name = check.required(node, "name", name, "the name of the tool")?;
     check.text(name).map(|_| name.at())
 }

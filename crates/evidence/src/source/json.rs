@@ -74,7 +74,7 @@ impl<R: BufRead> JsonSource<R> {
     fn start(&mut self, lines: bool) -> Result<Option<u64>, SourceError> {
         skip_byte_order_mark(&mut self.input)?;
         match self.skip_blanks()? {
-            None => Err(SourceError::empty()),
+            None => Err(SourceError::empty("the file is empty")),
             Some(b'[') if !lines => {
                 self.input.consume(1);
                 self.mode = Mode::Array { first: true };

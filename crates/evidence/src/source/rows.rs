@@ -38,7 +38,7 @@ impl<R: BufRead> RowSource<R> {
             .has_headers(false)
             .flexible(true)
             .terminator(Terminator::Any(b'\n'))
-            .from_reader(Limited { input, left: 0, total: 0, last: b'\n' });
+            .from_reader(Limited::new(input));
         Self {
             rows,
             wanted: Columns::new(wanted, ""),
@@ -71,18 +71,27 @@ impl<R: BufRead> RowSource<R> {
     fn next_row(&mut self) -> Result<Option<u64>, SourceError> {
         if self.header.is_none() {
             skip_byte_order_mark(&mut self.rows.get_mut().input)?;
-            let Some(line) = self.read_record()? else { return Err(SourceError::empty()) };
+            let Some(line) = self.read_record()? else { return Err(SourceError::empty("the file is empty")) };
             self.header = Some(self.read_header(line)?);
         }
         let Some(line) = self.read_record()? else {
-            return if self.rows_seen { Ok(None) } else { Err(SourceError::empty()) };
+            return if self.rows_seen {
+                Ok(None)
+            } else {
+                Err(SourceError::empty("the file has no row but the header"))
+            };
         };
         self.rows_seen = true;
         let header = self.header.as_deref().unwrap_or_default();
         if self.record.len() != header.len() {
-            let expected = format!("{} cells as in the header", header.len());
-            let mend = "give every row the cells of the header; put a text with commas in double quotes";
-            return Err(SourceError::skipped(line, format!("{} cells", self.record.len()), expected, mend));
+            let found = format!("{} in the row", count(self.record.len()));
+            let expected = format!("{} as in the header", count(header.len()));
+            return Err(SourceError::skipped(
+                line,
+                found,
+                expected,
+                "put a text with commas in double quotes",
+            ));
         }
         self.object.clear();
         self.object.push(b'{');
@@ -144,6 +153,10 @@ impl<R: BufRead> RowSource<R> {
             if self.record.as_slice().len() > self.limit {
                 return Err(SourceError::too_long(line, self.limit));
             }
+            if self.rows.get_ref().has_open_quote() {
+                let mend = "close it; a double quote within a text is written twice";
+                return Err(SourceError::fatal(line, "a double quote that is not closed", "its end", mend));
+            }
             if self.record.as_slice() != b"\r" {
                 return Ok(Some(line));
             }
@@ -159,6 +172,10 @@ impl<R: BufRead> RowSource<R> {
         let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
         after.line().saturating_sub(inside + u64::from(!is_last_line_open))
     }
+}
+
+fn count(cells: usize) -> String {
+    if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") }
 }
 
 /// The cells of a record; the carriage return before the line feed belongs to none of them.
@@ -193,6 +210,8 @@ fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
     match cell {
         Cell::Fact(FactType::Number) => match parse_number(trimmed) {
             Some(number) => json::write_number(out, number),
+            // With too many digits for a double, which the reader explains.
+            None if is_whole(trimmed) => out.extend_from_slice(trimmed.as_bytes()),
             None => json::write_string(out, text),
         },
         Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("true") => {
@@ -213,6 +232,12 @@ fn parse_number(text: &str) -> Option<f64> {
     (number.abs() < EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
 }
 
+/// Whether JSON would take the text for a whole number.
+fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// A stream that fails when one record asks for too many bytes, such as after a quote that is never closed.
 struct Limited<R> {
     input: R,
@@ -220,6 +245,19 @@ struct Limited<R> {
     left: u64,
     total: u64,
     last: u8,
+    has_odd_quotes: bool,
+    has_ended: bool,
+}
+
+impl<R> Limited<R> {
+    fn new(input: R) -> Self {
+        Self { input, left: 0, total: 0, last: b'\n', has_odd_quotes: false, has_ended: false }
+    }
+
+    /// Whether the last record goes on to the end of the stream because of a quote: the parser does not tell.
+    fn has_open_quote(&self) -> bool {
+        self.has_ended && self.has_odd_quotes
+    }
 }
 
 impl<R: Read> Read for Limited<R> {
@@ -231,6 +269,9 @@ impl<R: Read> Read for Limited<R> {
         let read = self.input.read(buffer.get_mut(..allowed).unwrap_or_default())?;
         self.left -= read as u64;
         self.total += read as u64;
+        self.has_ended = read == 0 && allowed > 0;
+        let bytes = buffer.get(..read).unwrap_or_default();
+        self.has_odd_quotes ^= bytes.iter().filter(|&&byte| byte == b'"').count() % 2 == 1;
         self.last = read.checked_sub(1).and_then(|last| buffer.get(last).copied()).unwrap_or(self.last);
         Ok(read)
     }

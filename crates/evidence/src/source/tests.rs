@@ -193,6 +193,7 @@ fn tables_that_are_none_are_told() {
         "subject,,n\na,1,2\n",
         "n,m,n\n1,2,3\n",
         "subject\n\"never closed",
+        "subject\n\"closed\"\n\"never\nclosed\n",
     ]
     .iter()
     .map(|text| format!("{text:?}\n{}", items(text, Layout::Csv, 100)))
@@ -202,12 +203,12 @@ fn tables_that_are_none_are_told() {
     fatal $: found nothing, expected at least one evidence item; the file is empty (line 1)
 
     "subject,n\n"
-    fatal $: found nothing, expected at least one evidence item; the file is empty (line 1)
+    fatal $: found nothing, expected at least one evidence item; the file has no row but the header (line 1)
 
     "subject,n\na\nb,1\nc,1,2\n"
-    skipped $: found 1 cells, expected 2 cells as in the header; give every row the cells of the header; put a text with commas in double quotes (line 2)
+    skipped $: found 1 cell in the row, expected 2 cells as in the header; put a text with commas in double quotes (line 2)
     3: {"subject":"b","n":1}
-    skipped $: found 3 cells, expected 2 cells as in the header; give every row the cells of the header; put a text with commas in double quotes (line 4)
+    skipped $: found 3 cells in the row, expected 2 cells as in the header; put a text with commas in double quotes (line 4)
 
     "subject,,n\na,1,2\n"
     fatal $: found no name for column 2, expected a name of its own for each column; name it in the first row (line 1)
@@ -216,7 +217,11 @@ fn tables_that_are_none_are_told() {
     fatal $: found the column `n` a second time, expected a name of its own for each column; remove one of them (line 1)
 
     "subject\n\"never closed"
-    2: {"subject":"never closed"}
+    fatal $: found a double quote that is not closed, expected its end; close it; a double quote within a text is written twice (line 2)
+
+    "subject\n\"closed\"\n\"never\nclosed\n"
+    2: {"subject":"closed"}
+    fatal $: found a double quote that is not closed, expected its end; close it; a double quote within a text is written twice (line 2)
     "#);
     let mut latin = Source::new(&b"subject\ncaf\xe9\nb\n"[..], Layout::Csv, &[], 100);
     assert_snapshot!(latin.next_item().unwrap().unwrap_err(), @r#"$: found bytes that are not UTF-8 in the column "subject", expected text in UTF-8; save the file as UTF-8 (line 2)"#);
