@@ -178,9 +178,11 @@ impl<'r> Check<'r> {
             Value::Text(text) => text,
             _ => "",
         };
-        let mend = nearest(text, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-        let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-        self.refused(node, one_or_more(&known), mend.unwrap_or_default())
+        self.add(node, None, || {
+            let names: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+            (describe(node), one_or_more(&names), did_you_mean(text, known.iter().copied()))
+        });
+        None
     }
 
     /// A field that must be there.
@@ -225,6 +227,18 @@ impl<'r> Check<'r> {
         mend: impl Display,
     ) {
         self.add(node, None, || (found.to_string(), expected.to_string(), mend.to_string()));
+    }
+
+    /// Reports a name that is none of the known ones.
+    pub(crate) fn refuse_name<'a, K: IntoIterator<Item = &'a str>>(
+        &mut self,
+        node: Node<'_>,
+        name: &str,
+        expected: &str,
+        known: impl FnOnce() -> K,
+    ) {
+        // Looking for the nearest name takes time, which only a problem that will be listed is worth.
+        self.add(node, None, || (quoted(name), expected.to_owned(), did_you_mean(name, known())));
     }
 
     /// Counts a field that no one reads; `parent` is the path of its object with `[*]` for any element.
@@ -301,6 +315,10 @@ pub(crate) fn digits(number: f64) -> String {
     let mut out = Vec::new();
     json::write_number(&mut out, number);
     String::from_utf8(out).unwrap_or_default()
+}
+
+fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!("did you mean {}?", quoted(near)))
 }
 
 fn one_or_more(names: &[String]) -> String {

@@ -125,7 +125,7 @@ fn a_plan_must_be_a_graph_without_cycles() {
     $.workflow_plan.nodes[2].id: found the id `fetch` a second time, expected an id of its own for each step (line 1, column 86)
     $.workflow_plan.nodes[3].id: found nothing, expected a text that is not blank; add `id` (line 1, column 96)
     $.workflow_plan.nodes[4]: found `5`, expected an object (line 1, column 100)
-    $.workflow_plan.edges[0].to: found the text `fetsh`, expected the id of a step of the plan; did you mean `fetch`? (line 2, column 43)
+    $.workflow_plan.edges[0].to: found `fetsh`, expected the id of a step of the plan; did you mean `fetch`? (line 2, column 43)
     $.workflow_plan.edges[1]: found an edge from a step to itself, expected an edge between two steps; remove it (line 2, column 53)
     $.workflow_plan.edges[2].to: found nothing, expected the id of a step; add `to` (line 2, column 87)
     $.workflow_plan.edges[3]: found `6`, expected an object (line 2, column 106)
@@ -369,14 +369,14 @@ fn agent_dimensions_tell_all_their_problems_at_once() {
                        "colour": null}}"#;
     assert_snapshot!(read(Kind::AgentDimensions, agent), @r#"
     $.not_applicable[0]: found a dimension that has a score, expected either a score or not applicable; remove one of them (line 1, column 40)
-    $.not_applicable[1]: found `friendliness`, expected the key of a dimension; they are accuracy, reliability, safety, selfAudit, security, latency, bond, scopeHonesty, memoryQuality, costEfficiency, evalRigor, teamwork, modelCompliance, runtimeCompliance, harnessStability, skillMastery (line 1, column 52)
+    $.not_applicable[1]: found `friendliness`, expected one of the sixteen dimensions (line 1, column 52)
     $.not_applicable[2]: found `3`, expected a text (line 1, column 68)
     $.critical_incident_open: found the text `no`, expected `true` or `false` (line 1, column 98)
-    $.dimensions.relibility: found `relibility`, expected the key of a dimension; did you mean `reliability`? (line 2, column 55)
+    $.dimensions.relibility: found `relibility`, expected one of the sixteen dimensions; did you mean `reliability`? (line 2, column 55)
     $.dimensions.safety: found `85`, expected a number from 0 to 1 (line 2, column 68)
     $.dimensions.bond: found the text `n/a`, expected a number from 0 to 1, `null` or "not-applicable" (line 2, column 80)
     $.dimensions.latency.age_seconds: found `-1`, expected a number not below 0 (line 2, column 114)
-    $.dimensions.colour: found `colour`, expected the key of a dimension; they are accuracy, reliability, safety, selfAudit, security, latency, bond, scopeHonesty, memoryQuality, costEfficiency, evalRigor, teamwork, modelCompliance, runtimeCompliance, harnessStability, skillMastery (line 3, column 34)
+    $.dimensions.colour: found `colour`, expected one of the sixteen dimensions (line 3, column 34)
     "#);
     assert_snapshot!(read(Kind::AgentDimensions, "{}"), @"$.dimensions: found nothing, expected an object of dimensions; add `dimensions` (line 1, column 1)");
 }

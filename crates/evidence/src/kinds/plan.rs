@@ -2,7 +2,7 @@
 
 use crate::check::{AMOUNT, Check};
 use crate::document::{Document, Node, Value};
-use crate::problem::{nearest, quoted};
+use crate::problem::quoted;
 
 /// Reusable memory: the plan's graph. Nodes are known by their place among the sorted ids.
 #[derive(Debug, Default)]
@@ -190,9 +190,8 @@ fn known_step(end: Node<'_>, check: &mut Check<'_>, memory: &PlanMemory) -> Opti
     let id = check.text(end)?;
     let found = memory.find(end.document(), id);
     if found.is_none() {
-        let known = memory.ids.iter().take(100).map(|&at| text(end.document(), at));
-        let mend = nearest(id, known).map(|near| format!("did you mean {}?", quoted(near)));
-        check.refuse(end, "the id of a step of the plan", mend.unwrap_or_default());
+        let known = || memory.ids.iter().take(100).map(|&at| text(end.document(), at));
+        check.refuse_name(end, id, "the id of a step of the plan", known);
     }
     found
 }
