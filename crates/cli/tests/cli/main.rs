@@ -2,6 +2,7 @@
 
 mod common;
 mod conform;
+mod docs;
 mod help;
 mod refusals;
 mod screens;
