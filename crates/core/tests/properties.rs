@@ -95,7 +95,7 @@ fn canonical(value: &Value, out: &mut Vec<u8>) {
 }
 
 proptest! {
-    #![proptest_config(config(1200))]
+    #![proptest_config(config(1000))]
 
     #[test]
     fn contributions_and_steps_add_up(scorer in scorer(), choices in choices()) {
@@ -203,7 +203,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn how_a_card_is_written_does_not_matter(text in card_text(), choices in choices()) {
