@@ -28,9 +28,8 @@ fn floor(x: f64) -> f64 {
 }
 
 pub struct TrustPlaces {
-    /// Dimension, weight in hundredths, and the fact that says whether it applies.
-    dimensions: Vec<(usize, f64, Option<usize>)>,
-    incident: usize,
+    /// Dimension and weight in hundredths. Every dimension applies, and no incident is open.
+    dimensions: Vec<(usize, f64)>,
 }
 
 const TRUST: [(&str, f64); 16] = [
@@ -63,11 +62,7 @@ const MANDATORY: [usize; 10] = [0, 2, 1, 4, 7, 3, 13, 5, 10, 6];
 
 impl TrustPlaces {
     pub fn new(names: &[&str]) -> Self {
-        let dimensions = TRUST.map(|(name, weight)| {
-            let applies = place(names, &format!("{name}_applies"));
-            (place(names, name), weight, (applies != usize::MAX).then_some(applies))
-        });
-        Self { dimensions: dimensions.to_vec(), incident: place(names, "critical_incident_open") }
+        Self { dimensions: TRUST.map(|(name, weight)| (place(names, name), weight)).to_vec() }
     }
 }
 
@@ -79,28 +74,25 @@ pub fn trust(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
 fn trust_rows(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
     let rows = out.score.len() / CHUNK * CHUNK;
     for start in (0..rows).step_by(CHUNK) {
+        let mut bad = false;
         let mut readings = [[0.0; CHUNK]; 16];
-        let (mut total, mut covered, mut applicable) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
-        for (dimension, &(fact, weight, applies)) in at.dimensions.iter().enumerate() {
+        let (mut total, mut covered) = ([0.0; CHUNK], [0.0; CHUNK]);
+        for (dimension, &(fact, weight)) in at.dimensions.iter().enumerate() {
             let values = chunk(facts, fact, start);
-            let ones = [1.0; CHUNK];
-            let applies = applies.map_or(&ones, |applies| chunk(facts, applies, start));
             for lane in 0..CHUNK {
-                assert_in_range(values[lane]);
-                let there = applies[lane] == 1.0;
-                let reading = if there { round(values[lane] * 1e9) } else { f64::NAN };
+                bad |= (values[lane] < 0.0) | (values[lane] > 1.0);
+                let reading = round(values[lane] * 1e9);
                 readings[dimension][lane] = reading;
                 let known = !reading.is_nan();
                 total[lane] += if known { weight * reading } else { 0.0 };
                 covered[lane] += if known { weight } else { 0.0 };
-                applicable[lane] += if there { weight } else { 0.0 };
             }
         }
-        let incident = chunk(facts, at.incident, start);
+        assert!(!bad, "a fact out of its range");
         for lane in 0..CHUNK {
             let security = readings[4][lane];
             let mut score = round(total[lane] / covered[lane]) * 1e6;
-            let coverage = round(covered[lane] * 1e9 / applicable[lane]);
+            let coverage = round(covered[lane] * 1e9 / 100.0);
             let mut limit = 4.0;
             if security.is_nan() {
                 limit = 1.0;
@@ -109,7 +101,7 @@ fn trust_rows(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
                 score = if score > 0.599e15 { 0.599e15 } else { score };
                 limit = 1.0;
             }
-            if security < 2.5e8 || incident[lane] == 1.0 {
+            if security < 2.5e8 {
                 score = if score > 0.399e15 { 0.399e15 } else { score };
                 limit = 0.0;
             }
@@ -126,17 +118,12 @@ fn trust_rows(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
             }
             let nothing = covered[lane] == 0.0;
             out.score[start + lane] = if nothing { f64::NAN } else { score };
-            out.coverage[start + lane] = if applicable[lane] == 0.0 { 0.0 } else { coverage };
+            out.coverage[start + lane] = coverage;
             out.tier[start + lane] = if tier > limit { limit } else { tier } as u8;
             out.band[start + lane] = 0;
         }
     }
     assert_eq!(rows, out.score.len(), "the benchmark takes whole chunks");
-}
-
-#[inline(always)]
-fn assert_in_range(value: f64) {
-    debug_assert!(value.is_nan() || (0.0..=1.0).contains(&value));
 }
 
 pub struct WorkflowPlaces([usize; 11]);

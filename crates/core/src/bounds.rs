@@ -237,9 +237,8 @@ impl<'a> ItemRange<'a> {
             let set = within_unit(evaluate(&rule.set.expr, self));
             let grid = |value: f64| round(value * UNITS_PER_ONE as f64);
             let set = Interval { low: grid(set.low), high: grid(set.high) };
-            let surely = fires == Some(true)
-                && self.is_settled(&rule.when.expr)
-                && self.is_settled(&rule.set.expr);
+            let surely =
+                fires == Some(true) && self.is_settled(&rule.when.expr) && self.is_settled(&rule.set.expr);
             self.score = if surely { set } else { self.score.hull(set) };
         }
         for gate in &self.card.gates {

@@ -23,6 +23,7 @@ use crate::bounds;
 use crate::facts::{Fact, Item};
 use crate::formula::Symbol;
 use crate::number::Score;
+pub use crate::plan::Column;
 use crate::plan::vector::{Instructions, execute};
 use crate::plan::{BLOCK, FactColumns, Input, Plan, Registers, state};
 use crate::record::{
@@ -113,11 +114,11 @@ impl Workspace {
     }
 }
 
-/// Many items as columns: one per fact of the card, NaN where a fact is missing, 0 and 1 for booleans.
+/// Many items as columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Columns<'a> {
-    /// The columns in the order of the card's facts; those of text facts may be empty.
-    pub facts: &'a [&'a [f64]],
+    /// One column per fact of the card, in its order; a text fact is a constant NaN.
+    pub facts: &'a [Column<'a>],
     /// The profile of each row by its place in the card; empty for the fallback throughout, or a card without profiles.
     pub profiles: &'a [u32],
 }
@@ -214,6 +215,15 @@ impl Scorer {
         Ok(self.account(&work.single, item, context, profile))
     }
 
+    /// The value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
+    /// missing or failed, if nothing in the card reads it, or if the card has no let of this name.
+    #[must_use]
+    pub fn value_of_let(&self, work: &Workspace, name: &str) -> Option<f64> {
+        let at = self.card.lets.iter().position(|named| named.name == name)?;
+        let register = (*self.plan.full.places.lets.get(at)?)?;
+        Some(work.single.value(register)).filter(|value| !value.is_nan())
+    }
+
     /// Scores a table, a block of rows at a time.
     ///
     /// # Errors
@@ -225,28 +235,25 @@ impl Scorer {
         scores: &mut Scores<'_>,
     ) -> Result<(), ColumnsError> {
         let rows = scores.score.len();
-        let declared = self.card.facts.iter().zip(columns.facts);
         let fits = columns.facts.len() == self.card.facts.len()
-            && declared.clone().all(|(fact, column)| fact.kind == FactType::Text || column.len() == rows)
+            && columns
+                .facts
+                .iter()
+                .all(|column| !matches!(column, Column::Values(values) if values.len() != rows))
             && [scores.coverage.len(), scores.band.len(), scores.tier.len()].iter().all(|&len| len == rows)
             && (columns.profiles.is_empty() || columns.profiles.len() == rows);
         if !fits {
             return Err(ColumnsError::Length);
         }
         let profile = self.card.profiles.as_ref().map_or(0, |profiles| profiles.fallback as u32);
-        let block = |start: usize| columns.facts.iter().map(move |column| cut(column, start, rows));
-        let (mut facts, mut next): (Vec<&[f64]>, Vec<&[f64]>) = (Vec::new(), block(0).collect());
         let mut start = 0;
         while start < rows {
             let end = rows.min(start + BLOCK);
-            core::mem::swap(&mut facts, &mut next);
-            next.clear();
-            next.extend(block(end));
             let profiles = columns.profiles.get(start..end).unwrap_or_default();
-            let facts_here = FactColumns::Columns { now: &facts, next: &next };
-            let input = Input { facts: facts_here, profile, profiles, weights: &self.weighting.table };
+            let facts = FactColumns::Table { columns: columns.facts, start, rows: end - start };
+            let input = Input { facts, profile, profiles, weights: &self.weighting.table };
             if execute(work.instructions, &self.plan.compact, &mut work.block, &input, end - start) {
-                return Err(self.broken_row(&facts, start));
+                return Err(self.broken_row(columns, start, end));
             }
             let places = &self.plan.compact.places;
             let copy = |out: &mut [f64], register| {
@@ -268,16 +275,18 @@ impl Scorer {
     }
 
     /// The first row of a block that breaks a declaration.
-    fn broken_row(&self, facts: &[&[f64]], start: usize) -> ColumnsError {
-        let rows = facts.iter().map(|column| column.len()).max().unwrap_or(0);
-        for row in 0..rows {
-            let at =
-                |fact: usize| facts.get(fact).and_then(|column| column.get(row)).copied().unwrap_or(f64::NAN);
+    fn broken_row(&self, columns: &Columns<'_>, start: usize, end: usize) -> ColumnsError {
+        for row in start..end {
+            let at = |fact: usize| match columns.facts.get(fact) {
+                Some(Column::Values(values)) => values.get(row).copied().unwrap_or(f64::NAN),
+                Some(Column::Constant(value)) => *value,
+                None => f64::NAN,
+            };
             let error = self.card.facts.iter().enumerate().find_map(|(place, fact)| {
                 if fact.kind == FactType::Text { None } else { self.check_number(fact, at(place), &at) }
             });
             if let Some(error) = error {
-                return ColumnsError::Fact { row: start + row, error };
+                return ColumnsError::Fact { row, error };
             }
         }
         ColumnsError::Length
@@ -588,9 +597,11 @@ impl Scorer {
                 Some(_) => false,
             },
             // A policy that puts a reading in leaves nothing to need, except where the dimension does not apply.
-            Symbol::Reading(at) => places.get(at).map(|place| registers.value(place.reading)).is_some_and(
-                |reading| reading.is_nan() && (state::is(reading, state::NOT_APPLICABLE) || !self.is_filled(at)),
-            ),
+            Symbol::Reading(at) => {
+                places.get(at).map(|place| registers.value(place.reading)).is_some_and(|reading| {
+                    reading.is_nan() && (state::is(reading, state::NOT_APPLICABLE) || !self.is_filled(at))
+                })
+            }
             _ => false,
         };
         let needs = self.needs.get(dimension).map_or(&[][..], Vec::as_slice);
@@ -657,11 +668,6 @@ impl Scorer {
         }
         blockers
     }
-}
-
-/// The block of a column that starts at row `start`.
-fn cut(column: &[f64], start: usize, rows: usize) -> &[f64] {
-    column.get(start..rows.min(start + BLOCK)).unwrap_or_default()
 }
 
 fn step(kind: StepKind, name: &str, before: Option<Score>, after: Option<Score>) -> Option<Step<'_>> {

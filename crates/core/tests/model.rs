@@ -68,7 +68,8 @@ fn differences(at: &str, model: &Value, ours: &Value, found: &mut Vec<String>) {
 fn answer(scorer: &Scorer, work: &mut Workspace, case: &Value) -> Value {
     let given = case["facts"].as_object().unwrap();
     let facts = facts(scorer.card(), given);
-    let overridden = case.get("override").and_then(Value::as_object).map(|weights| overridden(scorer, weights));
+    let overridden =
+        case.get("override").and_then(Value::as_object).map(|weights| overridden(scorer, weights));
     match record_bytes(overridden.as_ref().unwrap_or(scorer), work, &facts) {
         Some(bytes) => serde_json::from_slice(&bytes).unwrap(),
         None => serde_json::json!({ "refused": "" }),
@@ -93,7 +94,8 @@ fn compare(path: &Path, library: &Path, count: usize) {
     let (path, library) = (path.to_str().unwrap(), library.to_str().unwrap());
     let count = count.to_string();
     let from = ["--cards", library, "--card", path];
-    let Some(cases) = model(&[&["generate"], &from[..], &["--seed", "1", "--count", &count]].concat(), "") else {
+    let Some(cases) = model(&[&["generate"], &from[..], &["--seed", "1", "--count", &count]].concat(), "")
+    else {
         return;
     };
     let cases: Vec<&str> = cases.lines().filter(|case| !has_fine_weight(case)).collect();
@@ -119,7 +121,12 @@ fn compare(path: &Path, library: &Path, count: usize) {
         }
     }
     assert_eq!(compared, cases.len(), "{path}: the model gave another number of answers");
-    assert!(wrong.is_empty(), "{path}: {} of {compared} cases differ\n{}", wrong.len(), wrong[..wrong.len().min(6)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{path}: {} of {compared} cases differ\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(6)].join("\n")
+    );
     assert!(scored * 10 > compared, "{path}: only {scored} of {compared} cases have a score");
 }
 

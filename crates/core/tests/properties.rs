@@ -285,11 +285,18 @@ fn score_columns(
 fn describe(card: &Scorecard) -> String {
     let mut lines: Vec<String> = vec![format!("{} {:?}", card.name(), card.mean)];
     for dimension in &card.dimensions {
-        let text = |formula: &Option<karat_core::formula::Formula>| formula.as_ref().map_or("-", |it| &it.text).to_string();
+        let text = |formula: &Option<karat_core::formula::Formula>| {
+            formula.as_ref().map_or("-", |it| &it.text).to_string()
+        };
         lines.push(format!(
             "{} x {} = {} when {} applies {} missing {:?} group {:?}",
-            dimension.key, dimension.weight, dimension.formula.text, text(&dimension.when), text(&dimension.applies),
-            dimension.missing, dimension.group
+            dimension.key,
+            dimension.weight,
+            dimension.formula.text,
+            text(&dimension.when),
+            text(&dimension.applies),
+            dimension.missing,
+            dimension.group
         ));
     }
     lines.extend(card.groups.iter().map(|group| format!("group {} {:?}", group.key, group.mean)));

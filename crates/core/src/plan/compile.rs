@@ -9,7 +9,7 @@ use super::{
 };
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
 use crate::number::{MILLION, UNITS_PER_ONE};
-use crate::scorecard::{Dimension, FactType, MissingPolicy, Publish, Scorecard};
+use crate::scorecard::{Dimension, FactType, Mean, MissingPolicy, Publish, Scorecard};
 
 impl Plan {
     /// Compiles a card. The card has passed every check, so nothing can go wrong.
@@ -168,7 +168,9 @@ impl<'c> Compiler<'c> {
             }
         }
         let groups = groups.into_iter().map(|(reading, _)| reading).collect();
+        let lets = (0..card.lets.len()).map(|at| self.lets.get(&at).copied()).collect();
         Places {
+            lets,
             dimensions,
             groups,
             composite,
@@ -212,7 +214,7 @@ impl<'c> Compiler<'c> {
 
     fn mean(
         &mut self,
-        mean: crate::scorecard::Mean,
+        mean: Mean,
         node: Option<usize>,
         dimensions: &[DimensionPlaces],
         groups: &[(Register, Register)],
@@ -249,7 +251,11 @@ impl<'c> Compiler<'c> {
                     weight: card.dimensions.len() + at,
                 }
             });
-        let items = leaves.chain(nested).collect();
+        let mut items: Vec<MeanItem> = leaves.chain(nested).collect();
+        if matches!(mean, Mean::WeightedSum | Mean::WeightedMean) {
+            // Sums of whole numbers are exact in any order; members that always apply are added four at a time.
+            items.sort_by_key(|item| item.optional || item.withhold);
+        }
         let (to, coverage) = (self.fresh(), self.fresh());
         self.instructions.push(Instruction::Mean { mean, top: node.is_none(), items, to, coverage });
         (to, coverage)

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::{BinaryOperator, Limits, MeanItem, Rounding, TierLevel, UnaryOperator, state};
+use super::{BinaryOperator, Column, Limits, MeanItem, Rounding, TierLevel, UnaryOperator, state};
 use crate::number::{BILLION, MILLION, UNITS_PER_ONE, round};
 use crate::scorecard::Mean;
 
@@ -104,49 +104,77 @@ fn map3(out: &mut [f64], x: &[f64], y: &[f64], z: &[f64], f: impl Fn(f64, f64, f
 #[inline(always)]
 fn load_with(
     out: &mut [f64],
-    fact: &[f64],
-    bound: Option<&[f64]>,
+    fact: Column<'_>,
+    bound: Option<Column<'_>>,
     limits: Limits,
     then: impl Fn(f64) -> f64,
 ) -> bool {
     // Infinity is a number to a comparison: a range without ends still refuses it.
     let (min, max) = (limits.min.max(-f64::MAX), limits.max.min(f64::MAX));
     let mut broken = false;
-    if limits.unknown.is_nan() {
-        for (out, &x) in out.iter_mut().zip(fact) {
-            *out = if x.is_nan() { state::MISSING } else { then(x) };
-            broken |= (x < min) | (x > max);
+    match fact {
+        Column::Values(fact) if limits.unknown.is_nan() => {
+            for (out, &x) in out.iter_mut().zip(fact) {
+                *out = if x.is_nan() { state::MISSING } else { then(x) };
+                broken |= (x < min) | (x > max);
+            }
         }
-    } else {
-        for (out, &x) in out.iter_mut().zip(fact) {
+        Column::Values(fact) => {
+            for (out, &x) in out.iter_mut().zip(fact) {
+                let missing = x.is_nan() | (x == limits.unknown);
+                *out = if missing { state::MISSING } else { then(x) };
+                broken |= ((x < min) | (x > max)) & !missing;
+            }
+        }
+        Column::Constant(x) => {
             let missing = x.is_nan() | (x == limits.unknown);
-            *out = if missing { state::MISSING } else { then(x) };
+            out.fill(if missing { state::MISSING } else { then(x) });
             broken |= ((x < min) | (x > max)) & !missing;
         }
     }
     if limits.integer {
-        for &x in fact {
+        let fraction = |x: f64| {
             let size = x.abs();
-            broken |= (size < 2_251_799_813_685_248.0) & (round(size) != size) & (x != limits.unknown);
+            (size < 2_251_799_813_685_248.0) & (round(size) != size) & (x != limits.unknown)
+        };
+        match fact {
+            Column::Values(fact) => broken |= fact.iter().fold(false, |some, &x| some | fraction(x)),
+            Column::Constant(x) => broken |= fraction(x),
         }
     }
-    if let Some(bound) = bound {
-        for (&x, &bound) in fact.iter().zip(bound) {
-            broken |= (x > bound) & (x != limits.unknown) & (bound != limits.bound_unknown);
+    let above = |x: f64, bound: f64| (x > bound) & (x != limits.unknown) & (bound != limits.bound_unknown);
+    match (fact, bound) {
+        (_, None) => {}
+        (Column::Values(fact), Some(Column::Values(bound))) => {
+            for (&x, &bound) in fact.iter().zip(bound) {
+                broken |= above(x, bound);
+            }
         }
+        (Column::Values(fact), Some(Column::Constant(bound))) => {
+            broken |= fact.iter().fold(false, |some, &x| some | above(x, bound));
+        }
+        (Column::Constant(x), Some(Column::Values(bound))) => {
+            broken |= bound.iter().fold(false, |some, &bound| some | above(x, bound));
+        }
+        (Column::Constant(x), Some(Column::Constant(bound))) => broken |= above(x, bound),
     }
     broken
 }
 
 /// A fact for formulas.
 #[inline(always)]
-pub(super) fn load(out: &mut [f64], fact: &[f64], bound: Option<&[f64]>, limits: Limits) -> bool {
+pub(super) fn load(out: &mut [f64], fact: Column<'_>, bound: Option<Column<'_>>, limits: Limits) -> bool {
     load_with(out, fact, bound, limits, |x| x)
 }
 
 /// A fact that is the value of a dimension as it stands: straight to its reading.
 #[inline(always)]
-pub(super) fn load_reading(out: &mut [f64], fact: &[f64], bound: Option<&[f64]>, limits: Limits) -> bool {
+pub(super) fn load_reading(
+    out: &mut [f64],
+    fact: Column<'_>,
+    bound: Option<Column<'_>>,
+    limits: Limits,
+) -> bool {
     load_with(out, fact, bound, limits, |x| round(x * COVERED))
 }
 
@@ -206,9 +234,9 @@ pub(super) fn binary(operator: BinaryOperator, out: &mut [f64], x: &[f64], y: &[
         BinaryOperator::And => comparison(out, x, y, |x, y| flag((x == 1.0) & (y == 1.0))),
         BinaryOperator::Or => comparison(out, x, y, |x, y| flag((x == 1.0) | (y == 1.0))),
         BinaryOperator::Coalesce => map2(out, x, y, |x, y| if state::is(x, state::MISSING) { y } else { x }),
-        BinaryOperator::Fill => map2(out, x, y, |x, y| {
-            if x.is_nan() && !state::is(x, state::NOT_APPLICABLE) { y } else { x }
-        }),
+        BinaryOperator::Fill => {
+            map2(out, x, y, |x, y| if x.is_nan() && !state::is(x, state::NOT_APPLICABLE) { y } else { x })
+        }
     }
 }
 

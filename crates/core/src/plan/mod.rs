@@ -58,6 +58,15 @@ pub(crate) mod state {
     }
 }
 
+/// The values of one fact over many items, NaN where it is missing; 0 and 1 for booleans.
+#[derive(Debug, Clone, Copy)]
+pub enum Column<'a> {
+    /// A value per row.
+    Values(&'a [f64]),
+    /// One value for all rows: NaN for a fact that no row has.
+    Constant(f64),
+}
+
 /// The place of a column.
 pub(crate) type Register = u32;
 
@@ -268,6 +277,8 @@ pub(crate) struct Code {
 /// Where results lie.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Places {
+    /// The lets that something reads.
+    pub lets: Vec<Option<Register>>,
     pub dimensions: Vec<DimensionPlaces>,
     pub groups: Vec<Register>,
     pub composite: Register,

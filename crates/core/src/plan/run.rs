@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::kernel::{self, Member, MemberWeights, Sums};
-use super::{BLOCK, Code, Instruction, Register};
+use super::{BLOCK, Code, Column, Instruction, Register};
 
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
@@ -25,32 +25,35 @@ pub(crate) struct Input<'a> {
 
 /// The facts of a block.
 pub(crate) enum FactColumns<'a> {
-    /// One column per fact of the card, each as long as the block; those of text facts may be empty.
-    Columns {
-        now: &'a [&'a [f64]],
-        /// The columns of the block after this one.
-        next: &'a [&'a [f64]],
-    },
+    /// Columns as long as the table, one per fact of the card; the block is `rows` rows from row `start`.
+    Table { columns: &'a [Column<'a>], start: usize, rows: usize },
     /// One row: a number per fact.
     Row(&'a [f64]),
 }
 
 impl<'a> FactColumns<'a> {
+    /// The values of a fact in this block.
     #[inline(always)]
-    fn column(&self, fact: usize) -> &'a [f64] {
+    fn column(&self, fact: usize) -> Column<'a> {
         match self {
-            Self::Columns { now, .. } => now.get(fact).copied().unwrap_or_default(),
-            Self::Row(row) => row.get(fact..=fact).unwrap_or_default(),
+            Self::Table { columns, start, rows } => match columns.get(fact) {
+                Some(Column::Values(column)) => {
+                    Column::Values(column.get(*start..start + rows).unwrap_or_default())
+                }
+                Some(Column::Constant(value)) => Column::Constant(*value),
+                None => Column::Constant(f64::NAN),
+            },
+            Self::Row(row) => Column::Values(row.get(fact..=fact).unwrap_or_default()),
         }
     }
 
     /// Asks the memory for the same column of the next block, so that it comes while this block is computed.
     #[inline(always)]
     fn fetch_next(&self, fact: usize) {
-        if let Self::Columns { next, .. } = self
-            && let Some(column) = next.get(fact)
+        if let Self::Table { columns, start, rows } = self
+            && let Some(Column::Values(column)) = columns.get(fact)
         {
-            super::vector::fetch(column);
+            super::vector::fetch(column.get(start + rows..start + 2 * rows).unwrap_or_default());
         }
     }
 }

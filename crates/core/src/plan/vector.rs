@@ -62,7 +62,7 @@ fn run_wide(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usi
 #[inline(always)]
 pub(super) fn fetch(column: &[f64]) {
     #[cfg(target_arch = "x86_64")]
-    for line in column.chunks(8) {
+    for line in column.as_chunks::<8>().0 {
         use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         #[expect(unsafe_code, reason = "a prefetch has no safe form")]
         // SAFETY: every x86-64 processor has the instruction, and the address is that of a slice.

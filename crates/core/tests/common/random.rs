@@ -73,7 +73,11 @@ fn number(known: usize) -> BoxedStrategy<String> {
                 .prop_map(|(x, operator, y)| format!("({x} {operator} {y})")),
             (prop::sample::select(vec!["abs", "floor", "ceil", "sqrt", "ln", "exp"]), inner.clone())
                 .prop_map(|(function, x)| format!("{function}({x})")),
-            (prop::sample::select(vec!["min", "max", "coalesce", "coalesce", "pow"]), inner.clone(), inner.clone())
+            (
+                prop::sample::select(vec!["min", "max", "coalesce", "coalesce", "pow"]),
+                inner.clone(),
+                inner.clone()
+            )
                 .prop_map(|(function, x, y)| format!("{function}({x}, {y})")),
             (condition, inner.clone(), inner).prop_map(|(c, x, y)| format!("if({c}, {x}, {y})")),
         ]
@@ -142,8 +146,8 @@ fn verdicts(dimensions: usize) -> impl Strategy<Value = Vec<(&'static str, Vec<S
     ];
     let rule = (when(), set)
         .prop_map(|(when, set)| ("rule", vec![format!("when = \"{when}\""), format!("set = \"{set}\"")]));
-    let gate =
-        (when(), 0..100u32).prop_map(|(when, cap)| ("gate", vec![format!("when = \"{when}\""), format!("cap = {cap}")]));
+    let gate = (when(), 0..100u32)
+        .prop_map(|(when, cap)| ("gate", vec![format!("when = \"{when}\""), format!("cap = {cap}")]));
     (vec(rule, 0..3), vec(gate, 0..3)).prop_map(|(rules, gates)| {
         let mut tables: Vec<(&'static str, Vec<String>)> = rules.into_iter().chain(gates).collect();
         for (at, (_, lines)) in tables.iter_mut().enumerate() {

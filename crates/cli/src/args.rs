@@ -1,0 +1,333 @@
+//! The command line: verbs, flags, help.
+
+use clap::{Args, Parser, Subcommand};
+use karat_core::number::Decimal;
+
+use crate::exit;
+use crate::output::Color;
+
+/// Scores about AI agents that anyone can check.
+#[derive(Debug, Parser)]
+#[command(
+    name = "karat",
+    version,
+    about = "Scores about AI agents that anyone can check.",
+    after_help = format!("New here? Run `karat demo`.\n\n{}", exit::HELP),
+    max_term_width = 80,
+    disable_help_subcommand = true,
+    propagate_version = false
+)]
+pub struct Cli {
+    /// When to use colour
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
+    pub color: Color,
+    /// Use the instruction path that every processor has
+    #[arg(long, global = true, hide = true)]
+    pub portable: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Score evidence: one record per item
+    Score(ScoreArgs),
+    /// Say why a score is what it is, and check a record against its own facts
+    Explain(ExplainArgs),
+    /// List, show, check, start and compare scorecards
+    #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
+    Card(CardVerb),
+    /// Check the engine against cases that say what the answer is
+    Conform(ConformArgs),
+    /// Score the built-in examples; needs no files
+    #[command(after_help = "Example:\n  karat demo")]
+    Demo,
+}
+
+/// Where evidence comes from and how it is judged.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  karat score -c workflow examples/workflow/*.json*\n  karat score -c examples/cards/test-report.toml examples/tests/reports.jsonl"
+)]
+pub struct ScoreArgs {
+    /// The scorecard: a released id (`workflow`, `workflow@1.0.0`) or a file
+    #[arg(long, short = 'c', value_name = "ID|FILE")]
+    pub card: String,
+    /// The field of an item that says who is scored
+    #[arg(long, value_name = "FIELD")]
+    pub subject_field: Option<String>,
+    /// A JSON file of weights by dimension, for a card that accepts them
+    #[arg(long = "override", value_name = "FILE")]
+    pub override_file: Option<String>,
+    /// The moment of the verdict, as 2026-01-31T12:00:00Z; goes into the records
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub as_of: Option<String>,
+    /// Fail when a published score is below this many points
+    #[arg(long, value_name = "POINTS", value_parser = points, allow_negative_numbers = true)]
+    pub fail_under: Option<Decimal>,
+    /// One canonical JSON record per line (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A table (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// Score the good items and list the bad ones at the end
+    #[arg(long)]
+    pub keep_going: bool,
+    /// No progress bar
+    #[arg(long)]
+    pub no_progress: bool,
+    /// Evidence; `-` or none reads standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+/// What to explain.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  karat explain -c log-forensics examples/arena/documented-823.json\n  karat explain -c trust examples/trust/coverage.jsonl -s agent-all-sixteen\n  karat score -c workflow examples/workflow/closed-gate.json | karat explain"
+)]
+pub struct ExplainArgs {
+    /// A record, or evidence to score first; `-` reads standard input
+    #[arg(value_name = "RECORD|EVIDENCE", default_value = "-")]
+    pub file: String,
+    /// The scorecard: a released id or a file; a record names its own
+    #[arg(long, short = 'c', value_name = "ID|FILE")]
+    pub card: Option<String>,
+    /// Which subject, where the file has several
+    #[arg(long, short = 's', value_name = "NAME")]
+    pub subject: Option<String>,
+    /// The field of an item that says who is scored
+    #[arg(long, value_name = "FIELD")]
+    pub subject_field: Option<String>,
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// The screen (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+}
+
+/// Cases to answer.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A case is one line {\"id\", \"fn\", \"input\", \"expected\"}; numbers may be off by 2e-9,
+or by its \"tolerance\". The status is 1 when a case failed or a line holds none.
+What was refused or is unknown did not pass: it is counted on its own.
+
+Examples:
+  karat conform vectors/trust.jsonl
+  karat conform --emit vectors/workflow.jsonl")]
+pub struct ConformArgs {
+    /// Compare nothing: print {"id", "fn", "output" or "refused"} for each case
+    #[arg(long, conflicts_with_all = ["json", "table"])]
+    pub emit: bool,
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A table (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// Cases, one JSON object per line; `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<String>,
+}
+
+/// Work on scorecards.
+#[derive(Debug, Subcommand)]
+pub enum CardVerb {
+    /// List the scorecards that come with karat
+    List(ListArgs),
+    /// Show a scorecard in full
+    Show(ShowArgs),
+    /// Check scorecard files: everything that is wrong or a trap, and how to mend it
+    Check(CheckArgs),
+    /// Write a commented scorecard to start from
+    New(NewArgs),
+    /// Score the same evidence under two scorecards and say who moves, and why
+    Diff(DiffArgs),
+}
+
+/// `karat card list`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  karat card list")]
+pub struct ListArgs {
+    /// One JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `karat card show`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  karat card show workflow\n  karat card show trust --toml")]
+pub struct ShowArgs {
+    /// A released id or a file
+    #[arg(value_name = "ID|FILE")]
+    pub card: String,
+    /// The file itself
+    #[arg(long)]
+    pub toml: bool,
+}
+
+/// `karat card check`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  karat card check examples/cards/test-report.toml\n  karat card new my-bot | karat card check -"
+)]
+pub struct CheckArgs {
+    /// Scorecard files, or released ids
+    #[arg(value_name = "FILE", required = true)]
+    pub cards: Vec<String>,
+    /// One JSON object per card
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `karat card new`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run")]
+pub struct NewArgs {
+    /// Its name: lower-case letters, digits, hyphens; starts with a letter
+    pub id: String,
+    /// The kind of evidence that it reads: facts, workflow-run, match,
+    /// reasoning-trace or agent-dimensions
+    #[arg(long, value_name = "KIND", default_value = "facts")]
+    pub kind: String,
+    /// The file to write; standard output if not given
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<String>,
+}
+
+/// `karat card diff`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  karat card diff log-forensics cipher-relay examples/arena/*.json*")]
+pub struct DiffArgs {
+    /// The scorecard before: a released id or a file
+    #[arg(value_name = "CARD_A")]
+    pub before: String,
+    /// The scorecard after
+    #[arg(value_name = "CARD_B")]
+    pub after: String,
+    /// Evidence
+    #[arg(value_name = "EVIDENCE", required = true)]
+    pub files: Vec<String>,
+    /// The field of an item that says who is scored
+    #[arg(long, value_name = "FIELD")]
+    pub subject_field: Option<String>,
+    /// How many of the largest movers to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A number of points as people write it.
+fn points(text: &str) -> Result<Decimal, String> {
+    match Decimal::parse(text) {
+        Ok((points, true)) if points >= Decimal::ZERO => Ok(points),
+        Ok((_, true)) => Err(String::from("points are not negative")),
+        Ok((_, false)) => Err(String::from("at most six decimals")),
+        Err(_) => Err(String::from("expected a decimal such as 700 or 0.75")),
+    }
+}
+
+/// A moment after RFC 3339, kept as it is written.
+fn moment(text: &str) -> Result<String, String> {
+    if is_moment(text) {
+        Ok(text.to_owned())
+    } else {
+        Err(String::from("expected a moment such as 2026-01-31T12:00:00Z"))
+    }
+}
+
+/// `2026-01-31T12:00:00`, decimals of the second or none, and `Z` or an offset.
+fn is_moment(text: &str) -> bool {
+    let number = |from: usize, digits: usize| -> Option<u32> {
+        let part = text.get(from..from + digits)?;
+        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?
+    };
+    let within = |from: usize, digits: usize, low: u32, high: u32| {
+        number(from, digits).is_some_and(|value| (low..=high).contains(&value))
+    };
+    let (Some(year), Some(month)) = (number(0, 4), number(5, 2)) else { return false };
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    let marks = [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")];
+    if !marks.iter().all(|&(at, mark)| text.get(at..at + 1) == Some(mark)) {
+        return false;
+    }
+    // A leap second is second 60.
+    if !(within(5, 2, 1, 12)
+        && within(8, 2, 1, days)
+        && within(11, 2, 0, 23)
+        && within(14, 2, 0, 59)
+        && within(17, 2, 0, 60))
+    {
+        return false;
+    }
+    let rest = text.get(19..).unwrap_or_default();
+    let zone = match rest.strip_prefix('.') {
+        Some(decimals) => match decimals.trim_start_matches(|c: char| c.is_ascii_digit()) {
+            zone if zone.len() < decimals.len() => zone,
+            _ => return false,
+        },
+        None => rest,
+    };
+    let start = text.len() - zone.len();
+    let is_offset = zone.len() == 6
+        && zone.starts_with(['+', '-'])
+        && zone.get(3..4) == Some(":")
+        && within(start + 1, 2, 0, 23)
+        && within(start + 4, 2, 0, 59);
+    zone == "Z" || is_offset
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_moment_is_rfc_3339() {
+        for good in ["2026-01-31T12:00:00Z", "2024-02-29T23:59:60.25+05:30", "2000-02-29T00:00:00-00:00"] {
+            assert!(is_moment(good), "{good}");
+        }
+        for bad in [
+            "",
+            "yesterday",
+            "2026-01-31",
+            "2026-02-29T12:00:00Z",
+            "2026-13-01T12:00:00Z",
+            "2026-01-31T24:00:00Z",
+            "2026-01-31T12:00:00",
+            "2026-01-31T12:00:00.Z",
+            "2026-01-31T12:00:00+5:30",
+            "2026-01-31T12:00:00Zz",
+            "2026-01-31T12:00:00é",
+            "２026-01-31T12:00:00Z",
+        ] {
+            assert!(!is_moment(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn points_are_decimals() {
+        assert_eq!(points("0.75"), Ok(Decimal::from_millionths(750_000)));
+        for bad in ["-1", "0.1234567", "many", "NaN", ""] {
+            assert!(points(bad).is_err(), "{bad}");
+        }
+    }
+}

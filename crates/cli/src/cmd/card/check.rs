@@ -1,0 +1,173 @@
+//! `karat card check`: everything that is wrong with a scorecard or a trap in it, and how to mend it.
+
+use std::io::Write;
+
+use karat_core::check::range::Interval;
+use karat_core::check::{Checked, Direction, Report};
+use karat_core::diagnostic::{Diagnostic, Severity};
+use serde_json::{Value, json};
+
+use crate::args::CheckArgs;
+use crate::cards::{CardText, find};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{CARE, Color, GAIN, LOSS, STRONG, Screen};
+use crate::render::diagnostics::{diagnostic, line_and_column};
+use crate::render::text::fit;
+
+/// Checks every card named.
+pub fn run(args: &CheckArgs, screen: &mut Screen) -> Result<Exit, Failure> {
+    let mut exit = Exit::Done;
+    for (place, wanted) in args.cards.iter().enumerate() {
+        let card = find(wanted)?;
+        let checked = crate::cards::check(&card);
+        if checked.card.is_none() {
+            exit = Exit::CardRefused;
+        }
+        if args.json {
+            writeln!(screen, "{}", as_json(&card, &checked))?;
+        } else {
+            if place > 0 {
+                writeln!(screen)?;
+            }
+            show(&card, &checked, screen)?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Says on standard error why a card cannot be used; its warnings are left to `karat card check`.
+pub fn refuse(card: &CardText, diagnostics: &[Diagnostic], color: Color) -> Result<(), Failure> {
+    let mut screen = Screen::stderr(color);
+    let width = screen.width;
+    let errors: Vec<_> = diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
+    for found in &errors {
+        writeln!(screen, "{}\n", diagnostic(found, &card.name, &card.text, width))?;
+    }
+    writeln!(
+        screen,
+        "{STRONG}{}{STRONG:#}: {LOSS}refused{LOSS:#}, {}",
+        card.name,
+        count(errors.len(), "error")
+    )?;
+    Ok(())
+}
+
+fn show(card: &CardText, checked: &Checked, screen: &mut Screen) -> Result<(), Failure> {
+    let width = screen.width;
+    for found in &checked.diagnostics {
+        writeln!(screen, "{}\n", diagnostic(found, &card.name, &card.text, width))?;
+    }
+    let number = |severity| checked.diagnostics.iter().filter(|found| found.severity == severity).count();
+    let (errors, warnings, notes) =
+        (number(Severity::Error), number(Severity::Warning), number(Severity::Note));
+    let style = match (errors, warnings) {
+        (0, 0) => GAIN,
+        (0, _) => CARE,
+        _ => LOSS,
+    };
+    let (name, verdict) = match &checked.card {
+        Some(sound) => (sound.name(), "usable"),
+        None => (card.name.clone(), "refused"),
+    };
+    let counts = [count(errors, "error"), count(warnings, "warning"), count(notes, "note")].join(", ");
+    writeln!(screen, "{STRONG}{name}{STRONG:#}: {style}{verdict}{style:#}, {counts}")?;
+    match (&checked.card, &checked.report) {
+        (Some(_), Some(report)) => proved(report, screen),
+        _ => Ok(()),
+    }
+}
+
+/// What the checker proved: the range of every dimension, and which way every fact moves the score.
+fn proved(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
+    let names =
+        report.readings.iter().map(|(name, _)| name).chain(report.directions.iter().map(|(name, _)| name));
+    let name = names.map(|name| name.chars().count()).max().unwrap_or(0).min(30);
+    writeln!(screen, "\n{STRONG}Values{STRONG:#} that each dimension can take")?;
+    for (key, values) in &report.readings {
+        writeln!(screen, "  {}  {}", fit(key, name), interval(*values))?;
+    }
+    writeln!(screen, "\n{STRONG}When a fact grows{STRONG:#}, all else equal, the score")?;
+    for (fact, direction) in &report.directions {
+        let words = match direction {
+            Direction::Flat => "does not move",
+            Direction::Up => "never falls",
+            Direction::Down => "never rises",
+            Direction::Both => "may go either way",
+        };
+        writeln!(screen, "  {}  {words}", fit(fact, name))?;
+    }
+    Ok(())
+}
+
+fn interval(values: Interval) -> String {
+    let end = |value: f64| if value.is_finite() { value.to_string() } else { String::from("any") };
+    if values.low == values.high {
+        end(values.low)
+    } else {
+        format!("{} to {}", end(values.low), end(values.high))
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+fn as_json(card: &CardText, checked: &Checked) -> Value {
+    let diagnostics: Vec<Value> =
+        checked.diagnostics.iter().map(|found| diagnostic_json(found, &card.text)).collect();
+    json!({
+        "file": card.name,
+        "card": checked.card.as_ref().map(|sound| sound.name()),
+        "digest": checked.card.as_ref().map(|sound| sound.digest.to_string()),
+        "refused": checked.card.is_none(),
+        "diagnostics": diagnostics,
+        "report": checked.report.as_ref().map(report_json),
+    })
+}
+
+fn diagnostic_json(found: &Diagnostic, text: &str) -> Value {
+    let (line, column) = line_and_column(text, found.span.start);
+    let (end_line, end_column) = line_and_column(text, found.span.end);
+    json!({
+        "code": found.code.as_str(),
+        "about": found.code.about(),
+        "severity": match found.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        },
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+        "text": text.get(found.span.clone()),
+        "message": found.message,
+        "label": found.label,
+        "help": found.help,
+    })
+}
+
+fn report_json(report: &Report) -> Value {
+    let end = |value: f64| if value.is_finite() { json!(value) } else { Value::Null };
+    let readings: serde_json::Map<String, Value> = report
+        .readings
+        .iter()
+        .map(|(key, values)| (key.clone(), json!({ "low": end(values.low), "high": end(values.high) })))
+        .collect();
+    let directions: serde_json::Map<String, Value> = report
+        .directions
+        .iter()
+        .map(|(fact, direction)| {
+            let word = match direction {
+                Direction::Flat => "flat",
+                Direction::Up => "up",
+                Direction::Down => "down",
+                Direction::Both => "both",
+            };
+            (fact.clone(), json!(word))
+        })
+        .collect();
+    json!({ "values": readings, "directions": directions })
+}

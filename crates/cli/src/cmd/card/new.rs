@@ -1,0 +1,92 @@
+//! `karat card new`: a commented scorecard to start from.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+
+use karat_core::diagnostic::nearest;
+
+use crate::args::NewArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Screen;
+
+/// A starter for each kind of evidence, with `@ID@` for the name.
+const STARTERS: [(&str, &str); 5] = [
+    ("facts", include_str!("starter/facts.toml")),
+    ("workflow-run", include_str!("starter/workflow-run.toml")),
+    ("match", include_str!("starter/match.toml")),
+    ("reasoning-trace", include_str!("starter/reasoning-trace.toml")),
+    ("agent-dimensions", include_str!("starter/agent-dimensions.toml")),
+];
+
+/// Writes the starter; never over a file that is there.
+pub fn run(args: &NewArgs, screen: &mut Screen) -> Result<Exit, Failure> {
+    let text = starter(&args.id, &args.kind)?;
+    let Some(path) = &args.out else {
+        screen.write_all(text.as_bytes())?;
+        return Ok(Exit::Done);
+    };
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    match written {
+        Ok(()) => {
+            writeln!(screen, "wrote {path}; next: karat card check {path}")?;
+            Ok(Exit::Done)
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(Failure::new(format!("`{path}` exists already"))
+                .help("give another name with --out, or remove it first"))
+        }
+        Err(error) => Err(Failure::writing(path, &error)),
+    }
+}
+
+fn starter(id: &str, kind: &str) -> Result<String, Failure> {
+    let sound = id.starts_with(|c: char| c.is_ascii_lowercase())
+        && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if !sound {
+        return Err(Failure::new(format!("`{id}` is not the name of a scorecard"))
+            .help("use lower-case letters, digits and hyphens, starting with a letter: `support-bot`"));
+    }
+    match STARTERS.iter().find(|(name, _)| *name == kind) {
+        Some((_, text)) => Ok(text.replace("@ID@", id)),
+        None => {
+            let names: Vec<&str> = STARTERS.iter().map(|(name, _)| *name).collect();
+            let failure = Failure::new(format!("there is no kind of evidence `{kind}`"));
+            let failure = match nearest(kind, names.iter().copied()) {
+                Some(near) => failure.help(format!("did you mean `{near}`?")),
+                None => failure,
+            };
+            Err(failure.help(format!("there are: {}", names.join(", "))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use karat_core::check::check_text;
+    use karat_core::diagnostic::{Diagnostic, Severity};
+
+    use super::*;
+
+    #[test]
+    fn every_starter_passes_the_checker() {
+        for (kind, _) in STARTERS {
+            let text = starter("my-card", kind).unwrap();
+            let checked = check_text(&text, &|_| None);
+            let found = checked.diagnostics.iter().filter(|found| found.severity != Severity::Note);
+            assert_eq!(found.collect::<Vec<_>>(), [] as [&Diagnostic; 0], "{kind}");
+            assert_eq!(checked.card.unwrap().evidence, kind);
+        }
+    }
+
+    #[test]
+    fn a_bad_name_is_refused() {
+        for bad in ["", "Bot", "7bot", "a b", "bot.1"] {
+            assert!(starter(bad, "facts").is_err(), "{bad}");
+        }
+    }
+}

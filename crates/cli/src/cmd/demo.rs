@@ -1,0 +1,127 @@
+//! `karat demo`: the four scorecards on small evidence that is built in; needs no files.
+
+use std::io::Write as _;
+
+use karat_core::evaluate::Scorer;
+
+use crate::args::Cli;
+use crate::cards;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{FAINT, STRONG, Screen};
+use crate::render::table::Table;
+use crate::render::waterfall::waterfall;
+use crate::session::{Place, Session};
+
+/// A table of the tour: what it shows, the scorecard, and the evidence.
+struct Stop {
+    title: &'static str,
+    card: &'static str,
+    evidence: &'static [&'static str],
+}
+
+macro_rules! evidence {
+    ($($path:literal),* $(,)?) => { &[$(include_str!(concat!("../../../../examples/", $path))),*] };
+}
+
+const TOUR: [Stop; 4] = [
+    Stop {
+        title: "Workflow runs: cost and latency count only once the task succeeded",
+        card: "workflow",
+        evidence: evidence!(
+            "workflow/worked-example.json",
+            "workflow/partial-dag.json",
+            "workflow/closed-gate.json",
+            "workflow/retries.jsonl",
+        ),
+    },
+    Stop {
+        title: "Arena matches: a challenge picks dimensions, the total is a win, a draw or a loss",
+        card: "cipher-relay",
+        evidence: evidence!("arena/timed.jsonl"),
+    },
+    Stop {
+        title: "Reasoning traces: one trace under five weight profiles, and three rules at work",
+        card: "trace",
+        evidence: evidence!(
+            "trace/same-trace-default.json",
+            "trace/same-trace-finance.json",
+            "trace/same-trace-code.json",
+            "trace/same-trace-medical.json",
+            "trace/same-trace-customer-service.json",
+            "trace/single-thought.json",
+            "trace/error-recovery.json",
+            "trace/one-tool.json",
+        ),
+    },
+    Stop {
+        title: "Agent trust: coverage stands beside the score, security can veto",
+        card: "trust",
+        evidence: evidence!("trust/coverage.jsonl", "trust/security.jsonl"),
+    },
+];
+
+/// The match whose number is explained at the end.
+const EXPLAINED: Stop = Stop {
+    title: "Why 823? `karat explain` adds it up",
+    card: "log-forensics",
+    evidence: evidence!("arena/documented-823.json"),
+};
+
+/// What to try next. A test runs every line that starts with `karat` or `echo`.
+pub const NEXT: &str = r#"Now with data of your own:
+
+  karat card new my-bot --out my-bot.toml
+  echo '{"subject":"bot-7","solved":41,"asked":50,"cost_usd":3.2,"budget_usd":5}' > bots.jsonl
+  karat card check my-bot.toml
+  karat score --card my-bot.toml bots.jsonl
+  karat explain --card my-bot.toml bots.jsonl
+"#;
+
+/// Runs the tour.
+pub fn run(cli: &Cli) -> Result<Exit, Failure> {
+    let mut screen = Screen::stdout(cli.color);
+    for stop in &TOUR {
+        let scorer = cards::scorer(stop.card, cli.color)?;
+        let table = Table::new(scorer.card(), screen.width);
+        writeln!(screen, "{STRONG}{}{STRONG:#}\n", stop.title)?;
+        write!(screen, "{}", table.head(scorer.card()))?;
+        each(stop, &scorer, cli, &mut |record, notes| table.row(record, notes), &mut screen)?;
+        writeln!(screen)?;
+    }
+    let scorer = cards::scorer(EXPLAINED.card, cli.color)?;
+    writeln!(screen, "{STRONG}{}{STRONG:#}\n", EXPLAINED.title)?;
+    let width = screen.width;
+    each(&EXPLAINED, &scorer, cli, &mut |record, _| waterfall(record, width), &mut screen)?;
+    write!(screen, "\n{FAINT}{}{FAINT:#}\n{NEXT}", "-".repeat(40))?;
+    screen.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Scores the evidence of a stop and writes what `show` makes of every record.
+fn each(
+    stop: &Stop,
+    scorer: &Scorer,
+    cli: &Cli,
+    show: &mut dyn FnMut(&karat_core::record::Record<'_>, &[karat_evidence::Note]) -> String,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let mut session = Session::new(scorer, None, cli.portable)?;
+    for text in stop.evidence {
+        for (place, item) in items(text) {
+            let place = Place { file: stop.card, line: Some(place) };
+            let shown = session
+                .score(&place, Ok(item.as_bytes()), None, |record, notes| show(record, notes))
+                .map_err(|refusal| Failure::new(refusal.to_string()))?;
+            write!(screen, "{shown}")?;
+        }
+    }
+    Ok(())
+}
+
+/// One item per line, or the whole text where it is one item over several lines.
+fn items(text: &'static str) -> impl Iterator<Item = (u64, &'static str)> {
+    let is_lines = text.lines().next().is_some_and(|line| line.trim_end().ends_with('}'));
+    let pieces = if is_lines { text.lines().collect() } else { vec![text] };
+    (1u64..).zip(pieces).filter(|(_, piece)| !piece.trim().is_empty())
+}

@@ -1,0 +1,232 @@
+//! `karat explain`: why a number is what it is. A record is recomputed from its own facts first.
+
+use std::io::Write as _;
+
+use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::facts::Item;
+use karat_core::record::Record;
+use karat_evidence::Kind;
+use serde_json::{Value, json};
+
+use crate::args::{Cli, ExplainArgs};
+use crate::cards;
+use crate::evidence::{Files, Flow, Wanted};
+use crate::exit::Exit;
+use crate::explanation::{Part, Row, open, rows};
+use crate::failure::Failure;
+use crate::output::{FAINT, GAIN, Screen, is_watched};
+use crate::progress::Progress;
+use crate::render::text::clean;
+use crate::render::waterfall::waterfall;
+use crate::session::Session;
+use crate::verify::Claim;
+
+/// Most subjects that are named when one must be chosen.
+const NAMED: usize = 8;
+
+/// One explained item.
+struct Explained {
+    subject: String,
+    text: String,
+}
+
+/// How explanations are shown.
+#[derive(Clone, Copy)]
+struct Form {
+    json: bool,
+    width: usize,
+}
+
+/// Explains the item that is meant.
+pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let mut screen = Screen::stdout(cli.color);
+    let form = Form { json: args.json || (!args.table && !is_watched()), width: screen.width };
+    let given = args.card.as_deref().map(|card| cards::scorer(card, cli.color)).transpose()?;
+    let mut session = match &given {
+        Some(scorer) => Some(Session::new(scorer, args.subject_field.as_deref(), cli.portable)?),
+        None => None,
+    };
+    let wanted = session.as_ref().map_or(Wanted { kind: Kind::Facts, facts: Vec::new() }, Session::wanted);
+    let mut found: Vec<Explained> = Vec::new();
+    let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
+    files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
+        let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
+        let explained = match (claim(bytes), &mut session) {
+            (Some(claim), _) => {
+                if is_other(args, claim.text("/subject")?) {
+                    return Ok(Flow::Continue);
+                }
+                verified(&claim, given.as_ref(), cli, form)?
+            }
+            (None, Some(session)) => session
+                .score(&place, Ok(bytes), None, |record, _| {
+                    (!is_other(args, record.item.subject)).then(|| explained(record, None, form))
+                })
+                .map_err(|refusal| Failure::new(refusal.to_string()))?,
+            (None, None) => {
+                return Err(Failure::new(format!("{place}: this is not a record, so it needs a scorecard"))
+                    .help("say how to score it: --card workflow")
+                    .help("`karat card list` names the scorecards that come with karat"));
+            }
+        };
+        found.extend(explained);
+        let enough = if args.subject.is_some() { 1 } else { NAMED + 1 };
+        Ok(if found.len() >= enough { Flow::Stop } else { Flow::Continue })
+    })?;
+    match found.as_slice() {
+        [] => Err(nothing(args)),
+        [only] => {
+            writeln!(screen, "{}", only.text.trim_end())?;
+            screen.flush()?;
+            Ok(Exit::Done)
+        }
+        several => {
+            let names: Vec<String> =
+                several.iter().take(NAMED).map(|item| format!("`{}`", clean(&item.subject))).collect();
+            let more = if several.len() > NAMED { ", ..." } else { "" };
+            Err(Failure::new(format!("`{}` has more than one item", args.file))
+                .help("choose one with --subject NAME; its first item is explained")
+                .help(format!("there are: {}{more}", names.join(", "))))
+        }
+    }
+}
+
+fn nothing(args: &ExplainArgs) -> Failure {
+    match &args.subject {
+        Some(subject) => Failure::new(format!("`{}` has nothing about `{}`", args.file, clean(subject))),
+        None => Failure::new(format!("`{}` is empty", args.file)),
+    }
+}
+
+fn is_other(args: &ExplainArgs, subject: &str) -> bool {
+    args.subject.as_ref().is_some_and(|wanted| wanted != subject)
+}
+
+/// The record in `bytes`, if it is one.
+fn claim(bytes: &[u8]) -> Option<Claim> {
+    Claim::parse(std::str::from_utf8(bytes).ok()?)
+}
+
+/// Recomputes a record from its facts and explains it, or says what differs.
+fn verified(
+    claim: &Claim,
+    given: Option<&Scorer>,
+    cli: &Cli,
+    form: Form,
+) -> Result<Option<Explained>, Failure> {
+    let named = claim.card()?;
+    let base = match given {
+        Some(scorer) => scorer.clone(),
+        None if cards::released(&named).is_some() => cards::scorer(&named, cli.color)?,
+        None => {
+            return Err(Failure::new(format!(
+                "the record names `{}`, which does not come with karat",
+                clean(&named)
+            ))
+            .help("give the scorecard it was made with: --card FILE"));
+        }
+    };
+    let (digest, own) = (claim.text("/scorecard/digest")?, base.card().digest.to_string());
+    if digest != own || base.card().name() != named {
+        let message =
+            format!("the record was made with another scorecard than this `{}`", base.card().name());
+        return Err(Failure::with_exit(Exit::VerificationFailed, message)
+            .help(format!("it names {}, {}", clean(&named), clean(digest)))
+            .help(format!("this is {}, {own}", base.card().name()))
+            .help("give the very scorecard it was made with: --card FILE"));
+    }
+    let scorer = match claim.override_weights()? {
+        Some(weights) => base.with_override(&weights).map_err(|_| {
+            let message = format!("the record has weights from outside, which `{named}` does not accept");
+            Failure::with_exit(Exit::VerificationFailed, message)
+        })?,
+        None => base,
+    };
+    let facts = claim.facts(scorer.card())?;
+    let item = Item {
+        subject: claim.text("/subject")?,
+        id: claim.text("/evidence/id")?,
+        digest: claim.evidence_digest()?,
+        facts: &facts,
+    };
+    let mut workspace = if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
+    let record =
+        scorer.score(&mut workspace, &item, &Context { as_of: claim.as_of() }).map_err(|errors| {
+            let failure =
+                Failure::with_exit(Exit::VerificationFailed, "the scorecard refuses the facts of the record");
+            errors.iter().fold(failure, |failure, error| failure.help(error.to_string()))
+        })?;
+    let mut bytes = Vec::new();
+    record.write(&mut bytes);
+    if let Some(differences) = claim.differences(&bytes) {
+        let message = format!("the record of `{}` is not what its own facts give", clean(item.subject));
+        let failure = Failure::with_exit(Exit::VerificationFailed, message);
+        return Err(differences.into_iter().fold(failure, Failure::help));
+    }
+    Ok(Some(explained(&record, Some(true), form)))
+}
+
+/// The explanation of one record as the form asks.
+fn explained(record: &Record<'_>, verified: Option<bool>, form: Form) -> Explained {
+    let text = if form.json { as_json(record, verified) } else { as_screen(record, verified, form.width) };
+    Explained { subject: record.item.subject.to_owned(), text }
+}
+
+fn as_screen(record: &Record<'_>, verified: Option<bool>, width: usize) -> String {
+    let mut text = waterfall(record, width);
+    let digest = record.digest();
+    text.push_str(&match verified {
+        Some(_) => format!("\n{GAIN}verified{GAIN:#}: recomputed from its own facts, the same bytes\n{FAINT}{digest}{FAINT:#}\n"),
+        None => format!("\n{FAINT}record {digest}{FAINT:#}\n"),
+    });
+    text
+}
+
+fn as_json(record: &Record<'_>, verified: Option<bool>) -> String {
+    let mut bytes = Vec::new();
+    record.write(&mut bytes);
+    let open: Vec<Value> = open(record)
+        .map(|dimension| {
+            json!({
+                "key": dimension.key,
+                "status": dimension.status.name(),
+                "reason": dimension.reason.to_string(),
+            })
+        })
+        .collect();
+    let rows: Vec<Value> = rows(record).iter().map(row_json).collect();
+    // The record goes in as its own canonical bytes: whoever takes it out again has what the digest is over.
+    format!(
+        "{{\"digest\":{},\"missing\":{},\"record\":{},\"rows\":{},\"verified\":{}}}",
+        json!(record.digest().to_string()),
+        json!(open),
+        String::from_utf8_lossy(&bytes),
+        json!(rows),
+        json!(verified),
+    )
+}
+
+fn row_json(row: &Row<'_>) -> Value {
+    let mut value = json!({
+        "name": row.name,
+        "kind": row.part.name(),
+        "before": row.before.to_f64(),
+        "after": row.after.to_f64(),
+        "change": row.after.minus(row.before).to_f64(),
+    });
+    let more = match &row.part {
+        Part::Dimension(dimension) => json!({
+            "key": dimension.key,
+            "status": dimension.status.name(),
+            "reading": dimension.reading.map(|reading| reading as f64 / 1e9),
+            "share": dimension.effective_weight as f64 / 1e9,
+        }),
+        Part::Mean => json!({}),
+        Part::Rule { when, set } => json!({ "when": when, "set": set }),
+        Part::Gate { when } => json!({ "when": when }),
+    };
+    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
+        value.extend(more);
+    }
+    value
+}

@@ -1,0 +1,21 @@
+//! The verbs, one file each.
+
+pub mod card;
+mod demo;
+mod explain;
+mod score;
+
+use crate::args::{Cli, Verb};
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Does what the command line asks.
+pub fn run(cli: &Cli) -> Result<Exit, Failure> {
+    match &cli.verb {
+        Verb::Score(args) => score::run(args, cli),
+        Verb::Explain(args) => explain::run(args, cli),
+        Verb::Card(verb) => card::run(verb, cli),
+        Verb::Conform(args) => crate::conform::run::run(args, cli),
+        Verb::Demo => demo::run(cli),
+    }
+}

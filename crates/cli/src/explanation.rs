@@ -1,0 +1,108 @@
+//! Why a record says what it says, as data: the screen and the JSON of `karat explain` show the same.
+
+use karat_core::number::Score;
+use karat_core::record::{DimensionRecord, ReadingStatus, Record, StepKind};
+use karat_core::scorecard::MissingPolicy;
+
+/// One part of the score, and the running total around it.
+#[derive(Debug)]
+pub struct Row<'r> {
+    /// The dimension, or the name of the mean, rule or gate.
+    pub name: &'r str,
+    /// What it is.
+    pub part: Part<'r>,
+    /// The running total before.
+    pub before: Score,
+    /// The running total after.
+    pub after: Score,
+}
+
+/// What a part of the score is.
+#[derive(Debug)]
+pub enum Part<'r> {
+    /// A weighted reading.
+    Dimension(&'r DimensionRecord<'r>),
+    /// The step from the weighted arithmetic mean to the mean of the card.
+    Mean,
+    /// A rule that fired: its condition, and what it sets.
+    Rule {
+        /// The condition, as in the card.
+        when: &'r str,
+        /// The new score, as in the card.
+        set: &'r str,
+    },
+    /// A cap that bit.
+    Gate {
+        /// The condition, as in the card.
+        when: &'r str,
+    },
+}
+
+impl Part<'_> {
+    /// As written in the JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Dimension(_) => "dimension",
+            Self::Mean => "mean",
+            Self::Rule { .. } => "rule",
+            Self::Gate { .. } => "gate",
+        }
+    }
+}
+
+/// The parts of `record` in the order in which they add up to its score.
+pub fn rows<'r>(record: &'r Record<'_>) -> Vec<Row<'r>> {
+    let mut total = Score::ZERO;
+    let mut rows = Vec::with_capacity(record.dimensions.len() + record.steps.len());
+    for dimension in &record.dimensions {
+        let after = Score::from_units(total.units() + dimension.contribution.units());
+        rows.push(Row {
+            name: label(record, dimension.key),
+            part: Part::Dimension(dimension),
+            before: total,
+            after,
+        });
+        total = after;
+    }
+    for step in &record.steps {
+        let card = record.card;
+        let part = match step.kind {
+            StepKind::Mean => Part::Mean,
+            StepKind::Rule => match card.rules.iter().find(|rule| rule.name == step.name) {
+                Some(rule) => Part::Rule { when: &rule.when.text, set: &rule.set.text },
+                None => Part::Rule { when: "", set: "" },
+            },
+            StepKind::Gate => {
+                let gate = card.gates.iter().find(|gate| gate.name == step.name);
+                Part::Gate { when: gate.map_or("", |gate| gate.when.text.as_str()) }
+            }
+        };
+        rows.push(Row { name: step.name, part, before: step.before, after: step.after });
+    }
+    rows
+}
+
+/// The dimensions that have no reading of their own but could.
+pub fn open<'r>(record: &'r Record<'_>) -> impl Iterator<Item = &'r DimensionRecord<'r>> {
+    record.dimensions.iter().filter(|dimension| is_open(dimension))
+}
+
+/// True when the bounds treat the reading of `dimension` as unknown.
+fn is_open(dimension: &DimensionRecord<'_>) -> bool {
+    matches!(dimension.status, ReadingStatus::Missing | ReadingStatus::Failed)
+}
+
+/// What the card does where the dimension `key` has no reading.
+pub fn policy(record: &Record<'_>, key: &str) -> Option<MissingPolicy> {
+    record.card.dimensions.iter().find(|dimension| dimension.key == key).map(|dimension| dimension.missing)
+}
+
+/// The name of a dimension for people.
+fn label<'r>(record: &'r Record<'_>, key: &'r str) -> &'r str {
+    record
+        .card
+        .dimensions
+        .iter()
+        .find(|dimension| dimension.key == key)
+        .map_or(key, |dimension| &dimension.label)
+}

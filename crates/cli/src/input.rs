@@ -1,0 +1,31 @@
+//! Files of moderate size, read whole: scorecards, overrides, single records. Evidence is streamed by its reader.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use crate::failure::Failure;
+
+/// Largest file that is read whole, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The text of a file, or of standard input for `-`. `what` says in messages what was expected.
+pub fn read_text(path: &str, what: &str) -> Result<String, Failure> {
+    let bytes = match path {
+        "-" => read(io::stdin().lock()),
+        path => File::open(path).and_then(read),
+    };
+    let bytes = bytes.map_err(|error| Failure::reading(path, &error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Failure::new(format!("`{path}` is larger than {MAX_BYTES} bytes, so it is not {what}")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::new(format!("`{path}` is not {what}: byte {at} is not UTF-8 text"))
+    })
+}
+
+fn read(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,110 @@
+//! Standard output and standard error: colour, width, and who reads them.
+
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
+
+use crate::failure::Failure;
+
+/// Headings.
+pub const STRONG: Style = Style::new().bold();
+/// What matters less.
+pub const FAINT: Style = Style::new().dimmed();
+/// What a number gains.
+pub const GAIN: Style = AnsiColor::Green.on_default();
+/// What a number loses, and refusals.
+pub const LOSS: Style = AnsiColor::Red.on_default();
+/// What a reader should look at.
+pub const CARE: Style = AnsiColor::Yellow.on_default();
+/// Bars.
+pub const BAR: Style = AnsiColor::Cyan.on_default();
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    // On a terminal, unless `NO_COLOR` is set. Plain comments: documentation would make the help of every verb long.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn choice(self, auto: ColorChoice) -> ColorChoice {
+        match self {
+            Self::Auto => auto,
+            Self::Always => ColorChoice::AlwaysAnsi,
+            Self::Never => ColorChoice::Never,
+        }
+    }
+}
+
+/// A place for screens: styled text that loses its colour where none is wanted.
+pub struct Screen {
+    out: AutoStream<Box<dyn Write>>,
+    /// Columns to lay out for.
+    pub width: usize,
+    is_terminal: bool,
+}
+
+impl Screen {
+    /// Standard output.
+    pub fn stdout(color: Color) -> Self {
+        let stdout = io::stdout();
+        let choice = color.choice(AutoStream::choice(&stdout));
+        let is_terminal = stdout.is_terminal();
+        let raw: Box<dyn Write> = Box::new(BufWriter::new(stdout.lock()));
+        Self { out: AutoStream::new(raw, choice), width: width(is_terminal), is_terminal }
+    }
+
+    /// Standard error.
+    pub fn stderr(color: Color) -> Self {
+        let stderr = io::stderr();
+        let choice = color.choice(AutoStream::choice(&stderr));
+        let is_terminal = stderr.is_terminal();
+        let raw: Box<dyn Write> = Box::new(stderr);
+        Self { out: AutoStream::new(raw, choice), width: width(is_terminal), is_terminal }
+    }
+
+    /// Shows what was written so far, if someone watches.
+    pub fn show(&mut self) -> io::Result<()> {
+        if self.is_terminal { self.out.flush() } else { Ok(()) }
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.out.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Columns of the terminal within reason; 80 where there is none.
+fn width(is_terminal: bool) -> usize {
+    if !is_terminal {
+        return 80;
+    }
+    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0)).clamp(60, 120)
+}
+
+/// Standard output for canonical lines: no colour, large writes.
+pub fn lines() -> BufWriter<io::StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// Says why the command stops. What cannot be said any more is not.
+pub fn tell(color: Color, failure: &Failure) {
+    if let Failure::Problem(problem) = failure {
+        let _ = write!(Screen::stderr(color), "{LOSS}error{LOSS:#}: {problem}");
+    }
+}
+
+/// True when a person watches standard output.
+pub fn is_watched() -> bool {
+    io::stdout().is_terminal()
+}

@@ -1,0 +1,75 @@
+//! The progress bar: on standard error, only for a person who watches, only when the work lasts.
+
+use std::cell::Cell;
+use std::io::{self, IsTerminal as _, Read};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work shorter than this shows no bar.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// A bar that counts bytes read, or a spinner where their number is not known.
+pub struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    /// Not shown yet, and still may be.
+    waits: Cell<bool>,
+}
+
+impl Progress {
+    /// A bar for `bytes` of input, not shown yet; never shown if `quiet` or if nobody watches.
+    pub fn new(bytes: Option<u64>, quiet: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
+        let shape = match bytes {
+            Some(_) => "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left",
+            None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(shape) {
+            bar.set_style(style);
+        }
+        Self { bar, started: Instant::now(), waits: Cell::new(!quiet && io::stderr().is_terminal()) }
+    }
+
+    /// A bar that is never shown.
+    pub fn hidden() -> Self {
+        Self::new(None, true)
+    }
+
+    /// Counts what is read from `inner`.
+    pub fn count<'p, R: Read + 'p>(&'p self, inner: R) -> impl Read + 'p {
+        Counted { inner, progress: self }
+    }
+
+    /// Runs `say`, which writes to the terminal, with the bar out of the way.
+    pub fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
+        self.bar.suspend(say)
+    }
+
+    fn add(&self, bytes: usize) {
+        if self.waits.get() && self.started.elapsed() > PATIENCE {
+            self.waits.set(false);
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(bytes as u64);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+struct Counted<'p, R> {
+    inner: R,
+    progress: &'p Progress,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.progress.add(read);
+        Ok(read)
+    }
+}

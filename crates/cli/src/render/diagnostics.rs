@@ -1,0 +1,57 @@
+//! The checker's findings, shown in the file they are about.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use karat_core::diagnostic::{Diagnostic, Severity};
+
+use crate::render::text::clean;
+
+/// One finding: code, place with line and column, the text underlined, what is wrong, how to mend it.
+pub fn diagnostic(found: &Diagnostic, path: &str, text: &str, width: usize) -> String {
+    let level = match found.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let message = clean(&found.message);
+    let label = clean(&found.label);
+    let help = clean(&found.help);
+    let span = AnnotationKind::Primary.span(in_bounds(found, text));
+    let span = if label.is_empty() { span } else { span.label(label.as_ref()) };
+    let mut group = Group::with_title(level.primary_title(message.as_ref()).id(found.code.as_str()))
+        .element(Snippet::source(text).path(path).annotation(span));
+    if !help.is_empty() {
+        group = group.element(Level::HELP.message(help.as_ref()));
+    }
+    Renderer::styled().decor_style(DecorStyle::Ascii).term_width(width).render(&[group])
+}
+
+/// Line and column of a byte of `text`, both from 1; the column counts characters.
+pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..floor_boundary(text, at)).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+    (line, before.get(line_start..).unwrap_or_default().chars().count() + 1)
+}
+
+/// The span, moved to where `text` has characters.
+fn in_bounds(found: &Diagnostic, text: &str) -> std::ops::Range<usize> {
+    let start = floor_boundary(text, found.span.start);
+    start..floor_boundary(text, found.span.end).max(start)
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(line_and_column("ab\ncé=1", 7), (2, 4));
+        assert_eq!(line_and_column("ab", 99), (1, 3));
+    }
+}

@@ -1,0 +1,8 @@
+//! What people see. Nothing here computes a score.
+
+pub mod bar;
+pub mod diagnostics;
+pub mod number;
+pub mod table;
+pub mod text;
+pub mod waterfall;

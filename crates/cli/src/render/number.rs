@@ -1,0 +1,112 @@
+//! Numbers as people read them. They are shortened by cutting, never by rounding up: a score below 0.7 never
+//! shows as 0.7, so a number and the band beside it cannot disagree.
+
+use karat_core::number::{Score, plain};
+use karat_core::record::Published;
+use karat_core::scorecard::Scale;
+
+/// Most decimals shown of a number between 0 and 1.
+const PLACES: u32 = 6;
+
+/// `value / 10^places`, cut to at most `keep` decimals.
+pub fn cut(value: i64, places: u32, keep: u32) -> String {
+    let extra = places.saturating_sub(keep);
+    plain(value / 10i64.pow(extra), (places - extra) as usize)
+}
+
+/// A number on the scale of its card.
+pub fn published(number: Published) -> String {
+    cut(number.value, number.places, PLACES)
+}
+
+/// A reading, weight or share in billionths.
+pub fn billionths(value: i64) -> String {
+    cut(value, 9, PLACES)
+}
+
+/// A share in billionths, in whole per cent, cut: only all of it is 100 %.
+pub fn percent(billionths: i64) -> String {
+    format!("{}%", billionths / 10_000_000)
+}
+
+/// How the points of one card are shown: all amounts with the same decimals, so that what is shown adds up.
+#[derive(Debug, Clone, Copy)]
+pub struct Points {
+    /// Decimals of an exact score in points.
+    from: u32,
+    /// Decimals shown.
+    to: u32,
+    /// True if nothing is lost by that.
+    pub exact: bool,
+}
+
+impl Points {
+    /// The fewest decimals that show every one of `scores` exactly; if that is too many, six significant ones.
+    pub fn new(scale: Scale, scores: impl IntoIterator<Item = Score>) -> Self {
+        let whole = scale.max.ilog10();
+        let from = 15 - whole;
+        let most = PLACES.saturating_sub(whole).max(2);
+        let needed = scores.into_iter().map(|score| decimals(score.units(), from)).max().unwrap_or(0);
+        Self { from, to: needed.min(most), exact: needed <= most }
+    }
+
+    /// `score` in shown units, rounded down.
+    pub fn shown(self, score: Score) -> i64 {
+        score.units().div_euclid(10i64.pow(self.from - self.to))
+    }
+
+    /// Shown units as text.
+    pub fn text(self, shown: i64) -> String {
+        let scale = 10u64.pow(self.to);
+        let (whole, rest) = (shown.unsigned_abs() / scale, shown.unsigned_abs() % scale);
+        let sign = if shown < 0 { "-" } else { "" };
+        match self.to {
+            0 => format!("{sign}{whole}"),
+            places => format!("{sign}{whole}.{rest:0places$}", places = places as usize),
+        }
+    }
+
+    /// The same with a sign in front of what is gained.
+    pub fn signed(self, shown: i64) -> String {
+        let sign = if shown > 0 { "+" } else { "" };
+        format!("{sign}{}", self.text(shown))
+    }
+}
+
+/// Decimals needed to write `value / 10^places`.
+fn decimals(value: i64, places: u32) -> u32 {
+    let mut rest = value;
+    let mut needed = places;
+    while needed > 0 && rest % 10 == 0 {
+        rest /= 10;
+        needed -= 1;
+    }
+    needed
+}
+
+#[cfg(test)]
+mod tests {
+    use karat_core::scorecard::Publish;
+
+    use super::*;
+
+    #[test]
+    fn a_number_is_cut_and_never_rounded_up() {
+        assert_eq!(billionths(699_999_999), "0.699999");
+        assert_eq!(billionths(700_000_000), "0.7");
+        assert_eq!(percent(999_999_999), "99%");
+        assert_eq!(cut(823_500, 3, 6), "823.5");
+    }
+
+    #[test]
+    fn points_take_the_decimals_they_need() {
+        let scale = Scale { max: 1000, publish: Publish::Floor, places: 0 };
+        let points = Points::new(scale, [Score::from_units(823_500_000_000_000)]);
+        assert!(points.exact);
+        assert_eq!(points.text(points.shown(Score::from_units(823_500_000_000_000))), "823.5");
+        assert_eq!(points.signed(points.shown(Score::from_units(100_000_000_000_000))), "+100.0");
+        let third = Points::new(scale, [Score::from_units(333_333_333_333_333)]);
+        assert!(!third.exact);
+        assert_eq!(third.text(third.shown(Score::from_units(333_333_333_333_333))), "333.333");
+    }
+}

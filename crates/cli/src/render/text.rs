@@ -1,0 +1,95 @@
+//! Text from outside, made fit for a terminal: no control characters, no line wider than its column.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// `text` without control characters, which could move the cursor or change the colour of what follows.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if text.chars().any(char::is_control) {
+        Cow::Owned(text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// `text` in exactly `width` columns: filled up with blanks, or cut with an ellipsis.
+pub fn fit(text: &str, width: usize) -> String {
+    let text = clean(text);
+    let full = text.width();
+    if full <= width {
+        return format!("{text}{:1$}", "", width - full);
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide + 1 > width {
+            break;
+        }
+        kept.push(c);
+        used += wide;
+    }
+    format!("{kept}…{:1$}", "", width.saturating_sub(used + 1))
+}
+
+/// `text` in lines of at most `width` columns, broken between words. A word that is wider stands alone.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let text = clean(text);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.width() + 1 + word.width() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// The id of an item, if it says more than the subject: not the subject again, not a digest.
+pub fn own_name<'i>(subject: &str, id: &'i str) -> Option<&'i str> {
+    (id != subject && !id.starts_with("sha256:")).then_some(id)
+}
+
+/// `one`, `one and two`, `one, two and three`.
+pub fn list<S: AsRef<str>>(names: &[S]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.as_ref().to_owned(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", first.join(", "), last.as_ref())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_keeps_its_width() {
+        assert_eq!(fit("agent", 8), "agent   ");
+        assert_eq!(fit("a-rather-long-name", 8), "a-rathe…");
+        assert_eq!(fit("日本語の名前", 8), "日本語… ");
+        assert_eq!(fit("", 2), "  ");
+    }
+
+    #[test]
+    fn a_subject_cannot_steer_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31mb\r\n"), "a\u{fffd}[31mb\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("one two  three", 8), ["one two", "three"]);
+        assert_eq!(wrap("incomprehensible", 4), ["incomprehensible"]);
+    }
+}

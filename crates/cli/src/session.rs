@@ -1,0 +1,149 @@
+//! Scoring items one after the other: reader, engine and reasons for refusal in one place.
+
+use std::fmt;
+
+use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::record::Record;
+use karat_core::scorecard::{FactType, Scorecard};
+use karat_evidence::{Kind, Note, Reader, ReaderOptions, UnknownFact};
+
+use crate::evidence::Wanted;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Why an item was refused: everything that is wrong with it, one line each.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// The file, and the line of the item where it has one.
+    pub place: String,
+    /// What is wrong.
+    pub problems: Vec<String>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.place)?;
+        match self.problems.as_slice() {
+            [only] => f.write_str(only),
+            several => {
+                write!(f, "{} problems", several.len())?;
+                several.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+            }
+        }
+    }
+}
+
+/// A scorer with the memory that it uses again for every item.
+pub struct Session<'s> {
+    scorer: &'s Scorer,
+    reader: Reader,
+    workspace: Workspace,
+}
+
+impl<'s> Session<'s> {
+    /// Gets ready to score evidence of the card's kind.
+    pub fn new(scorer: &'s Scorer, subject_field: Option<&str>, portable: bool) -> Result<Self, Failure> {
+        let card = scorer.card();
+        let kind = kind(card)?;
+        if subject_field.is_some() && kind != Kind::Facts {
+            return Err(Failure::new(format!(
+                "evidence of kind `{}` says itself who is scored",
+                kind.name()
+            ))
+            .help("leave out --subject-field; it is for evidence of kind `facts`"));
+        }
+        let options =
+            ReaderOptions { subject_field: subject_field.map(str::to_owned), ..ReaderOptions::default() };
+        let reader =
+            Reader::new(kind, &wanted(card), options).map_err(|unknown| cannot_supply(card, &unknown))?;
+        let workspace = if portable { Workspace::portable(scorer) } else { Workspace::new(scorer) };
+        Ok(Self { scorer, reader, workspace })
+    }
+
+    /// What is read from evidence.
+    pub fn wanted(&self) -> Wanted {
+        Wanted { kind: self.reader.kind(), facts: wanted(self.scorer.card()) }
+    }
+
+    /// Scores one item and hands the record to `visit`, or says why the item is refused. What could not even be cut out
+    /// of its file passes through.
+    pub fn score<T>(
+        &mut self,
+        place: &Place<'_>,
+        bytes: Result<&[u8], Refusal>,
+        as_of: Option<&str>,
+        visit: impl FnOnce(&Record<'_>, &[Note]) -> T,
+    ) -> Result<T, Refusal> {
+        let evidence = self.reader.read(bytes?).map_err(|problems| Refusal {
+            place: place.to_string(),
+            problems: problems
+                .starting_at(place.line.unwrap_or(1))
+                .to_string()
+                .lines()
+                .map(str::to_owned)
+                .collect(),
+        })?;
+        match self.scorer.score(&mut self.workspace, &evidence.item(), &Context { as_of }) {
+            Ok(record) => Ok(visit(&record, evidence.notes())),
+            Err(errors) => {
+                let problems = errors.iter().map(ToString::to_string).collect();
+                Err(Refusal { place: place.to_string(), problems })
+            }
+        }
+    }
+
+    /// Fields of the evidence that no one reads, and how often each occurred.
+    pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.reader.unknown_fields()
+    }
+}
+
+/// Where an item stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The file, or `standard input`.
+    pub file: &'a str,
+    /// Its first line, where files have several items.
+    pub line: Option<u64>,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.file)?;
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
+}
+
+/// The kind of evidence that a card reads.
+pub fn kind(card: &Scorecard) -> Result<Kind, Failure> {
+    Kind::from_name(&card.evidence).ok_or_else(|| {
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let message = format!(
+            "`{}` reads evidence of kind `{}`, which karat does not have",
+            card.name(),
+            card.evidence
+        );
+        Failure::with_exit(Exit::CardRefused, message).help(format!("there are: {}", names.join(", ")))
+    })
+}
+
+/// The facts of a card, as a reader wants them named.
+pub fn wanted(card: &Scorecard) -> Vec<(String, karat_evidence::FactType)> {
+    card.facts
+        .iter()
+        .map(|fact| {
+            let fact_type = match fact.kind {
+                FactType::Number => karat_evidence::FactType::Number,
+                FactType::Boolean => karat_evidence::FactType::Boolean,
+                FactType::Text => karat_evidence::FactType::Text,
+            };
+            (fact.name.clone(), fact_type)
+        })
+        .collect()
+}
+
+fn cannot_supply(card: &Scorecard, unknown: &[UnknownFact]) -> Failure {
+    let message = format!("evidence of kind `{}` cannot supply what `{}` reads", card.evidence, card.name());
+    let failure = Failure::with_exit(Exit::CardRefused, message);
+    unknown.iter().fold(failure, |failure, fact| failure.help(fact.to_string()))
+}

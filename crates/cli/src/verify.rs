@@ -1,0 +1,299 @@
+//! Reading a record back: its facts, to recompute it, and what differs when the bytes do.
+
+use std::fmt;
+
+use karat_core::facts::{Digest, Fact};
+use karat_core::number::Decimal;
+use karat_core::scorecard::{FactType, Scorecard};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::error::Category;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::text::clean;
+
+/// Most differences that are listed.
+const LISTED: usize = 20;
+
+/// The text of a record, and what it says.
+#[derive(Debug)]
+pub struct Claim {
+    /// The line as it was given, without the end of line.
+    text: String,
+    value: Value,
+}
+
+impl Claim {
+    /// The record in `text`, if it is one: JSON with `"schema": "karat/record/1"`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let is_record = value.get("schema")?.as_str()? == "karat/record/1";
+        is_record.then(|| Self { text: text.trim_end_matches(['\n', '\r']).to_owned(), value })
+    }
+
+    /// A member by JSON pointer, as text.
+    pub fn text(&self, pointer: &str) -> Result<&str, Failure> {
+        self.value
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .ok_or_else(|| broken(format!("`{}` is not a text", path(pointer))))
+    }
+
+    /// `id@version` of the card that it names.
+    pub fn card(&self) -> Result<String, Failure> {
+        Ok(format!("{}@{}", self.text("/scorecard/id")?, self.text("/scorecard/version")?))
+    }
+
+    /// The moment given, if any.
+    pub fn as_of(&self) -> Option<&str> {
+        self.value.get("as_of").and_then(Value::as_str)
+    }
+
+    /// The digest of the evidence item.
+    pub fn evidence_digest(&self) -> Result<Digest, Failure> {
+        let text = self.text("/evidence/digest")?;
+        digest(text).ok_or_else(|| broken(format!("`evidence.digest` is `{}`, not a digest", clean(text))))
+    }
+
+    /// The weights that were given from outside, if any.
+    pub fn override_weights(&self) -> Result<Option<Vec<(String, Decimal)>>, Failure> {
+        match self.value.pointer("/override/given") {
+            None | Some(Value::Null) => Ok(None),
+            Some(given) => weights(&given.to_string())
+                .map(Some)
+                .map_err(|problem| broken(format!("`override.given`: {problem}"))),
+        }
+    }
+
+    /// The facts, in the order in which `card` declares them.
+    pub fn facts(&self, card: &Scorecard) -> Result<Vec<Fact<'_>>, Failure> {
+        let given = self.value.get("facts").and_then(Value::as_object);
+        let given = given.ok_or_else(|| broken(String::from("`facts` is not an object")))?;
+        card.facts
+            .iter()
+            .map(|declared| match (declared.kind, given.get(&declared.name)) {
+                (_, None) => Ok(Fact::Missing),
+                (FactType::Number, Some(Value::Number(number))) => match number.as_f64() {
+                    Some(value) => Ok(Fact::Number(value)),
+                    None => Err(broken(format!("`facts.{}` is not a finite number", declared.name))),
+                },
+                (FactType::Boolean, Some(Value::Bool(flag))) => Ok(Fact::Flag(*flag)),
+                (FactType::Text, Some(Value::String(text))) => Ok(Fact::Text(text)),
+                (_, Some(other)) => Err(broken(format!(
+                    "`facts.{}` is {other}, which is not what the card declares",
+                    declared.name
+                ))),
+            })
+            .collect()
+    }
+
+    /// What differs from the record that the facts give; none if the bytes are the same.
+    pub fn differences(&self, recomputed: &[u8]) -> Option<Vec<String>> {
+        if self.text.as_bytes() == recomputed {
+            return None;
+        }
+        let mut found = Vec::new();
+        match serde_json::from_slice::<Value>(recomputed) {
+            Ok(value) => compare(&self.value, &value, String::new(), &mut found),
+            Err(error) => found.push(format!("the recomputed record is not JSON: {error}")),
+        }
+        if found.is_empty() {
+            found.push(String::from(
+                "the values agree, the bytes do not: the record is not canonical JSON (RFC 8785) on one line any more",
+            ));
+        }
+        let more = found.len().saturating_sub(LISTED);
+        found.truncate(LISTED);
+        if more > 0 {
+            found.push(format!("and {more} more"));
+        }
+        Some(found)
+    }
+}
+
+/// Weights by dimension from a JSON object: every name once, every value a decimal of at most six places.
+pub fn weights(text: &str) -> Result<Vec<(String, Decimal)>, String> {
+    let Members(members) = serde_json::from_str(text).map_err(|error| match error.classify() {
+        Category::Data => String::from("it is JSON, but not an object"),
+        _ => format!("it is not JSON, from line {}, column {} on", error.line(), error.column()),
+    })?;
+    let mut weights: Vec<(String, Decimal)> = Vec::with_capacity(members.len());
+    for (name, weight) in members {
+        if weights.iter().any(|(known, _)| *known == name) {
+            return Err(format!("`{}` stands there twice", clean(&name)));
+        }
+        let text = weight.as_number().map(ToString::to_string);
+        match text.as_deref().map(Decimal::parse) {
+            Some(Ok((decimal, true))) => weights.push((name, decimal)),
+            Some(Ok((_, false))) => {
+                return Err(format!("the weight of `{}` is {weight}: at most six decimals", clean(&name)));
+            }
+            _ => {
+                return Err(format!(
+                    "the weight of `{}` is {}, expected a number",
+                    clean(&name),
+                    short(&weight)
+                ));
+            }
+        }
+    }
+    Ok(weights)
+}
+
+/// The members of a JSON object as they stand, a repeated name included: a map would keep the last one in silence.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of weights by dimension")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
+    }
+}
+
+fn broken(message: String) -> Failure {
+    Failure::with_exit(Exit::VerificationFailed, format!("this is not a sound record: {message}"))
+}
+
+fn path(pointer: &str) -> String {
+    pointer.trim_start_matches('/').replace('/', ".")
+}
+
+/// `sha256:` and 64 hexadecimal digits.
+fn digest(text: &str) -> Option<Digest> {
+    let digits = text.strip_prefix("sha256:")?.as_bytes();
+    let mut bytes = [0u8; 32];
+    if digits.len() != 2 * bytes.len() {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = pair.iter().try_fold(0u8, |byte, &digit| {
+            let value = match digit {
+                b'0'..=b'9' => digit - b'0',
+                b'a'..=b'f' => digit - b'a' + 10,
+                _ => return None,
+            };
+            Some(byte << 4 | value)
+        })?;
+    }
+    Some(Digest(bytes))
+}
+
+/// Lists where two values differ, by path.
+fn compare(claimed: &Value, recomputed: &Value, path: String, found: &mut Vec<String>) {
+    match (claimed, recomputed) {
+        (Value::Object(left), Value::Object(right)) => {
+            for (name, value) in left {
+                let path = member(&path, name);
+                match right.get(name) {
+                    Some(other) => compare(value, other, path, found),
+                    None => found
+                        .push(format!("{path}: the record has {}, recomputed it is absent", short(value))),
+                }
+            }
+            for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
+                let path = member(&path, name);
+                found.push(format!("{path}: absent from the record, recomputed it is {}", short(value)));
+            }
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            for (place, (value, other)) in left.iter().zip(right).enumerate() {
+                compare(value, other, format!("{path}[{place}]"), found);
+            }
+        }
+        (Value::Number(left), Value::Number(right)) if left.as_f64() == right.as_f64() => {}
+        _ if claimed == recomputed => {}
+        _ => found.push(format!(
+            "{path}: the record says {}, recomputed it is {}",
+            short(claimed),
+            short(recomputed)
+        )),
+    }
+}
+
+fn member(path: &str, name: &str) -> String {
+    let name = clean(name);
+    if path.is_empty() { name.into_owned() } else { format!("{path}.{name}") }
+}
+
+/// A value in few characters.
+fn short(value: &Value) -> String {
+    const MOST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_name_their_path() {
+        let claim =
+            Claim::parse(r#"{"schema":"karat/record/1","score":{"exact":0.5},"list":[1,2]}"#).unwrap();
+        let same = r#"{"schema":"karat/record/1","score":{"exact":0.5},"list":[1,2]}"#;
+        assert_eq!(claim.differences(same.as_bytes()), None);
+        let other = r#"{"schema":"karat/record/1","score":{"exact":0.75},"list":[1,3],"band":"win"}"#;
+        assert_eq!(
+            claim.differences(other.as_bytes()).unwrap(),
+            [
+                "list[1]: the record says 2, recomputed it is 3",
+                "score.exact: the record says 0.5, recomputed it is 0.75",
+                "band: absent from the record, recomputed it is \"win\"",
+            ]
+        );
+        let spaced = same.replace(':', ": ");
+        assert!(claim.differences(spaced.as_bytes()).unwrap()[0].contains("the bytes do not"));
+    }
+
+    #[test]
+    fn only_records_are_taken_for_records() {
+        assert!(Claim::parse(r#"{"schema":"karat/scorecard/1"}"#).is_none());
+        assert!(Claim::parse(r#"{"subject":"a"}"#).is_none());
+        assert!(Claim::parse("[1]").is_none());
+    }
+
+    #[test]
+    fn a_digest_reads_back() {
+        let printed = Digest::of(b"abc");
+        assert_eq!(digest(&printed.to_string()), Some(printed));
+        assert_eq!(digest("sha256:00"), None);
+        assert_eq!(digest(&format!("sha256:{}", "g".repeat(64))), None);
+    }
+
+    #[test]
+    fn weights_are_decimals_of_six_places() {
+        let read = weights(r#"{"accuracy":0.12,"safety":1e-6}"#).unwrap();
+        assert_eq!(read[0], ("accuracy".to_owned(), Decimal::from_millionths(120_000)));
+        assert_eq!(read[1], ("safety".to_owned(), Decimal::from_millionths(1)));
+        for (bad, why) in [
+            (r#"{"a": 0.1234567}"#, "six decimals"),
+            (r#"{"a": "0.5"}"#, "expected a number"),
+            (r#"{"a": 0.5, "a": 0.1}"#, "twice"),
+            ("[0.5]", "not an object"),
+            ("{\"a\": 0.5", "column 9"),
+        ] {
+            assert!(weights(bad).unwrap_err().contains(why), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Every verb has a help that fits a screen, with examples that work as they stand.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Folder, Run, finish, karat, root};
+
+const VERBS: [&[&str]; 11] = [
+    &[],
+    &["score"],
+    &["explain"],
+    &["card"],
+    &["card", "list"],
+    &["card", "show"],
+    &["card", "check"],
+    &["card", "new"],
+    &["card", "diff"],
+    &["conform"],
+    &["demo"],
+];
+
+/// Rows and columns of a screen.
+const SCREEN: (usize, usize) = (40, 80);
+
+fn help(verb: &[&str]) -> String {
+    karat(&[verb, &["--help"]].concat()).stdout
+}
+
+/// Runs a line as a person pastes it, with the program on the path.
+fn paste(line: &str, folder: &Path) -> Run {
+    let program = Path::new(env!("CARGO_BIN_EXE_karat"));
+    let own = program.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
+    let path = format!("{own}:{}", std::env::var("PATH").unwrap_or_default());
+    finish(
+        Command::new("bash")
+            .args(["-c", &format!("set -o pipefail; {line}")])
+            .env("PATH", path)
+            .current_dir(folder),
+        "",
+    )
+}
+
+#[test]
+fn every_help_fits_a_screen() {
+    for verb in VERBS {
+        let text = help(verb);
+        assert!(text.lines().count() <= SCREEN.0, "{verb:?}: {} lines", text.lines().count());
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(widest <= SCREEN.1, "{verb:?}: {widest} columns");
+    }
+}
+
+#[test]
+fn every_example_in_the_help_works() {
+    for verb in VERBS.iter().filter(|verb| !verb.is_empty()) {
+        let text = help(verb);
+        let examples: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("karat ") && !line.contains('`'))
+            .collect();
+        assert!(!examples.is_empty(), "{verb:?} has no example");
+        for example in examples {
+            let run = paste(example, &root());
+            assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{example}");
+            assert!(!run.stdout.is_empty(), "{example}");
+        }
+    }
+}
+
+#[test]
+fn what_the_demo_proposes_works() {
+    let folder = Folder::new();
+    let demo = karat(&["demo"]).stdout;
+    let lines: Vec<&str> = demo
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with("karat ") || line.starts_with("echo "))
+        .collect();
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    for line in lines {
+        let run = paste(line, folder.path());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{line}");
+    }
+}

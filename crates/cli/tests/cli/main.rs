@@ -1,0 +1,9 @@
+//! The program from outside: what it prints, what it refuses, what it promises.
+
+mod common;
+mod conform;
+mod help;
+mod refusals;
+mod screens;
+#[cfg(target_os = "linux")]
+mod streams;

@@ -1,0 +1,342 @@
+//! Bad input of every sort: a message for the person who must act, the right status, and nothing on standard output.
+
+use std::process::Command;
+
+use crate::common::{Folder, Run, example, finish, karat, karat_reading, program, root};
+use insta::assert_snapshot;
+
+/// Scores `text` as a file of JSON lines, in a folder of its own.
+fn score(card: &str, text: &str) -> Run {
+    let folder = Folder::new();
+    folder.write("runs.jsonl", text);
+    folder.karat(&["score", "--card", card, "runs.jsonl"])
+}
+
+/// The screen of a run that refused everything.
+fn refused(run: &Run, status: i32) -> String {
+    assert_eq!((run.status, run.stdout.as_str()), (status, ""), "{}", run.stderr);
+    assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
+    run.screen()
+}
+
+/// A sound workflow run on one line, with one change.
+fn run_with(from: &str, to: &str) -> String {
+    let text = example("workflow/closed-gate.json").replace(from, to);
+    assert!(text.contains(to), "the example has no `{from}`");
+    text.lines().map(str::trim).collect::<String>() + "\n"
+}
+
+/// A sound scorecard with one change, checked in a folder of its own.
+fn check_with(from: &str, to: &str) -> Run {
+    let text = karat(&["card", "new", "mine"]).stdout;
+    assert!(text.contains(from), "the starter has no `{from}`");
+    let folder = Folder::new();
+    folder.write("mine.toml", &text.replace(from, to));
+    folder.karat(&["card", "check", "mine.toml"])
+}
+
+#[test]
+fn a_truncated_item() {
+    assert_snapshot!(refused(&score("workflow", "{\"run_id\": \"a\", \"miner_uid\": 3, \"task\": {"), 1));
+}
+
+#[test]
+fn not_a_number() {
+    let nan = refused(&score("workflow", &run_with("\"actual_cost\": 0.01", "\"actual_cost\": NaN")), 1);
+    let infinity =
+        refused(&score("workflow", &run_with("\"actual_cost\": 0.01", "\"actual_cost\": -Infinity")), 1);
+    let overflow =
+        refused(&score("workflow", &run_with("\"actual_cost\": 0.01", "\"actual_cost\": 1e999")), 1);
+    assert_snapshot!(format!("{nan}\n{infinity}\n{overflow}"));
+}
+
+#[test]
+fn a_key_twice() {
+    let twice = run_with("\"actual_cost\": 0.01", "\"actual_cost\": 0.01, \"actual_cost\": 0.001");
+    assert_snapshot!(refused(&score("workflow", &twice), 1));
+}
+
+#[test]
+fn a_negative_cost() {
+    assert_snapshot!(refused(
+        &score("workflow", &run_with("\"actual_cost\": 0.01", "\"actual_cost\": -0.01")),
+        1
+    ));
+}
+
+#[test]
+fn more_steps_done_than_there_are() {
+    let more = run_with("\"steps_completed\": 3", "\"steps_completed\": 4");
+    assert_snapshot!(refused(&score("workflow", &more), 1));
+}
+
+#[test]
+fn a_confidence_above_one() {
+    let text = example("trace/one-tool.json").replace("\"confidence\": 0.9", "\"confidence\": 1.2");
+    let line: String = text.lines().map(str::trim).collect();
+    assert_snapshot!(refused(&score("trace", &line), 1));
+}
+
+#[test]
+fn several_problems_at_once() {
+    let text = run_with("\"actual_cost\": 0.01", "\"actual_cost\": -1")
+        .replace("\"timeouts\": 1", "\"timeouts\": 0.5");
+    assert_snapshot!(refused(&score("workflow", &text), 1));
+}
+
+#[test]
+fn evidence_nested_ten_thousand_deep() {
+    assert_snapshot!(refused(&score("workflow", &"[".repeat(10_000)), 1));
+    let object = "{\"a\":".repeat(10_000);
+    assert_eq!(score("workflow", &object).status, 1);
+}
+
+#[test]
+fn evidence_that_is_not_text() {
+    let folder = Folder::new();
+    std::fs::write(folder.path().join("runs.jsonl"), b"{\"run_id\": \"\xff\"}\n").unwrap();
+    assert_snapshot!(refused(&folder.karat(&["score", "-c", "workflow", "runs.jsonl"]), 1));
+}
+
+#[test]
+fn the_first_bad_item_stops_and_the_good_ones_before_it_are_whole() {
+    let good = run_with("\"timeouts\": 1", "\"timeouts\": 1");
+    let run = score("workflow", &format!("{good}{{\"broken\"\n{good}"));
+    assert_eq!((run.status, run.stdout.lines().count()), (1, 1));
+    assert!(run.stdout.ends_with("}\n"), "{}", run.stdout);
+    assert_snapshot!(run.stderr);
+}
+
+#[test]
+fn keep_going_scores_the_good_and_lists_the_bad() {
+    let good = run_with("\"timeouts\": 1", "\"timeouts\": 1");
+    let folder = Folder::new();
+    folder.write("runs.jsonl", &format!("{good}nonsense\n{good}{}{good}", good.replace("0.65", "6.5")));
+    let run = folder.karat(&["score", "--card", "workflow", "--keep-going", "runs.jsonl"]);
+    assert_eq!((run.status, run.stdout.lines().count()), (1, 3));
+    assert_snapshot!(run.stderr);
+}
+
+#[test]
+fn an_unknown_card() {
+    assert_snapshot!(refused(
+        &karat(&["score", "--card", "worklow", "examples/workflow/closed-gate.json"]),
+        1
+    ));
+    assert_snapshot!(refused(&karat(&["card", "show", "workflow@9.0.0"]), 1));
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    assert_snapshot!(refused(
+        &karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.jsn"]),
+        1
+    ));
+}
+
+#[test]
+fn a_file_that_is_a_folder() {
+    assert_snapshot!(refused(&karat(&["score", "--card", "workflow", "examples"]), 1));
+    assert_snapshot!(refused(&karat(&["card", "check", "scorecards"]), 1));
+}
+
+#[test]
+fn empty_input() {
+    assert_snapshot!(refused(&karat_reading(&["score", "--card", "workflow"], ""), 1));
+    assert_eq!(refused(&score("workflow", "\n\n"), 1).lines().count(), 3);
+}
+
+#[test]
+fn a_table_for_a_card_that_reads_documents() {
+    let folder = Folder::new();
+    folder.write("runs.csv", "run_id,score\na,1\n");
+    assert_snapshot!(refused(&folder.karat(&["score", "-c", "workflow", "runs.csv"]), 1));
+}
+
+#[test]
+fn a_family_is_not_scored() {
+    assert_snapshot!(refused(&karat(&["score", "-c", "arena", "examples/arena/timed.jsonl"]), 1));
+}
+
+#[test]
+fn weights_that_do_not_sum_to_one() {
+    let run = check_with("weight  = 0.3", "weight  = 0.45");
+    assert_eq!(run.status, 13);
+    assert_snapshot!(run.screen());
+}
+
+#[test]
+fn formulas_that_need_each_other() {
+    let run = check_with(
+        "[[dimension]]\nkey     = \"success\"",
+        "[let]\na = \"b + 1\"\nb = \"a + 1\"\n\n[[dimension]]\nkey     = \"success\"",
+    );
+    assert_eq!(run.status, 13);
+    assert_snapshot!(run.screen());
+}
+
+#[test]
+fn a_formula_nested_ten_thousand_deep() {
+    let deep = format!("formula = \"{}\"", "(".repeat(10_000));
+    let run = check_with("formula = \"solved / asked\"", &deep);
+    assert_eq!(run.status, 13);
+    assert!(run.stdout.contains("KC2") || run.stdout.contains("KC0"), "{}", run.stdout);
+    let nested = format!("formula = \"{}1{}\"", "abs(".repeat(500), ")".repeat(500));
+    assert_eq!(check_with("formula = \"solved / asked\"", &nested).status, 13);
+}
+
+#[test]
+fn a_fact_that_the_evidence_does_not_have() {
+    let text = karat(&["card", "new", "mine", "--kind", "reasoning-trace"]).stdout;
+    let folder = Folder::new();
+    folder.write("mine.toml", &text.replace("unique_tool_count", "unique_tools_count"));
+    let run = folder.karat(&["card", "check", "mine.toml"]);
+    assert_eq!(run.status, 13);
+    assert_snapshot!(run.screen());
+}
+
+#[test]
+fn a_refused_card_scores_nothing() {
+    let folder = Folder::new();
+    folder.write(
+        "mine.toml",
+        &karat(&["card", "new", "mine"]).stdout.replace("solved / asked", "solvd / asked"),
+    );
+    folder.write("a.jsonl", "{\"subject\":\"a\",\"solved\":1,\"asked\":2}\n");
+    assert_snapshot!(refused(&folder.karat(&["score", "-c", "mine.toml", "a.jsonl"]), 13));
+}
+
+#[test]
+fn a_card_that_is_not_toml() {
+    let folder = Folder::new();
+    folder.write("mine.toml", "id = \"a\nversion = 1");
+    let run = folder.karat(&["card", "check", "mine.toml"]);
+    assert_eq!(run.status, 13);
+    assert_snapshot!(run.screen());
+}
+
+#[test]
+fn the_same_findings_as_json() {
+    let folder = Folder::new();
+    folder.write(
+        "mine.toml",
+        &karat(&["card", "new", "mine"]).stdout.replace("weight  = 0.3", "weight  = 0.45"),
+    );
+    let run = folder.karat(&["card", "check", "--json", "mine.toml"]);
+    assert_eq!(run.status, 13);
+    assert_snapshot!(run.screen());
+}
+
+#[test]
+fn weights_from_outside_that_are_no_weights() {
+    let folder = Folder::new();
+    folder.write("a.json", r#"{"accuracy": "0.5"}"#);
+    folder.write("b.json", "[]");
+    folder.write("c.json", "{\"accuracy\": 0.1");
+    folder.write("d.json", r#"{"accuracy": 0.1, "accuracy": 0.2}"#);
+    folder.write("agents.jsonl", &example("trust/coverage.jsonl"));
+    let screens: Vec<String> = ["a.json", "b.json", "c.json", "d.json"]
+        .iter()
+        .map(|file| refused(&folder.karat(&["score", "-c", "trust", "--override", file, "agents.jsonl"]), 1))
+        .collect();
+    assert_snapshot!(screens.join("\n"));
+    folder.write("w.json", r#"{"success": 0.5}"#);
+    assert_snapshot!(refused(
+        &folder.karat(&["score", "-c", "workflow", "--override", "w.json", "agents.jsonl"]),
+        1
+    ));
+}
+
+#[test]
+fn a_record_that_was_changed() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let better = record.replace("\"exact\":0.405,\"published\":0.405", "\"exact\":0.95,\"published\":0.95");
+    assert_ne!(record, better);
+    assert_snapshot!(refused(&karat_reading(&["explain"], &better), 14));
+    let facts = record.replace("\"output_quality\":0.65", "\"output_quality\":0.9");
+    assert_snapshot!(refused(&karat_reading(&["explain"], &facts), 14));
+}
+
+#[test]
+fn a_record_that_was_reformatted() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    assert_snapshot!(refused(&karat_reading(&["explain"], &record.replace("\":", "\": ")), 14));
+}
+
+#[test]
+fn a_record_of_another_card() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let renamed = record.replace("\"id\":\"workflow\"", "\"id\":\"workflaw\"");
+    assert_snapshot!(refused(&karat_reading(&["explain"], &renamed), 1));
+    let folder = Folder::new();
+    let other = std::fs::read_to_string(root().join("scorecards/workflow/1.0.0.toml")).unwrap();
+    folder.write(
+        "other.toml",
+        &other.replace("weight  = 0.50", "weight  = 0.60").replace("weight  = 0.25", "weight  = 0.15"),
+    );
+    folder.write("record.json", &record);
+    assert_snapshot!(refused(&folder.karat(&["explain", "--card", "other.toml", "record.json"]), 14));
+}
+
+#[test]
+fn evidence_without_a_card_is_not_explained() {
+    assert_snapshot!(refused(&karat(&["explain", "examples/workflow/closed-gate.json"]), 1));
+    assert_snapshot!(refused(&karat(&["explain", "-c", "trust", "examples/trust/security.jsonl"]), 1));
+    assert_snapshot!(refused(
+        &karat(&["explain", "-c", "trust", "--subject", "nobody", "examples/trust/security.jsonl"]),
+        1
+    ));
+}
+
+#[test]
+fn cards_for_different_evidence_are_not_compared() {
+    assert_snapshot!(refused(
+        &karat(&["card", "diff", "workflow", "trust", "examples/trust/security.jsonl"]),
+        1
+    ));
+}
+
+#[test]
+fn the_bar_of_a_release() {
+    let bar = |points: &str, card: &str, file: &str| {
+        karat(&["score", "--table", "--fail-under", points, "-c", card, file]).status
+    };
+    assert_eq!(bar("0.4", "workflow", "examples/workflow/closed-gate.json"), 0);
+    assert_eq!(
+        bar("0.405", "workflow", "examples/workflow/closed-gate.json"),
+        0,
+        "at the bar is not below it"
+    );
+    assert_eq!(bar("0.405001", "workflow", "examples/workflow/closed-gate.json"), 10);
+    assert_eq!(bar("100", "trust", "examples/trust/security.jsonl"), 11, "a gate held");
+    assert_eq!(bar("100", "trust", "examples/trust/coverage.jsonl"), 0);
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("runs.jsonl", "{\"subject\": \"a\"}\n");
+    let run = folder.karat(&["score", "--table", "-c", "mine.toml", "--fail-under", "1", "runs.jsonl"]);
+    assert_eq!(run.status, 12);
+    assert_snapshot!(run.screen());
+}
+
+#[test]
+fn a_command_line_that_is_not_understood() {
+    for wrong in
+        [&["scor"][..], &["score"], &["score", "-c", "trust", "--fail-under", "many"], &["card"], &[]]
+    {
+        let run = karat(wrong);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{wrong:?}: {}", run.stderr);
+    }
+    assert_snapshot!(karat(&["score", "-c", "trust", "--fail-under", "-1"]).screen());
+    assert_snapshot!(karat(&["score", "-c", "trust", "--as-of", "yesterday"]).screen());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let program = program(&root()).get_program().to_owned();
+    for verb in ["demo", "card show trust", "score -c workflow examples/workflow/retries.jsonl"] {
+        let script = format!("\"$KARAT\" {verb} | true; exit \"${{PIPESTATUS[0]}}\"");
+        let mut shell = Command::new("bash");
+        let run = finish(shell.args(["-c", &script]).env("KARAT", &program).current_dir(root()), "");
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{verb}");
+    }
+}

@@ -1,0 +1,273 @@
+//! What people see, as reviewed snapshots.
+
+use crate::common::{Folder, example, karat, karat_reading};
+use insta::assert_snapshot;
+
+macro_rules! screen {
+    ($($argument:expr),* $(,)?) => { assert_snapshot!(karat(&[$($argument),*]).screen()) };
+}
+
+#[test]
+fn the_help() {
+    screen!("--help");
+}
+
+#[test]
+fn the_demo() {
+    screen!("demo");
+}
+
+#[test]
+fn the_table_of_workflow_runs() {
+    screen!(
+        "score",
+        "--table",
+        "--card",
+        "workflow",
+        "examples/workflow/worked-example.json",
+        "examples/workflow/partial-dag.json",
+        "examples/workflow/closed-gate.json",
+        "examples/workflow/retries.jsonl",
+    );
+}
+
+#[test]
+fn the_table_of_agents() {
+    screen!(
+        "score",
+        "--table",
+        "--card",
+        "trust",
+        "examples/trust/coverage.jsonl",
+        "examples/trust/security.jsonl"
+    );
+}
+
+#[test]
+fn the_table_of_a_card_of_ones_own() {
+    screen!("score", "--table", "--card", "examples/cards/test-report.toml", "examples/tests/reports.jsonl");
+}
+
+#[test]
+fn a_record_in_a_pipe() {
+    screen!("score", "--card", "log-forensics", "examples/arena/documented-823.json");
+}
+
+#[test]
+fn the_waterfall_of_a_match() {
+    screen!("explain", "--table", "--card", "log-forensics", "examples/arena/documented-823.json");
+}
+
+#[test]
+fn the_waterfall_of_a_closed_gate() {
+    screen!("explain", "--table", "--card", "workflow", "examples/workflow/closed-gate.json");
+}
+
+#[test]
+fn the_waterfall_of_a_cap() {
+    screen!(
+        "explain",
+        "--table",
+        "--card",
+        "trust",
+        "examples/trust/security.jsonl",
+        "--subject",
+        "agent-security-veto"
+    );
+}
+
+#[test]
+fn the_waterfall_of_a_rule_and_a_default() {
+    screen!("explain", "--table", "--card", "trace", "examples/trace/error-recovery.json");
+}
+
+#[test]
+fn the_waterfall_of_narrow_coverage() {
+    screen!(
+        "explain",
+        "--table",
+        "--card",
+        "trust",
+        "examples/trust/coverage.jsonl",
+        "--subject",
+        "agent-four-of-sixteen"
+    );
+}
+
+#[test]
+fn the_explanation_as_json() {
+    screen!("explain", "--card", "trace", "examples/trace/single-thought.json");
+}
+
+#[test]
+fn a_record_is_verified() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    assert_snapshot!(karat_reading(&["explain", "--table"], &record).screen());
+}
+
+#[test]
+fn colour_is_there_when_asked_for() {
+    let run = karat(&[
+        "--color",
+        "always",
+        "explain",
+        "--table",
+        "-c",
+        "log-forensics",
+        "examples/arena/documented-823.json",
+    ]);
+    assert!(run.stdout.contains("\u{1b}[1m"), "{}", run.stdout);
+    let plain = karat(&[
+        "--color",
+        "never",
+        "explain",
+        "--table",
+        "-c",
+        "log-forensics",
+        "examples/arena/documented-823.json",
+    ]);
+    assert!(!plain.stdout.contains('\u{1b}'), "{}", plain.stdout);
+}
+
+#[test]
+fn a_subject_cannot_steer_the_terminal() {
+    let folder = Folder::new();
+    folder.write("card.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("a.jsonl", "{\"subject\":\"\\u001b[31mred\\u0007\",\"solved\":1,\"asked\":2}\n");
+    let run = folder.karat(&["--color", "always", "score", "--table", "-c", "card.toml", "a.jsonl"]);
+    assert!(!run.stdout.contains("\u{1b}[31mred"), "{}", run.stdout);
+    assert!(!run.stdout.contains('\u{7}'), "{}", run.stdout);
+}
+
+#[test]
+fn the_list_of_cards() {
+    screen!("card", "list");
+}
+
+#[test]
+fn a_card_in_full() {
+    screen!("card", "show", "trust");
+}
+
+#[test]
+fn a_card_with_profiles_and_rules() {
+    screen!("card", "show", "trace");
+}
+
+#[test]
+fn a_card_as_its_file() {
+    let run = karat(&["card", "show", "--toml", "workflow"]);
+    let file = std::fs::read_to_string(crate::common::root().join("scorecards/workflow/1.0.0.toml")).unwrap();
+    assert_eq!((run.status, run.stdout), (0, file));
+}
+
+#[test]
+fn a_sound_card_is_checked() {
+    screen!("card", "check", "examples/cards/test-report.toml");
+}
+
+#[test]
+fn two_cards_are_compared() {
+    screen!(
+        "card",
+        "diff",
+        "log-forensics",
+        "cipher-relay",
+        "examples/arena/documented-823.json",
+        "examples/arena/timed.jsonl",
+    );
+}
+
+#[test]
+fn two_cards_are_compared_as_json() {
+    screen!(
+        "card",
+        "diff",
+        "--json",
+        "--top",
+        "1",
+        "log-forensics",
+        "cipher-relay",
+        "examples/arena/timed.jsonl"
+    );
+}
+
+#[test]
+fn a_new_card_is_written_once() {
+    let folder = Folder::new();
+    let first = folder.karat(&["card", "new", "my-bot", "--out", "my-bot.toml"]);
+    assert_eq!((first.status, first.stderr.as_str()), (0, ""), "{}", first.stdout);
+    let second = folder.karat(&["card", "new", "my-bot", "--out", "my-bot.toml"]);
+    assert_snapshot!(second.screen());
+}
+
+#[test]
+fn unread_fields_are_named_once() {
+    let folder = Folder::new();
+    folder.write("card.toml", &karat(&["card", "new", "mine"]).stdout);
+    let line = "{\"subject\":\"a\",\"solved\":1,\"asked\":2,\"solvd\":1}\n";
+    folder.write("a.jsonl", &line.repeat(3));
+    let run = folder.karat(&["score", "-c", "card.toml", "a.jsonl"]);
+    assert_eq!(run.stdout.lines().count(), 3);
+    assert_snapshot!(run.stderr);
+}
+
+#[test]
+fn weights_from_outside() {
+    let folder = Folder::new();
+    folder.write("weights.json", r#"{"accuracy": 0.10, "safety": 0.10}"#);
+    folder.write("heavy.json", r#"{"accuracy": 0.50}"#);
+    folder.write("agents.jsonl", &example("trust/coverage.jsonl"));
+    let run =
+        folder.karat(&["score", "--table", "-c", "trust", "--override", "weights.json", "agents.jsonl"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert_snapshot!(
+        folder
+            .karat(&["score", "--table", "-c", "trust", "--override", "heavy.json", "agents.jsonl"])
+            .screen()
+    );
+    let record = folder.karat(&["score", "-c", "trust", "--override", "weights.json", "agents.jsonl"]).stdout;
+    let first = record.lines().next().unwrap();
+    let verified = karat_reading(&["explain", "--table"], first);
+    assert!(verified.stdout.contains("verified"), "{}", verified.screen());
+}
+
+#[test]
+fn the_portable_instructions_give_the_same_bytes() {
+    let arguments =
+        ["score", "--card", "trust", "examples/trust/coverage.jsonl", "examples/trust/security.jsonl"];
+    let portable = karat(&[&arguments[..], &["--portable"]].concat());
+    assert_eq!(portable.status, 0, "{}", portable.stderr);
+    assert_eq!(portable.stdout, karat(&arguments).stdout);
+}
+
+#[test]
+fn the_moment_goes_into_the_record_and_is_verified_with_it() {
+    let moment = "2026-01-31T12:00:00Z";
+    let record =
+        karat(&["score", "--as-of", moment, "-c", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    assert!(record.contains(&format!("{{\"as_of\":\"{moment}\"")), "{record}");
+    assert_eq!(karat_reading(&["explain"], &record).status, 0);
+}
+
+#[test]
+fn a_table_of_ones_own_scores_as_its_json() {
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("bots.csv", "subject,solved,asked,cost_usd,budget_usd\nbot-7,41,50,3.2,5\nbot-8,,50,,5\n");
+    let run = folder.karat(&["score", "--table", "-c", "mine.toml", "bots.csv"]);
+    assert_snapshot!(run.screen());
+}
+
+#[test]
+fn what_a_reader_remarks_is_told_in_a_pipe_and_in_a_table() {
+    let folder = Folder::new();
+    let text = example("workflow/closed-gate.json");
+    let without_budget = text.replace("\"max_budget_tao\": 0.05", "\"max_budget_tao\": 0");
+    assert_ne!(text, without_budget);
+    folder.write("run.json", &without_budget);
+    let piped = folder.karat(&["score", "-c", "workflow", "run.json"]);
+    assert_eq!((piped.status, piped.stdout.lines().count()), (0, 1));
+    let table = folder.karat(&["score", "--table", "-c", "workflow", "run.json"]);
+    assert_snapshot!(format!("{}\n{}", piped.stderr, table.screen()));
+}
