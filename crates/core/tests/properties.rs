@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use common::random::{CardText, card_text, choices, facts, fill};
 use common::{card, card_of, cards, in_column, is_missing, item, record_bytes, root};
 use karat_core::check::{Direction, check};
-use karat_core::evaluate::{Columns, Context, Scorer, Scores, Workspace};
+use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Workspace};
 use karat_core::facts::Fact;
 use karat_core::number::{BILLION, UNITS_PER_ONE};
 use karat_core::record::{Record, Status};
@@ -234,9 +234,8 @@ proptest! {
     #[test]
     fn columns_give_the_numbers_of_single_items(scorer in scorer(), rows in proptest::collection::vec(choices(), 1..12)) {
         let card = scorer.card();
-        // More rows than a block has, with every row of the block in every lane.
         let rows: Vec<Vec<Fact<'_>>> =
-            (0..301).map(|row| facts(card, &rows[row % rows.len()], row % 5 == 0)).collect();
+            (0..ROWS).map(|row| facts(card, &rows[row % rows.len()], row % 5 == 0)).collect();
         let columns: Vec<Vec<f64>> = card.facts.iter().enumerate()
             .map(|(at, fact)| rows.iter().map(|row| in_column(fact.kind, row[at])).collect())
             .collect();
@@ -247,9 +246,12 @@ proptest! {
             }).collect(),
             None => Vec::new(),
         };
-        let wide = score_columns(&scorer, &mut Workspace::new(&scorer), &columns, &profiles);
-        let portable = score_columns(&scorer, &mut Workspace::portable(&scorer), &columns, &profiles);
+        let values: Vec<Column<'_>> = columns.iter().map(|column| Column::Values(column)).collect();
+        let wide = score_columns(&scorer, &mut Workspace::new(&scorer), &values, &profiles);
+        let portable = score_columns(&scorer, &mut Workspace::portable(&scorer), &values, &profiles);
         prop_assert_eq!(&wide, &portable);
+        let shortened: Vec<Column<'_>> = columns.iter().map(|column| shortened(column)).collect();
+        prop_assert_eq!(&wide, &score_columns(&scorer, &mut Workspace::new(&scorer), &shortened, &profiles));
         for (facts, row) in rows.iter().zip(wide) {
             scored(&scorer, facts, |record| {
                 let score = f64::from_bits(row.0);
@@ -265,19 +267,31 @@ proptest! {
     }
 }
 
+/// Rows of a table: more than a block has.
+const ROWS: usize = 301;
+
+/// A column, as one value where all of its values are the same.
+fn shortened(column: &[f64]) -> Column<'_> {
+    match column {
+        [first, rest @ ..] if rest.iter().all(|value| value.to_bits() == first.to_bits()) => {
+            Column::Constant(*first)
+        }
+        values => Column::Values(values),
+    }
+}
+
 /// Bits of score and coverage, band and tier of each row.
 fn score_columns(
     scorer: &Scorer,
     work: &mut Workspace,
-    columns: &[Vec<f64>],
+    columns: &[Column<'_>],
     profiles: &[u32],
 ) -> Vec<(u64, u64, u8, u8)> {
-    let rows = columns.iter().map(Vec::len).max().unwrap();
-    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let rows = ROWS;
     let (mut score, mut coverage) = (vec![0.0; rows], vec![0.0; rows]);
     let (mut band, mut tier) = (vec![0; rows], vec![0; rows]);
     let mut scores = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
-    scorer.score_columns(work, &Columns { facts: &columns, profiles }, &mut scores).unwrap();
+    scorer.score_columns(work, &Columns { facts: columns, profiles }, &mut scores).unwrap();
     (0..rows).map(|row| (score[row].to_bits(), coverage[row].to_bits(), band[row], tier[row])).collect()
 }
 

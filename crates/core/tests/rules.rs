@@ -10,7 +10,7 @@ use common::{card, facts, files, item, read, root};
 use karat_core::check::check_text;
 use karat_core::diagnostic::Severity;
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::record::{Record, ReadingStatus};
+use karat_core::record::{ReadingStatus, Record};
 use karat_core::scorecard::Scorecard;
 use serde_json::{Map, Value, json};
 
@@ -62,7 +62,11 @@ fn by_hand(id: &str) -> Vec<Value> {
                 with(&good, &[("critical_incident_open", json!(true))]),
                 with(
                     &good,
-                    &[("bond_applies", json!(false)), ("memoryQuality_applies", json!(false)), ("teamwork_applies", json!(false))],
+                    &[
+                        ("bond_applies", json!(false)),
+                        ("memoryQuality_applies", json!(false)),
+                        ("teamwork_applies", json!(false)),
+                    ],
                 ),
             ]
         }
@@ -75,7 +79,13 @@ fn by_hand(id: &str) -> Vec<Value> {
                     "tool_calls": 9, "token_budget": 10000, "max_llm_calls": 20, "max_tool_calls": 20,
                 })
             };
-            vec![scores(200), scores(500), scores(900), with(&scores(900), &[("verified", json!(false))]), json!({})]
+            vec![
+                scores(200),
+                scores(500),
+                scores(900),
+                with(&scores(900), &[("verified", json!(false))]),
+                json!({}),
+            ]
         }
     }
 }
@@ -132,8 +142,10 @@ fn trace_facts(line: &Value) -> Value {
     let trace = &line["trace"];
     let steps = trace["steps"].as_array().unwrap();
     let kinds: Vec<&Value> = steps.iter().map(|step| &step["type"]).collect();
-    let tools: Vec<&Value> = steps.iter().map(|step| &step["tool"]["name"]).filter(|tool| !tool.is_null()).collect();
-    let distinct = |values: &[&Value]| values.iter().map(|value| value.to_string()).collect::<BTreeSet<_>>().len();
+    let tools: Vec<&Value> =
+        steps.iter().map(|step| &step["tool"]["name"]).filter(|tool| !tool.is_null()).collect();
+    let distinct =
+        |values: &[&Value]| values.iter().map(|value| value.to_string()).collect::<BTreeSet<_>>().len();
     let count = |kind: &str| kinds.iter().filter(|it| **it == kind).count();
     json!({
         "step_count": steps.len(),
@@ -177,8 +189,12 @@ impl Exercised {
                 self.did.insert(format!("dimension {key} {}", dimension.status.name()));
                 continue;
             }
-            let sides = [(dimension.reading > Some(0), "above 0"), (dimension.reading < Some(1_000_000_000), "below 1")];
-            self.did.extend(sides.iter().filter(|side| side.0).map(|side| format!("dimension {key} {}", side.1)));
+            let sides = [
+                (dimension.reading > Some(0), "above 0"),
+                (dimension.reading < Some(1_000_000_000), "below 1"),
+            ];
+            self.did
+                .extend(sides.iter().filter(|side| side.0).map(|side| format!("dimension {key} {}", side.1)));
         }
         let moved = record.steps.iter().filter(|step| step.before != step.after);
         self.did.extend(moved.map(|step| format!("{} {}", step.kind.name(), step.name)));
@@ -211,7 +227,8 @@ fn challenges(family: &Scorecard) -> Vec<Scorer> {
         "schema = \"karat/scorecard/1\"\nid = \"all\"\nversion = \"1.0.0\"\ntitle = \"All\"\nbase = \"{}\"\n[dims]\n",
         family.name()
     );
-    let picks = (0..keys.len()).map(|at| [keys[at], keys[(at + 1) % keys.len()], keys[(at + 2) % keys.len()]]);
+    let picks =
+        (0..keys.len()).map(|at| [keys[at], keys[(at + 1) % keys.len()], keys[(at + 2) % keys.len()]]);
     let texts = picks.map(|[a, b, c]| format!("{head}{a} = 0.5\n{b} = 0.3\n{c} = 0.2\n"));
     let cards = texts.filter_map(|text| common::card_of(&text, &folder()).ok());
     cards.map(|card| Scorer::new(card).unwrap()).collect()
