@@ -1,5 +1,7 @@
 //! What must hold of every card and every item: for the released cards, the cards made for tests, and random ones.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
+
 mod common;
 
 use std::sync::LazyLock;
@@ -329,4 +331,59 @@ fn missing_facts_are_drawn() {
         (0..facts.len()).filter(|&at| is_missing(scorer.card(), at, facts[at])).count()
     };
     assert_eq!((missing(&all), missing(&none)), (scorer.card().facts.len(), 0));
+}
+
+const HEAD: &str =
+    "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\n";
+
+#[test]
+fn lets_that_double_are_followed_once() {
+    // Read naively, the last of these names the missing fact 2^60 times.
+    let mut text = format!("{HEAD}[facts]\nx = {{ min = 0, max = 1 }}\n[let]\nl0 = \"x\"\n");
+    for at in 1..=60 {
+        text += &format!("l{at} = \"min(l{}, l{})\"\n", at - 1, at - 1);
+    }
+    text += "[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"clamp(coalesce(l60, 0.25), 0, 1)\"\n";
+    let scorer = Scorer::new(card_of(&text, &cards()).unwrap()).unwrap();
+    scored(&scorer, &[Fact::Missing], |record| {
+        assert_eq!(units(record), Some(UNITS_PER_ONE / 4));
+        assert_eq!(record.bounds.map(|(low, high)| (low.to_f64(), high.to_f64())), Some((0.0, 1.0)));
+    });
+}
+
+#[test]
+fn what_was_not_measured_bounds_nothing() {
+    let text = format!(
+        "{HEAD}[facts]\ndone = {{ min = 0, max = \"asked\" }}\nasked = {{ min = 0, unknown = 0 }}\n\
+         [[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"clamp(done / 10, 0, 1)\"\n"
+    );
+    let scorer = Scorer::new(card_of(&text, &cards()).unwrap()).unwrap();
+    let mut work = Workspace::new(&scorer);
+    let mut refused = |asked: f64| {
+        let facts = [Fact::Number(5.0), Fact::Number(asked)];
+        scorer.score(&mut work, &item(&facts), &Context { as_of: None }).is_err()
+    };
+    assert_eq!([refused(0.0), refused(4.0), refused(5.0)], [false, true, false]);
+}
+
+#[test]
+fn a_challenge_picks_what_its_formulas_need() {
+    let challenge = |dims: &str| {
+        let text = "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nbase = \"palette@1.0.0\"\n";
+        card_of(&format!("{text}[dims]\n{dims}"), &cards())
+    };
+    let message = challenge("neat = 0.5\nquick = 0.5\n").unwrap_err();
+    for needed in ["`solved > 0.5` needs the dimension `solved`", "tier `solid` needs the dimension `solved`"]
+    {
+        assert!(message.contains(needed), "{message}");
+    }
+    // Read by the place it had in the palette, `solved` would be another dimension here.
+    let scorer = Scorer::new(challenge("quick = 0.4\njoint = 0.1\nsolved = 0.5\n").unwrap()).unwrap();
+    let facts = [Fact::Number(0.6), Fact::Number(0.5), Fact::Number(1.0)];
+    scored(&scorer, &facts, |record| {
+        let readings: Vec<Option<i64>> =
+            record.dimensions.iter().map(|dimension| dimension.reading).collect();
+        assert_eq!(readings, [Some(BILLION), Some(300_000_000), Some(600_000_000)]);
+        assert_eq!(record.tier.as_ref().and_then(|tier| tier.name), Some("solid"));
+    });
 }
