@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use karat_core::json;
 
+use crate::check::EXACT;
 use crate::document::{Document, Node, Value};
 
 /// Reusable memory of the writer.
@@ -40,7 +41,6 @@ impl Canonical {
             Value::Flag(true) => self.bytes.extend_from_slice(b"true"),
             Value::Flag(false) => self.bytes.extend_from_slice(b"false"),
             Value::Number(number) => self.number(number),
-            Value::Text(text) => self.string(text, node.is_plain_text()),
             Value::Array => {
                 self.bytes.push(b'[');
                 for (at, element) in node.children().enumerate() {
@@ -52,18 +52,24 @@ impl Canonical {
                 self.bytes.push(b']');
             }
             Value::Object => self.object(node),
+            // JSON lets fewer characters stand unescaped than RFC 8785: what had no escape is canonical as it stands.
+            Value::Text(text) => match node.verbatim_text() {
+                Some(verbatim) => self.bytes.extend_from_slice(verbatim),
+                None => json::write_string(&mut self.bytes, text),
+            },
         }
     }
 
     fn object(&mut self, node: Node<'_>) {
         let document = node.document();
         let first = self.order.len();
-        self.order.extend(node.children().map(|member| (prefix(member.key()), member.at() as u32)));
+        self.order.extend(node.children().map(|member| (member.key_prefix(), member.at() as u32)));
         let members = self.order.get_mut(first..).unwrap_or_default();
         let compare = |a: &(u64, u32), b: &(u64, u32)| {
             by_prefix(a.0, b.0)
                 .unwrap_or_else(|| {
-                    by_utf16(document.node(a.1 as usize).key(), document.node(b.1 as usize).key())
+                    let [a, b] = [a.1, b.1].map(|at| document.node(at as usize).key_bytes());
+                    by_utf16(a, b)
                 })
                 // The later of two equal keys is the duplicate.
                 .then(a.1.cmp(&b.1))
@@ -75,17 +81,23 @@ impl Canonical {
         self.bytes.push(b'{');
         let mut previous = None;
         for at in first..self.order.len() {
-            let Some(&(start, place)) = self.order.get(at) else { break };
+            let Some(&(prefix, place)) = self.order.get(at) else { break };
             let member = document.node(place as usize);
-            let (key, is_plain) = member.plain_key();
-            if previous == Some((start, key)) {
+            if previous.is_some_and(|(before, key)| before == prefix && key == member.key_bytes()) {
                 self.duplicates.push(member.at());
             }
             if previous.is_some() {
                 self.bytes.push(b',');
             }
-            previous = Some((start, key));
-            self.string(key, is_plain);
+            previous = Some((prefix, member.key_bytes()));
+            if let Some(verbatim) = member.verbatim_member() {
+                self.bytes.extend_from_slice(verbatim);
+                continue;
+            }
+            match member.verbatim_key() {
+                Some(key) => self.bytes.extend_from_slice(key),
+                None => json::write_string(&mut self.bytes, member.key()),
+            }
             self.bytes.push(b':');
             self.value(member);
         }
@@ -93,36 +105,44 @@ impl Canonical {
         self.order.truncate(first);
     }
 
-    fn string(&mut self, text: &str, is_plain: bool) {
-        if is_plain {
-            // JSON asks for fewer characters to stand unescaped than RFC 8785 does: what had no escape needs none.
-            self.bytes.push(b'"');
-            self.bytes.extend_from_slice(text.as_bytes());
-            self.bytes.push(b'"');
-        } else {
-            json::write_string(&mut self.bytes, text);
-        }
-    }
-
     fn number(&mut self, number: f64) {
-        /// Below this every whole double is written as its digits.
-        const EXACT: f64 = 9_007_199_254_740_992.0;
         let whole = number as i64;
         if whole as f64 == number && number.abs() < EXACT {
             json::write_integer(&mut self.bytes, whole);
-        } else {
+        } else if !self.short_decimal(number) {
             json::write_number(&mut self.bytes, number);
         }
     }
-}
 
-/// The first eight bytes of a key, so that most comparisons are one of integers.
-fn prefix(key: &str) -> u64 {
-    let bytes = key.as_bytes();
-    if let Some(eight) = bytes.first_chunk::<8>() {
-        return u64::from_be_bytes(*eight);
+    /// Writes a number that has one to four decimals and is not large, as most measurements do.
+    ///
+    /// A quotient of doubles is rounded correctly, so `digits / power == number` says that this decimal reads back as
+    /// the number; with at most 15 digits no shorter decimal does.
+    fn short_decimal(&mut self, number: f64) -> bool {
+        const LARGEST: f64 = 1e9;
+        let magnitude = number.abs();
+        if magnitude >= LARGEST {
+            return false;
+        }
+        for (power, places) in [(10.0, 1), (100.0, 2), (1000.0, 3), (10_000.0, 4)] {
+            let digits = (magnitude * power).round_ties_even();
+            if digits / power == magnitude {
+                let digits = digits as i64;
+                let power = power as i64;
+                if number < 0.0 {
+                    self.bytes.push(b'-');
+                }
+                json::write_integer(&mut self.bytes, digits / power);
+                self.bytes.push(b'.');
+                let fraction = digits % power;
+                let zeros = (1..places).filter(|&place| fraction < 10_i64.pow(places - place)).count();
+                self.bytes.extend(std::iter::repeat_n(b'0', zeros));
+                json::write_integer(&mut self.bytes, fraction);
+                return true;
+            }
+        }
+        false
     }
-    bytes.iter().rev().fold(0, |rest, &byte| (rest >> 8) | (u64::from(byte) << 56))
 }
 
 /// The order of two keys, if their first bytes tell.
@@ -134,11 +154,11 @@ fn by_prefix(a: u64, b: u64) -> Option<Ordering> {
 
 /// The order of UTF-16 code units. It differs from that of UTF-8 bytes in one point: characters outside the basic
 /// plane (lead byte `F0` and above) stand before U+E000 to U+FFFF (lead bytes `EE` and `EF`).
-fn by_utf16(a: &str, b: &str) -> Ordering {
-    let differing = a.bytes().zip(b.bytes()).find(|(a, b)| a != b);
+fn by_utf16(a: &[u8], b: &[u8]) -> Ordering {
+    let differing = a.iter().zip(b).find(|(a, b)| a != b);
     match differing {
-        Some((a, b)) if a >= 0xee && b >= 0xee && (a >= 0xf0) != (b >= 0xf0) => b.cmp(&a),
-        Some((a, b)) => a.cmp(&b),
+        Some((&a, &b)) if a >= 0xee && b >= 0xee && (a >= 0xf0) != (b >= 0xf0) => b.cmp(&a),
+        Some((a, b)) => a.cmp(b),
         None => a.len().cmp(&b.len()),
     }
 }
@@ -197,7 +217,36 @@ mod tests {
         }
     }
 
+    #[test]
+    fn short_decimals_are_written_like_all_others() {
+        let mut writer = Canonical::default();
+        for digits in 0..30_000 {
+            for power in [10.0, 100.0, 1000.0, 10_000.0, 100_000.0, 3.0] {
+                for number in [
+                    f64::from(digits) / power,
+                    f64::from(-digits) / power,
+                    f64::from(digits) * 1e4 + 1.0 / power,
+                ] {
+                    let mut expected = Vec::new();
+                    json::write_number(&mut expected, number);
+                    writer.bytes.clear();
+                    writer.number(number);
+                    assert_eq!(writer.bytes, expected, "{number}");
+                }
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn every_number_is_written_as_ecmascript_does(number in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL) {
+            let mut expected = Vec::new();
+            json::write_number(&mut expected, number);
+            let mut writer = Canonical::default();
+            writer.number(number);
+            prop_assert_eq!(writer.bytes, expected);
+        }
+
         #[test]
         fn keys_are_ordered_as_utf_16_code_units(keys in prop::collection::btree_set("[a-z\u{7f}-\u{10ffff}]{0,12}", 0..12)) {
             let mut sorted: Vec<&String> = keys.iter().collect();

@@ -57,8 +57,8 @@ pub(crate) const AMOUNT: Range = Range { min: 0.0, max: f64::MAX, rule: "a numbe
 /// Any finite number.
 pub(crate) const ANY: Range = Range { min: f64::MIN, max: f64::MAX, rule: "a number" };
 
-/// Every whole number up to here is a double of its own (2^53).
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Every whole number below this (2^53) is a double of its own.
+pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Who is scored, or which item it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -140,7 +140,7 @@ impl<'r> Check<'r> {
     pub(crate) fn flag(&mut self, node: Node<'_>) -> Option<bool> {
         match node.value() {
             Value::Flag(flag) => Some(flag),
-            Value::Text(text) if matches!(text, "true" | "false") => {
+            Value::Text("true" | "false") => {
                 self.refused(node, "`true` or `false`", "write it without quotes")
             }
             _ => self.refused(node, "`true` or `false`", ""),
@@ -178,9 +178,11 @@ impl<'r> Check<'r> {
             Value::Text(text) => text,
             _ => "",
         };
-        let mend = nearest(text, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-        let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-        self.refused(node, one_or_more(&known), mend.unwrap_or_default())
+        self.add(node, None, || {
+            let names: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+            (describe(node), one_or_more(&names), did_you_mean(text, known.iter().copied()))
+        });
+        None
     }
 
     /// A field that must be there.
@@ -197,8 +199,11 @@ impl<'r> Check<'r> {
         field
     }
 
-    /// Reports a field that should stand in `parent` and does not.
+    /// Reports a field that should stand in `parent` and does not. Where `parent` is no object, that has been said.
     pub(crate) fn absent(&mut self, parent: Node<'_>, name: &str, expected: &str) {
+        if parent.value() != Value::Object {
+            return;
+        }
         self.add(parent, Some(name), || ("nothing".to_owned(), expected.to_owned(), format!("add `{name}`")));
     }
 
@@ -224,6 +229,18 @@ impl<'r> Check<'r> {
         self.add(node, None, || (found.to_string(), expected.to_string(), mend.to_string()));
     }
 
+    /// Reports a name that is none of the known ones.
+    pub(crate) fn refuse_name<'a, K: IntoIterator<Item = &'a str>>(
+        &mut self,
+        node: Node<'_>,
+        name: &str,
+        expected: &str,
+        known: impl FnOnce() -> K,
+    ) {
+        // Looking for the nearest name takes time, which only a problem that will be listed is worth.
+        self.add(node, None, || (quoted(name), expected.to_owned(), did_you_mean(name, known())));
+    }
+
     /// Counts a field that no one reads; `parent` is the path of its object with `[*]` for any element.
     pub(crate) fn unknown(&mut self, parent: &str, node: Node<'_>) {
         self.unknown.count(parent, node.key());
@@ -238,7 +255,7 @@ impl<'r> Check<'r> {
 
     /// A whole number that is written with more digits than a double holds is another number than the one written.
     fn exact(&mut self, node: Node<'_>, number: f64) -> Option<f64> {
-        if number.abs() <= EXACT {
+        if number.abs() < EXACT {
             // Adding zero turns -0 into 0, so that no sign of zero reaches a formula.
             return Some(number + 0.0);
         }
@@ -249,7 +266,7 @@ impl<'r> Check<'r> {
         self.refuse_as(
             node,
             quoted(literal),
-            "a whole number of at most 2^53",
+            "a whole number below 2^53",
             "a double cannot hold it exactly: round it, as in `1e18`",
         );
         None
@@ -298,6 +315,10 @@ pub(crate) fn digits(number: f64) -> String {
     let mut out = Vec::new();
     json::write_number(&mut out, number);
     String::from_utf8(out).unwrap_or_default()
+}
+
+fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!("did you mean {}?", quoted(near)))
 }
 
 fn one_or_more(names: &[String]) -> String {

@@ -3,15 +3,41 @@
 //! The tape holds no references, so one allocation serves every item of a run.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A string: a range of the text as it stands, or, if it had escapes, of the tape's unescaped text.
+///
+/// Packed into one word (32 bits of start, one for unescaped, 31 of length), because it is passed along for every value.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Span {
-    start: u32,
-    end: u32,
-    unescaped: bool,
+pub(crate) struct Span(u64);
+
+impl Span {
+    const UNESCAPED: u64 = 1 << 31;
+    /// Texts are limited to this by the reader, so every span fits.
+    const LONGEST: u64 = Self::UNESCAPED - 1;
+
+    fn new(range: Range<usize>, is_unescaped: bool) -> Self {
+        let length = (range.len() as u64).min(Self::LONGEST);
+        Self((range.start as u64) << 32 | if is_unescaped { Self::UNESCAPED } else { 0 } | length)
+    }
+
+    fn is_unescaped(self) -> bool {
+        self.0 & Self::UNESCAPED != 0
+    }
+
+    fn start(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    fn end(self) -> usize {
+        self.start() + (self.0 & Self::LONGEST) as usize
+    }
+
+    fn range(self) -> Range<usize> {
+        self.start()..self.end()
+    }
 }
 
 /// One value of the tape. Containers name the index after their last descendant.
@@ -75,7 +101,7 @@ impl Tape {
     }
 
     fn close(&mut self, at: usize) {
-        let end = offset(self.entries.len());
+        let end = place(self.entries.len());
         if let Some(entry) = self.entries.get_mut(at) {
             entry.token = match entry.token {
                 Token::Array { .. } => Token::Array { end },
@@ -85,8 +111,8 @@ impl Tape {
     }
 }
 
-/// Texts are limited to 4 GiB by the reader, so every offset fits.
-fn offset(at: usize) -> u32 {
+/// A tape has fewer entries than its text has bytes, so every place fits.
+fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
@@ -111,12 +137,27 @@ impl<'a> Document<'a> {
     }
 
     pub(crate) fn node(self, at: usize) -> Node<'a> {
-        Node { document: self, at }
+        const NOTHING: &Entry = &Entry { key: Span(Span::UNESCAPED), token: Token::Null };
+        Node { document: self, at, entry: self.tape.entries.get(at).unwrap_or(NOTHING) }
     }
 
     fn resolve(self, span: Span) -> &'a str {
-        let from = if span.unescaped { &self.tape.unescaped } else { self.text };
-        from.get(span.start as usize..span.end as usize).unwrap_or_default()
+        self.home(span).get(span.range()).unwrap_or_default()
+    }
+
+    /// The text that a span is a range of.
+    fn home(self, span: Span) -> &'a str {
+        if span.is_unescaped() { &self.tape.unescaped } else { self.text }
+    }
+
+    fn bytes(self, span: Span) -> &'a [u8] {
+        self.home(span).as_bytes().get(span.range()).unwrap_or_default()
+    }
+
+    /// The string with its quotes, if it stands in the text without escapes.
+    fn verbatim(self, span: Span) -> Option<&'a [u8]> {
+        let quotes = span.start().saturating_sub(1)..span.end() + 1;
+        if span.is_unescaped() { None } else { self.text.as_bytes().get(quotes) }
     }
 }
 
@@ -125,6 +166,7 @@ impl<'a> Document<'a> {
 pub(crate) struct Node<'a> {
     document: Document<'a>,
     at: usize,
+    entry: &'a Entry,
 }
 
 /// What a node holds.
@@ -139,15 +181,6 @@ pub(crate) enum Value<'a> {
 }
 
 impl<'a> Node<'a> {
-    fn entry(self) -> Entry {
-        self.document
-            .tape
-            .entries
-            .get(self.at)
-            .copied()
-            .unwrap_or(Entry { key: Span::default(), token: Token::Null })
-    }
-
     pub(crate) fn document(self) -> Document<'a> {
         self.document
     }
@@ -159,17 +192,52 @@ impl<'a> Node<'a> {
 
     /// The key under which the node stands in its object.
     pub(crate) fn key(self) -> &'a str {
-        self.document.resolve(self.entry().key)
+        self.document.resolve(self.entry.key)
     }
 
-    /// The key, and whether it is free of everything that JSON must escape.
-    pub(crate) fn plain_key(self) -> (&'a str, bool) {
-        let key = self.entry().key;
-        (self.document.resolve(key), !key.unescaped)
+    /// The bytes of the key.
+    pub(crate) fn key_bytes(self) -> &'a [u8] {
+        self.document.bytes(self.entry.key)
+    }
+
+    /// The key with its quotes, if it stands in the text without escapes.
+    pub(crate) fn verbatim_key(self) -> Option<&'a [u8]> {
+        self.document.verbatim(self.entry.key)
+    }
+
+    /// Key and value as they stand, if both are strings without escapes and only a colon stands between them.
+    pub(crate) fn verbatim_member(self) -> Option<&'a [u8]> {
+        let key = self.entry.key;
+        match self.entry.token {
+            Token::Text(text)
+                if !key.is_unescaped()
+                    && !text.is_unescaped()
+                    && text.start() == key.end() + r#"":""#.len() =>
+            {
+                self.document.verbatim(Span::new(key.start()..text.end(), false))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first eight bytes of the key as a number, so that most comparisons of keys are one of integers.
+    pub(crate) fn key_prefix(self) -> u64 {
+        let key = self.entry.key;
+        let length = key.range().len();
+        let from = self.document.home(key).as_bytes().get(key.start()..).unwrap_or_default();
+        // Eight bytes are there except at the very end, so the key is cut from them by a mask and not by a loop.
+        match from.first_chunk::<8>() {
+            Some(eight) if length >= 8 => u64::from_be_bytes(*eight),
+            Some(eight) => u64::from_be_bytes(*eight) & !(u64::MAX >> (8 * length)),
+            None => {
+                let bytes = from.iter().take(length).zip((0..8).rev());
+                bytes.fold(0, |prefix, (&byte, place)| prefix | u64::from(byte) << (8 * place))
+            }
+        }
     }
 
     pub(crate) fn value(self) -> Value<'a> {
-        match self.entry().token {
+        match self.entry.token {
             Token::Null => Value::Null,
             Token::Flag(flag) => Value::Flag(flag),
             Token::Number(number) => Value::Number(number),
@@ -179,18 +247,21 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether the node is a text that stands in the document without escapes.
-    pub(crate) fn is_plain_text(self) -> bool {
-        matches!(self.entry().token, Token::Text(span) if !span.unescaped)
+    /// A text with its quotes, if it stands in the document without escapes.
+    pub(crate) fn verbatim_text(self) -> Option<&'a [u8]> {
+        match self.entry.token {
+            Token::Text(span) => self.document.verbatim(span),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_null(self) -> bool {
-        matches!(self.entry().token, Token::Null)
+        matches!(self.entry.token, Token::Null)
     }
 
     /// Index after the node's last descendant.
     pub(crate) fn end(self) -> usize {
-        match self.entry().token {
+        match self.entry.token {
             Token::Array { end } | Token::Object { end } => end as usize,
             _ => self.at + 1,
         }
@@ -239,19 +310,17 @@ struct Builder<'t> {
 impl Builder<'_> {
     /// The span of a string that the parser took straight from the text.
     fn borrowed(&mut self, string: &str) -> Span {
-        let start = string.as_ptr().addr().checked_sub(self.text.as_ptr().addr());
-        match start.map(|start| (start, start + string.len())) {
-            Some((start, end)) if end <= self.text.len() => {
-                Span { start: offset(start), end: offset(end), unescaped: false }
-            }
+        let start = string.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
+        match start.checked_add(string.len()) {
+            Some(end) if end <= self.text.len() => Span::new(start..end, false),
             _ => self.copied(string),
         }
     }
 
     fn copied(&mut self, string: &str) -> Span {
-        let start = offset(self.tape.unescaped.len());
+        let start = self.tape.unescaped.len();
         self.tape.unescaped.push_str(string);
-        Span { start, end: offset(self.tape.unescaped.len()), unescaped: true }
+        Span::new(start..self.tape.unescaped.len(), true)
     }
 
     fn open<E: serde::de::Error>(&mut self, key: Span, token: Token) -> Result<usize, E> {

@@ -32,7 +32,7 @@ pub(crate) fn parse_failure(
     let error = match failure {
         ParseFailure::Syntax(error) => error,
         ParseFailure::TooDeep => {
-            // The brackets of the path are enough; the path itself would be as long as the nesting is deep.
+            // The path would be as long as the nesting is deep.
             let byte = locate::range(document, last).start;
             let (line, column) = locate::line_and_column(text, byte);
             return Problem {
@@ -98,6 +98,9 @@ pub(crate) fn parse_failure(
             "write `\\n` for a new line, `\\t` for a tab",
         ),
         _ if character == Some('\'') => (path, here, "a value", "JSON texts stand in double quotes"),
+        "expected value" if word.starts_with(['.', '+']) => {
+            (path, quoted(word), "a number such as `0.5` or `1e-3`", "begin it with a digit")
+        }
         "expected value" | "expected ident" if word.is_empty() => (path, here, "a value", ""),
         "expected value" | "expected ident" => (
             path,

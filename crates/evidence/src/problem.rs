@@ -36,7 +36,7 @@ impl fmt::Display for Problem {
 
 impl Error for Problem {}
 
-/// Everything that is wrong with one evidence item, in the order of the checks.
+/// Everything that is wrong with one evidence item, in the order of its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
     list: Vec<Problem>,
@@ -68,6 +68,13 @@ impl Problems {
         for problem in &mut self.list {
             problem.line = problem.line.map(|line| line.saturating_add(first_line.saturating_sub(1)));
         }
+        self
+    }
+
+    /// Puts the problems into the order of the text.
+    #[must_use]
+    pub(crate) fn in_order(mut self) -> Self {
+        self.list.sort_by_key(|problem| (problem.line, problem.column));
         self
     }
 

@@ -19,15 +19,15 @@ pub struct ReaderOptions {
     pub subject_field: Option<String>,
     /// How deep brackets may nest; more than [`ReaderOptions::DEEPEST`] counts as that.
     pub max_depth: usize,
-    /// How many bytes an item may have.
+    /// How many bytes an item may have; more than 2 GiB counts as that.
     pub max_item_bytes: usize,
 }
 
 impl ReaderOptions {
     /// The parser recurses, so the depth has a limit of its own.
     pub const DEEPEST: usize = 120;
-    /// Places in an item are kept in 32 bits.
-    const LARGEST: usize = u32::MAX as usize;
+    /// Places in an item are kept in 31 bits.
+    const LARGEST: usize = i32::MAX as usize;
 }
 
 impl Default for ReaderOptions {
@@ -225,7 +225,7 @@ impl Reader {
             check.refuse_as(root, "no name", fields, "say who is scored");
         }
         if !check.problems.is_empty() {
-            return Err(check.problems);
+            return Err(check.problems.in_order());
         }
 
         let digest = Digest::of(canonical.bytes());

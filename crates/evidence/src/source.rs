@@ -66,7 +66,7 @@ pub struct RawItem<'a> {
 #[derive(Debug)]
 pub struct SourceError {
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: Box<Problem>,
     /// Whether the items after it can still be read; if not, the source is at its end.
     pub resumable: bool,
 }
@@ -95,7 +95,7 @@ impl SourceError {
             line: Some(line),
             column: None,
         };
-        Self { problem, resumable }
+        Self { problem: Box::new(problem), resumable }
     }
 
     fn fatal(line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
@@ -110,8 +110,8 @@ impl SourceError {
         Self::fatal(line, format!("an error: {error}"), "a file that can be read", "")
     }
 
-    fn empty() -> Self {
-        Self::fatal(1, "nothing", "at least one evidence item", "the file is empty")
+    fn empty(why: &str) -> Self {
+        Self::fatal(1, "nothing", "at least one evidence item", why)
     }
 
     fn too_long(line: u64, limit: usize) -> Self {
@@ -160,6 +160,33 @@ impl<R: BufRead> Source<R> {
             Inner::Rows(source) => source.next_item(),
         }
     }
+}
+
+/// Passes over the mark that some programs put before UTF-8.
+fn skip_byte_order_mark<R: BufRead>(input: &mut R) -> Result<(), SourceError> {
+    for expected in [0xef, 0xbb, 0xbf] {
+        match fill(input).map_err(|error| SourceError::unreadable(1, &error))?.first() {
+            Some(&byte) if byte == expected => input.consume(1),
+            Some(0xfe | 0xff) => {
+                return Err(SourceError::fatal(1, "UTF-16", "text in UTF-8", "save the file as UTF-8"));
+            }
+            // A text that begins with half of the mark is no UTF-8; the reader says so of what is left.
+            _ => break,
+        }
+    }
+    Ok(())
+}
+
+/// The bytes at hand, after interruptions.
+fn fill<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
+    loop {
+        match input.fill_buf() {
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    input.fill_buf()
 }
 
 #[cfg(test)]

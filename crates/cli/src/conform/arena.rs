@@ -82,10 +82,6 @@ impl Arena {
         });
         let weights: Vec<(String, Decimal)> = weights.collect::<Result<_, String>>()?;
         let chosen = family::dims(&self.palette, &weights, &[]);
-        let problems = family::problems(&self.palette, &chosen);
-        if !problems.is_empty() {
-            return Err(all(problems));
-        }
         let scorer = challenge(&self.palette, &chosen)?;
         let mut named = Vec::new();
         let raw = given.member("raw")?;

@@ -5,7 +5,6 @@ use karat_core::facts::Fact;
 use crate::check::{AMOUNT, Check, Identity, UNIT, number};
 use crate::document::{Node, Value};
 use crate::kind::{FactSpec, FactType};
-use crate::problem::nearest;
 
 /// Declares, for each dimension, its key and the names of its three facts.
 macro_rules! dimensions {
@@ -132,9 +131,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (Dimensions, Id
 fn position(node: Node<'_>, key: &str, check: &mut Check<'_>) -> Option<usize> {
     let at = KEYS.iter().position(|known| *known == key);
     if at.is_none() {
-        let mend = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
-        let mend = mend.unwrap_or_else(|| format!("they are {}", KEYS.join(", ")));
-        check.refuse_as(node, crate::problem::quoted(key), "the key of a dimension", mend);
+        check.refuse_name(node, key, "one of the sixteen dimensions", || KEYS);
     }
     at
 }

@@ -261,9 +261,6 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
                 _ => check.unknown("$.submission_warnings[*]", member),
             }
         }
-        if warning.value() != Value::Object {
-            continue;
-        }
         let severity = check.required(warning, "severity", severity, "`error` or `warning`");
         let severity = severity.and_then(|severity| check.one_of(severity, &["error", "warning"]));
         let dimension = dimension.and_then(|dimension| check.text(dimension));

@@ -2,7 +2,7 @@
 
 use crate::check::{AMOUNT, Check};
 use crate::document::{Document, Node, Value};
-use crate::problem::{nearest, quoted};
+use crate::problem::quoted;
 
 /// Reusable memory: the plan's graph. Nodes are known by their place among the sorted ids.
 #[derive(Debug, Default)]
@@ -123,8 +123,7 @@ fn read_nodes(nodes: Node<'_>, check: &mut Check<'_>, memory: &mut PlanMemory) -
                 _ => check.unknown("$.workflow_plan.nodes[*]", member),
             }
         }
-        if node.value() == Value::Object
-            && let Some(id) = check.required(node, "id", id, "a text that is not blank")
+        if let Some(id) = check.required(node, "id", id, "a text that is not blank")
             && check.filled_text(id).is_some()
         {
             memory.ids.push(id.at());
@@ -157,9 +156,6 @@ fn read_edges(edges: Node<'_>, check: &mut Check<'_>, memory: &mut PlanMemory) {
                 "to" => to = Some(member),
                 _ => check.unknown("$.workflow_plan.edges[*]", member),
             }
-        }
-        if edge.value() != Value::Object {
-            continue;
         }
         let from = check.required(edge, "from", from, "the id of a step");
         let to = check.required(edge, "to", to, "the id of a step");
@@ -194,9 +190,8 @@ fn known_step(end: Node<'_>, check: &mut Check<'_>, memory: &PlanMemory) -> Opti
     let id = check.text(end)?;
     let found = memory.find(end.document(), id);
     if found.is_none() {
-        let known = memory.ids.iter().take(100).map(|&at| text(end.document(), at));
-        let mend = nearest(id, known).map(|near| format!("did you mean {}?", quoted(near)));
-        check.refuse(end, "the id of a step of the plan", mend.unwrap_or_default());
+        let known = || memory.ids.iter().take(100).map(|&at| text(end.document(), at));
+        check.refuse_name(end, id, "the id of a step of the plan", known);
     }
     found
 }

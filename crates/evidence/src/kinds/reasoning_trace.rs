@@ -207,7 +207,7 @@ fn tool_name(document: Document<'_>, at: usize) -> &str {
     }
 }
 
-/// The place of the tool's name. Upper and lower case and the server do not matter: the name alone tells tools apart.
+/// The place of the tool's name, which alone tells tools apart, to the letter; the server does not matter.
 fn read_tool(node: Node<'_>, check: &mut Check<'_>) -> Option<usize> {
     let mut name = None;
     for member in check.members(node) {
@@ -216,9 +216,6 @@ fn read_tool(node: Node<'_>, check: &mut Check<'_>) -> Option<usize> {
             "mcp_server" => drop(check.text(member)),
             _ => check.unknown("$.steps[*].tool", member),
         }
-    }
-    if node.value() != Value::Object {
-        return None;
     }
     let name = check.required(node, "name", name, "the name of the tool")?;
     check.text(name).map(|_| name.at())

@@ -3,9 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use super::scanner::Scanner;
-use super::{RawItem, SourceError};
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+use super::{RawItem, SourceError, fill, skip_byte_order_mark};
 
 pub(super) struct JsonSource<R> {
     input: R,
@@ -43,6 +41,12 @@ impl<R: BufRead> JsonSource<R> {
         Self { input, mode: Mode::Start { lines }, lines: 0, limit, buffer: Vec::new() }
     }
 
+    /// How much memory the items take.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     pub(super) fn next_item(&mut self) -> Option<Result<RawItem<'_>, SourceError>> {
         let next = match self.mode {
             Mode::Start { lines } => self.start(lines),
@@ -68,9 +72,9 @@ impl<R: BufRead> JsonSource<R> {
 
     /// Finds out how the items are laid out, and reads the first.
     fn start(&mut self, lines: bool) -> Result<Option<u64>, SourceError> {
-        self.skip_byte_order_mark()?;
+        skip_byte_order_mark(&mut self.input)?;
         match self.skip_blanks()? {
-            None => Err(SourceError::empty()),
+            None => Err(SourceError::empty("the file is empty")),
             Some(b'[') if !lines => {
                 self.input.consume(1);
                 self.mode = Mode::Array { first: true };
@@ -210,21 +214,6 @@ impl<R: BufRead> JsonSource<R> {
         Ok(if is_too_long { Line::TooLong } else { Line::Whole })
     }
 
-    fn skip_byte_order_mark(&mut self) -> Result<(), SourceError> {
-        for &expected in BYTE_ORDER_MARK {
-            let bytes = fill(&mut self.input).map_err(|error| SourceError::unreadable(1, &error))?;
-            match bytes.first() {
-                Some(&byte) if byte == expected => self.input.consume(1),
-                Some(0xfe | 0xff) => {
-                    return Err(SourceError::fatal(1, "UTF-16", "text in UTF-8", "save the file as UTF-8"));
-                }
-                // A text that begins with half of the mark is no UTF-8; the reader says so of what is left.
-                _ => break,
-            }
-        }
-        Ok(())
-    }
-
     /// Skips white space and shows the byte after it.
     fn skip_blanks(&mut self) -> Result<Option<u8>, SourceError> {
         loop {
@@ -255,16 +244,4 @@ impl<R: BufRead> JsonSource<R> {
             "the file is cut off: supply all of it",
         )
     }
-}
-
-/// The bytes at hand, after interruptions.
-fn fill<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
-    loop {
-        match input.fill_buf() {
-            Ok(_) => break,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    input.fill_buf()
 }

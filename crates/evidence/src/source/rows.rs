@@ -2,10 +2,11 @@
 
 use std::io::{self, BufRead, Read};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::{ByteRecord, ReaderBuilder, Terminator};
 use karat_core::json;
 
-use super::{RawItem, SourceError};
+use super::{RawItem, SourceError, skip_byte_order_mark};
+use crate::check::EXACT;
 use crate::kind::FactType;
 use crate::kinds::fact_table::Columns;
 use crate::problem::quoted;
@@ -31,7 +32,13 @@ pub(super) struct RowSource<R> {
 
 impl<R: BufRead> RowSource<R> {
     pub(super) fn new(input: R, wanted: &[(String, FactType)], limit: usize) -> Self {
-        let rows = ReaderBuilder::new().has_headers(false).from_reader(Limited { input, left: 0 });
+        // Only the line feed ends a row (a carriage return before it is cut off here), so that lines can be counted;
+        // the number of cells is checked here too, because a row of a lone carriage return is a blank line.
+        let rows = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .terminator(Terminator::Any(b'\n'))
+            .from_reader(Limited::new(input));
         Self {
             rows,
             wanted: Columns::new(wanted, ""),
@@ -63,17 +70,32 @@ impl<R: BufRead> RowSource<R> {
 
     fn next_row(&mut self) -> Result<Option<u64>, SourceError> {
         if self.header.is_none() {
-            let Some(line) = self.read_record()? else { return Err(SourceError::empty()) };
+            skip_byte_order_mark(&mut self.rows.get_mut().input)?;
+            let Some(line) = self.read_record()? else { return Err(SourceError::empty("the file is empty")) };
             self.header = Some(self.read_header(line)?);
         }
         let Some(line) = self.read_record()? else {
-            return if self.rows_seen { Ok(None) } else { Err(SourceError::empty()) };
+            return if self.rows_seen {
+                Ok(None)
+            } else {
+                Err(SourceError::empty("the file has no row but the header"))
+            };
         };
         self.rows_seen = true;
         let header = self.header.as_deref().unwrap_or_default();
+        if self.record.len() != header.len() {
+            let found = format!("{} in the row", count(self.record.len()));
+            let expected = format!("{} as in the header", count(header.len()));
+            return Err(SourceError::skipped(
+                line,
+                found,
+                expected,
+                "put a text with commas in double quotes",
+            ));
+        }
         self.object.clear();
         self.object.push(b'{');
-        for ((name, cell), bytes) in header.iter().zip(&self.record) {
+        for ((name, cell), bytes) in header.iter().zip(cells(&self.record)) {
             let Ok(text) = std::str::from_utf8(bytes) else {
                 let found =
                     format!("bytes that are not UTF-8 in the column {}", String::from_utf8_lossy(name));
@@ -96,7 +118,7 @@ impl<R: BufRead> RowSource<R> {
 
     fn read_header(&self, line: u64) -> Result<Vec<(Vec<u8>, Cell)>, SourceError> {
         let mut header = Vec::new();
-        for (at, bytes) in self.record.iter().enumerate() {
+        for (at, bytes) in cells(&self.record).enumerate() {
             let refuse = |found: String, mend: &str| {
                 Err(SourceError::fatal(line, found, "a name of its own for each column", mend))
             };
@@ -117,37 +139,57 @@ impl<R: BufRead> RowSource<R> {
         Ok(header)
     }
 
-    /// Reads the next record, and says in which line it begins.
+    /// Reads the next record that is not blank, and says in which line it begins.
     fn read_record(&mut self) -> Result<Option<u64>, SourceError> {
-        // The parser reads ahead by its own buffer, so a record may take that much beyond the limit.
-        self.rows.get_mut().left = (self.limit as u64).saturating_add(1 << 16);
-        let line = self.rows.position().line();
-        match self.rows.read_byte_record(&mut self.record) {
-            Ok(false) => Ok(None),
-            Ok(true) => {
-                let line = self.record.position().map_or(line, csv::Position::line);
-                if self.record.as_slice().len() > self.limit {
-                    return Err(SourceError::too_long(line, self.limit));
-                }
-                Ok(Some(line))
+        loop {
+            // The parser reads ahead by its own buffer, so a record may take that much beyond the limit.
+            self.rows.get_mut().left = (self.limit as u64).saturating_add(1 << 16);
+            match self.rows.read_byte_record(&mut self.record) {
+                Ok(false) => return Ok(None),
+                Ok(true) => {}
+                Err(error) => return Err(explain(&error, self.rows.position().line())),
             }
-            Err(error) => Err(explain(&error, line)),
+            let line = self.first_line();
+            if self.record.as_slice().len() > self.limit {
+                return Err(SourceError::too_long(line, self.limit));
+            }
+            if self.rows.get_ref().has_open_quote() {
+                let mend = "close it; a double quote within a text is written twice";
+                return Err(SourceError::fatal(line, "a double quote that is not closed", "its end", mend));
+            }
+            if self.record.as_slice() != b"\r" {
+                return Ok(Some(line));
+            }
         }
     }
+
+    /// The line in which the record begins, told from the line after it: the parser's own count does not know of the
+    /// blank lines before a record.
+    fn first_line(&self) -> u64 {
+        let after = self.rows.position();
+        let input = self.rows.get_ref();
+        let is_last_line_open = after.byte() == input.total && input.last != b'\n';
+        let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
+        after.line().saturating_sub(inside + u64::from(!is_last_line_open))
+    }
+}
+
+fn count(cells: usize) -> String {
+    if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") }
+}
+
+/// The cells of a record; the carriage return before the line feed belongs to none of them.
+fn cells(record: &ByteRecord) -> impl Iterator<Item = &[u8]> {
+    let last = record.len().saturating_sub(1);
+    let cut = move |(at, cell): (usize, _)| {
+        let cell: &[u8] = cell;
+        if at == last { cell.strip_suffix(b"\r").unwrap_or(cell) } else { cell }
+    };
+    record.iter().enumerate().map(cut)
 }
 
 fn explain(error: &csv::Error, line: u64) -> SourceError {
     match error.kind() {
-        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let line = pos.as_ref().map_or(line, csv::Position::line);
-            let mend = "give every row the cells of the header; put a text with commas in double quotes";
-            SourceError::skipped(
-                line,
-                format!("{len} cells"),
-                format!("{expected_len} cells as in the header"),
-                mend,
-            )
-        }
         csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             let found = "a row that is longer than the limit";
             SourceError::fatal(
@@ -168,6 +210,8 @@ fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
     match cell {
         Cell::Fact(FactType::Number) => match parse_number(trimmed) {
             Some(number) => json::write_number(out, number),
+            // With too many digits for a double, which the reader explains.
+            None if is_whole(trimmed) => out.extend_from_slice(trimmed.as_bytes()),
             None => json::write_string(out, text),
         },
         Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("true") => {
@@ -182,18 +226,38 @@ fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
 
 /// A finite decimal; a whole number that a double cannot hold exactly is none.
 fn parse_number(text: &str) -> Option<f64> {
-    /// Every whole number up to here is a double of its own (2^53).
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     let is_decimal =
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
     let number = text.parse::<f64>().ok().filter(|number| is_decimal && number.is_finite())?;
-    (number.abs() <= EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
+    (number.abs() < EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
+}
+
+/// Whether JSON would take the text for a whole number.
+fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A stream that fails when one record asks for too many bytes, such as after a quote that is never closed.
 struct Limited<R> {
     input: R,
+    /// How much the record that is being read may still take.
     left: u64,
+    total: u64,
+    last: u8,
+    has_odd_quotes: bool,
+    has_ended: bool,
+}
+
+impl<R> Limited<R> {
+    fn new(input: R) -> Self {
+        Self { input, left: 0, total: 0, last: b'\n', has_odd_quotes: false, has_ended: false }
+    }
+
+    /// Whether the last record goes on to the end of the stream because of a quote: the parser does not tell.
+    fn has_open_quote(&self) -> bool {
+        self.has_ended && self.has_odd_quotes
+    }
 }
 
 impl<R: Read> Read for Limited<R> {
@@ -204,6 +268,11 @@ impl<R: Read> Read for Limited<R> {
         let allowed = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         let read = self.input.read(buffer.get_mut(..allowed).unwrap_or_default())?;
         self.left -= read as u64;
+        self.total += read as u64;
+        self.has_ended = read == 0 && allowed > 0;
+        let bytes = buffer.get(..read).unwrap_or_default();
+        self.has_odd_quotes ^= bytes.iter().filter(|&&byte| byte == b'"').count() % 2 == 1;
+        self.last = read.checked_sub(1).and_then(|last| buffer.get(last).copied()).unwrap_or(self.last);
         Ok(read)
     }
 }

@@ -1,1 +1,257 @@
 //! Tests of the sources.
+
+use std::io::{BufReader, Read};
+
+use insta::assert_snapshot;
+
+use super::*;
+
+/// A stream that gives a few bytes at a time.
+struct Slowly<'a>(&'a [u8], usize);
+
+impl Read for Slowly<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.1.min(buffer.len()).min(self.0.len());
+        let (now, later) = self.0.split_at(count);
+        buffer[..count].copy_from_slice(now);
+        self.0 = later;
+        Ok(count)
+    }
+}
+
+fn cut<R: BufRead>(input: R, layout: Layout, limit: usize) -> Vec<String> {
+    let wanted = [("n".to_owned(), FactType::Number), ("b".to_owned(), FactType::Boolean)];
+    let mut source = Source::new(input, layout, &wanted, limit);
+    let mut found = Vec::new();
+    while let Some(item) = source.next_item() {
+        found.push(match item {
+            Ok(item) => format!("{}: {}", item.line, String::from_utf8_lossy(item.bytes)),
+            Err(error) => format!("{} {error}", if error.resumable { "skipped" } else { "fatal" }),
+        });
+        assert!(found.len() < 1000, "the source does not end");
+    }
+    assert!(source.next_item().is_none(), "the end is final");
+    found
+}
+
+/// What is found must not depend on how the bytes arrive.
+fn items(text: &str, layout: Layout, limit: usize) -> String {
+    let whole = cut(text.as_bytes(), layout, limit);
+    for chunk in [1, 3] {
+        let slow = BufReader::with_capacity(chunk, Slowly(text.as_bytes(), chunk));
+        assert_eq!(cut(slow, layout, limit), whole, "in chunks of {chunk}");
+    }
+    whole.join("\n")
+}
+
+fn auto(text: &str) -> String {
+    items(text, Layout::Auto, 100)
+}
+
+#[test]
+fn json_lines() {
+    assert_eq!(auto("{\"a\":1}\n{\"a\":2}\n"), "1: {\"a\":1}\n2: {\"a\":2}");
+    assert_eq!(
+        auto("\u{feff}\r\n {\"a\":1} \r\n\r\n\t\n{\"a\":\n{\"a\":3}"),
+        "2: {\"a\":1}\n5: {\"a\":\n6: {\"a\":3}"
+    );
+    // A first line that is cut off in the middle of a value does not swallow the others.
+    assert_eq!(auto("{\"a\":\"x\n{\"a\":2}\n"), "1: {\"a\":\"x\n2: {\"a\":2}");
+    assert_eq!(items("{\n{\"a\":2}\n", Layout::JsonLines, 100), "1: {\n2: {\"a\":2}");
+    assert_eq!(items("[1]\n[2]\n", Layout::JsonLines, 100), "1: [1]\n2: [2]");
+}
+
+#[test]
+fn documents_over_many_lines() {
+    assert_eq!(auto("\n{\n \"a\": \"}\\\"\",\n \"b\": [\n]}\n"), "2: {\n \"a\": \"}\\\"\",\n \"b\": [\n]}");
+    assert_eq!(auto("{\n\"a\": 1}\n\n{\"b\":\n2}"), "1: {\n\"a\": 1}\n4: {\"b\":\n2}");
+    assert_eq!(auto("{\"a\": {\n}}"), "1: {\"a\": {\n}}");
+}
+
+#[test]
+fn arrays_of_items() {
+    assert_eq!(auto("[]"), "");
+    assert_eq!(auto("[{\"a\":1},{\"a\":[2]}]\n"), "1: {\"a\":1}\n1: {\"a\":[2]}");
+    assert_eq!(
+        auto("\n[\n {\"a\":\n1}\n ,\n {\"a\":2}, 3, \"x\", true ]"),
+        "3: {\"a\":\n1}\n6: {\"a\":2}\n6: 3\n6: \"x\"\n6: true"
+    );
+}
+
+#[test]
+fn what_cannot_be_cut_is_told() {
+    let told: Vec<String> = [
+        "",
+        " \n\n",
+        "\u{feff}",
+        "{\n\"a\": 1",
+        "[{\"a\":1}",
+        "[{\"a\":1},",
+        "[{\"a\":1},]",
+        "[,]",
+        "[{\"a\":1} {\"a\":2}]",
+        "[{\"a\":1}]\nx",
+        "[{\"a\":1",
+    ]
+    .iter()
+    .map(|text| format!("{text:?}\n{}", auto(text)))
+    .collect();
+    assert_snapshot!(told.join("\n\n"), @r#"
+    ""
+    fatal $: found nothing, expected at least one evidence item; the file is empty (line 1)
+
+    " \n\n"
+    fatal $: found nothing, expected at least one evidence item; the file is empty (line 1)
+
+    "\u{feff}"
+    fatal $: found nothing, expected at least one evidence item; the file is empty (line 1)
+
+    "{\n\"a\": 1"
+    fatal $: found the end of the file, expected the rest of the item that begins here; the file is cut off: supply all of it (line 1)
+
+    "[{\"a\":1}"
+    1: {"a":1}
+    fatal $: found the end of the file, expected `]` at the end of the array; the file is cut off: supply all of it (line 1)
+
+    "[{\"a\":1},"
+    1: {"a":1}
+    fatal $: found the end of the file, expected `]` at the end of the array; the file is cut off: supply all of it (line 1)
+
+    "[{\"a\":1},]"
+    1: {"a":1}
+    fatal $: found `]`, expected an item (line 1)
+
+    "[,]"
+    fatal $: found `,`, expected an item (line 1)
+
+    "[{\"a\":1} {\"a\":2}]"
+    1: {"a":1}
+    fatal $: found `{`, expected `,` or `]` between the items of the array (line 1)
+
+    "[{\"a\":1}]\nx"
+    1: {"a":1}
+    fatal $: found `x`, expected the end of the file after the array (line 2)
+
+    "[{\"a\":1"
+    fatal $: found the end of the file, expected the rest of the item that begins here; the file is cut off: supply all of it (line 1)
+    "#);
+    let mut utf16 = Source::new(&b"\xff\xfe{\0"[..], Layout::Auto, &[], 100);
+    assert_snapshot!(utf16.next_item().unwrap().unwrap_err(), @"$: found UTF-16, expected text in UTF-8; save the file as UTF-8 (line 1)");
+}
+
+#[test]
+fn items_beyond_the_limit_are_passed_over() {
+    let long = "x".repeat(50);
+    let lines = format!("{{\"a\":1}}\n{{\"a\":\"{long}\"}}\n{{\"a\":3}}\n{{\"a\":\"{long}\"}}");
+    assert_snapshot!(items(&lines, Layout::Auto, 20), @r#"
+    1: {"a":1}
+    skipped $: found an item of more than 20 bytes, expected a shorter item; raise the limit, or leave out what is not scored (line 2)
+    3: {"a":3}
+    skipped $: found an item of more than 20 bytes, expected a shorter item; raise the limit, or leave out what is not scored (line 4)
+    "#);
+    let array = format!("[{{\"a\":1}},\n{{\"a\":\"{long}\"}},\n{{\"a\":3}}]");
+    assert_snapshot!(items(&array, Layout::Auto, 20), @r#"
+    1: {"a":1}
+    skipped $: found an item of more than 20 bytes, expected a shorter item; raise the limit, or leave out what is not scored (line 2)
+    3: {"a":3}
+    "#);
+    let first = format!("{{\"a\":\"{long}\"}}\n{{\"a\":2}}\n");
+    assert_snapshot!(items(&first, Layout::Auto, 20), @r#"
+    skipped $: found an item of more than 20 bytes, expected a shorter item; raise the limit, or leave out what is not scored (line 1)
+    2: {"a":2}
+    "#);
+    // The limit is that of the item, without the line break and the white space around it.
+    assert_eq!(items("{\"a\":12345}\r\n{\"a\":1}\r\n", Layout::Auto, 11), "1: {\"a\":12345}\n2: {\"a\":1}");
+    assert!(items("{\"a\":123456}\r\n{\"a\":1}\r\n", Layout::Auto, 11).starts_with("skipped"));
+}
+
+#[test]
+fn a_long_line_is_not_held_in_memory() {
+    let mut source = JsonSource::new(BufReader::new(io::repeat(b'x').take(50_000_000)), true, 1000);
+    assert!(source.next_item().unwrap().unwrap_err().resumable);
+    assert!(source.next_item().is_none());
+    assert!(source.held() <= 4096, "{} bytes", source.held());
+}
+
+#[test]
+fn rows_of_a_table() {
+    let table = "\u{feff}subject,n,b,\"no\"\"te\"\r\nx, 1.50,True,7\r\n\r\ny,,,\r\n\"z\nz\",+2e1,false,\" \"\r\nw,.5,FALSE,\n";
+    assert_snapshot!(items(table, Layout::Csv, 100), @r#"
+    2: {"subject":"x","n":1.5,"b":true,"no\"te":"7"}
+    4: {"subject":"y"}
+    5: {"subject":"z\nz","n":20,"b":false,"no\"te":" "}
+    7: {"subject":"w","n":0.5,"b":false}
+    "#);
+}
+
+#[test]
+fn tables_that_are_none_are_told() {
+    let told: Vec<String> = [
+        "",
+        "subject,n\n",
+        "subject,n\na\nb,1\nc,1,2\n",
+        "subject,,n\na,1,2\n",
+        "n,m,n\n1,2,3\n",
+        "subject\n\"never closed",
+        "subject\n\"closed\"\n\"never\nclosed\n",
+    ]
+    .iter()
+    .map(|text| format!("{text:?}\n{}", items(text, Layout::Csv, 100)))
+    .collect();
+    assert_snapshot!(told.join("\n\n"), @r#"
+    ""
+    fatal $: found nothing, expected at least one evidence item; the file is empty (line 1)
+
+    "subject,n\n"
+    fatal $: found nothing, expected at least one evidence item; the file has no row but the header (line 1)
+
+    "subject,n\na\nb,1\nc,1,2\n"
+    skipped $: found 1 cell in the row, expected 2 cells as in the header; put a text with commas in double quotes (line 2)
+    3: {"subject":"b","n":1}
+    skipped $: found 3 cells in the row, expected 2 cells as in the header; put a text with commas in double quotes (line 4)
+
+    "subject,,n\na,1,2\n"
+    fatal $: found no name for column 2, expected a name of its own for each column; name it in the first row (line 1)
+
+    "n,m,n\n1,2,3\n"
+    fatal $: found the column `n` a second time, expected a name of its own for each column; remove one of them (line 1)
+
+    "subject\n\"never closed"
+    fatal $: found a double quote that is not closed, expected its end; close it; a double quote within a text is written twice (line 2)
+
+    "subject\n\"closed\"\n\"never\nclosed\n"
+    2: {"subject":"closed"}
+    fatal $: found a double quote that is not closed, expected its end; close it; a double quote within a text is written twice (line 2)
+    "#);
+    let mut latin = Source::new(&b"subject\ncaf\xe9\nb\n"[..], Layout::Csv, &[], 100);
+    assert_snapshot!(latin.next_item().unwrap().unwrap_err(), @r#"$: found bytes that are not UTF-8 in the column "subject", expected text in UTF-8; save the file as UTF-8 (line 2)"#);
+    assert!(latin.next_item().unwrap().is_ok());
+}
+
+#[test]
+fn a_quote_that_is_never_closed_does_not_fill_the_memory() {
+    let head: &[u8] = b"subject\n\"";
+    let endless = BufReader::new(head.chain(io::repeat(b'x')));
+    let found = cut(endless, Layout::Csv, 100_000);
+    assert_snapshot!(found.join("\n"), @"fatal $: found a row that is longer than the limit, expected a shorter row; close the double quotes that it opens, or raise the limit (line 2)");
+}
+
+#[test]
+fn the_ending_of_a_name_tells_the_layout() {
+    for (name, layout) in [
+        ("a.csv", Layout::Csv),
+        ("a.CSV", Layout::Csv),
+        ("a.jsonl", Layout::JsonLines),
+        ("a.ndjson", Layout::JsonLines),
+        ("a.json", Layout::Auto),
+        ("csv", Layout::Auto),
+    ] {
+        assert_eq!(Layout::of_path(Path::new(name)), layout, "{name}");
+    }
+}
+
+#[test]
+fn a_folder_is_no_file() {
+    let error = Source::open(Path::new(env!("CARGO_MANIFEST_DIR")), &[], 100).map(|_| ()).unwrap_err();
+    assert!(error.to_string().ends_with("is a folder: name a file in it"), "{error}");
+}
