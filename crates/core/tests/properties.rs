@@ -379,11 +379,11 @@ fn a_challenge_picks_what_its_formulas_need() {
     }
     // Read by the place it had in the palette, `solved` would be another dimension here.
     let scorer = Scorer::new(challenge("joint = 0.4\nsolved = 0.1\nneat = 0.5\n").unwrap()).unwrap();
-    let facts = [Fact::Number(0.6), Fact::Number(0.5), Fact::Number(1.0)];
+    let facts = [Fact::Number(0.6), Fact::Number(0.9), Fact::Number(1.0)];
     scored(&scorer, &facts, |record| {
         let readings: Vec<Option<i64>> =
             record.dimensions.iter().map(|dimension| dimension.reading).collect();
-        assert_eq!(readings, [Some(300_000_000), Some(600_000_000), Some(500_000_000)]);
+        assert_eq!(readings, [Some(540_000_000), Some(600_000_000), Some(900_000_000)]);
         assert_eq!(record.tier.as_ref().and_then(|tier| tier.name), Some("solid"));
     });
 }
