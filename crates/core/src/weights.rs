@@ -69,7 +69,10 @@ impl Weighting {
                 let unit = |weight: &dyn Fn(usize) -> Decimal| {
                     members.iter().fold(0, |unit, &at| gcd(unit, weight(at).millionths())).max(1)
                 };
-                let cover_unit = unit(&own);
+                let sum: i64 = members.iter().map(|&at| own(at).millionths()).sum();
+                // A weighted sum counts in millionths; where its coverage may too, the two are one column of numbers.
+                let millionths = mean == Mean::WeightedSum && sum <= MOST_WEIGHT_UNITS;
+                let cover_unit = if millionths { 1 } else { unit(&own) };
                 let unit = if mean == Mean::WeightedMean { unit(&used) } else { 1 };
                 for &at in &members {
                     let weights =
