@@ -1,5 +1,6 @@
 //! The program from outside: what it prints, what it refuses, what it promises.
 
+mod cards;
 mod common;
 mod conform;
 mod help;
