@@ -4,6 +4,7 @@ mod cards;
 mod common;
 mod conform;
 mod help;
+mod real;
 mod refusals;
 mod screens;
 #[cfg(target_os = "linux")]
