@@ -153,8 +153,11 @@ impl Trial {
         let mut card = scorer.card().clone();
         let dimension = card.dimensions.get_mut(at)?;
         let fact = Symbol::Fact(card.facts.len());
-        dimension.formula =
-            Formula { text: String::new(), span: 0..0, expr: Expr { kind: ExprKind::Name(fact), span: 0..0 } };
+        dimension.formula = Formula {
+            text: String::new(),
+            span: 0..0,
+            expr: Expr { kind: ExprKind::Name(fact), span: 0..0 },
+        };
         // Whoever measures it shows that it applies. Its gate speaks of other evidence and stays as it is.
         dimension.applies = None;
         card.facts.push(FactDeclaration {
