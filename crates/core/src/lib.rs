@@ -8,6 +8,7 @@ mod bounds;
 pub mod check;
 pub mod diagnostic;
 pub mod evaluate;
+pub mod explain;
 pub mod facts;
 pub mod formula;
 pub mod json;
