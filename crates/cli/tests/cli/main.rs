@@ -3,6 +3,7 @@
 mod cards;
 mod common;
 mod conform;
+mod docs;
 mod help;
 mod real;
 mod refusals;
