@@ -5,9 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::diagnostic::nearest;
-use crate::json::write_string;
+use crate::json::{write_option, write_string};
 use crate::number::{Decimal, write_json};
-use crate::record::write_option;
 use crate::scorecard::{Mean, Scorecard, WeightSum};
 
 /// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).

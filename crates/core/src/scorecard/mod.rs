@@ -126,6 +126,18 @@ pub enum Publish {
     HalfUp,
 }
 
+impl Publish {
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Floor => "floor",
+            Self::HalfUp => "half-up",
+        }
+    }
+}
+
 /// What weights must sum to: `|sum - target| <= tolerance`, exact and inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WeightSum {
