@@ -128,18 +128,8 @@ pub fn kind(card: &Scorecard) -> Result<Kind, Failure> {
 }
 
 /// The facts of a card, as a reader wants them named.
-pub fn wanted(card: &Scorecard) -> Vec<(String, karat_evidence::FactType)> {
-    card.facts
-        .iter()
-        .map(|fact| {
-            let fact_type = match fact.kind {
-                FactType::Number => karat_evidence::FactType::Number,
-                FactType::Boolean => karat_evidence::FactType::Boolean,
-                FactType::Text => karat_evidence::FactType::Text,
-            };
-            (fact.name.clone(), fact_type)
-        })
-        .collect()
+pub fn wanted(card: &Scorecard) -> Vec<(String, FactType)> {
+    card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect()
 }
 
 fn cannot_supply(card: &Scorecard, unknown: &[UnknownFact]) -> Failure {

@@ -1,4 +1,5 @@
-//! How long it takes to read one reasoning trace of about two kilobytes: parse, check, canonical form, digest.
+//! How long it takes to read one reasoning trace of about two kilobytes (parse, check, canonical form, digest), and how many
+//! lines of such traces become records in a second, one core, everything included but the file system.
 //!
 //! Run with `cargo bench -p karat-evidence`. The smallest time of several rounds is the one that other work on the
 //! machine disturbed least.
@@ -6,7 +7,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Digest;
+use karat_core::scorecard::Scorecard;
 use karat_evidence::source::{Layout, Source};
 use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
 
@@ -44,6 +47,46 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         println!("{name:>24}: {} ns", times.min().unwrap_or_default());
     }
+    lines_to_records(&trace)
+}
+
+/// JSON lines in, canonical records out, as `karat score --json` does.
+fn lines_to_records(trace: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let card = Scorecard::parse(include_str!("../../../scorecards/trace/1.0.0.toml"), &|_| None)
+        .map_err(|refused| format!("{refused:?}"))?;
+    let wanted: Vec<(String, FactType)> =
+        card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect();
+    let scorer = Scorer::new(card).map_err(|refused| refused.to_string())?;
+    let mut work = Workspace::new(&scorer);
+    let mut reader = Reader::new(Kind::ReasoningTrace, &wanted, ReaderOptions::default())
+        .map_err(|unknown| format!("{unknown:?}"))?;
+    let lines = format!("{trace}\n").repeat(READS);
+    let mut best = f64::INFINITY;
+    let mut out = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut source = Source::new(lines.as_bytes(), Layout::JsonLines, &[], 1 << 20);
+        let start = Instant::now();
+        let mut records = 0;
+        while let Some(item) = source.next_item() {
+            let item = item.map_err(|error| error.problem.to_string())?;
+            let evidence = reader.read(item.bytes).map_err(|problems| problems.to_string())?;
+            let record = scorer
+                .score(&mut work, &evidence.item(), &Context::default())
+                .map_err(|e| format!("{e:?}"))?;
+            out.clear();
+            record.write(&mut out);
+            records += black_box(&out).len().min(1);
+        }
+        assert_eq!(records, READS);
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    println!(
+        "{:>24}: {:.0} lines/s, {} bytes in, {} bytes out",
+        "lines to records",
+        READS as f64 / best,
+        trace.len(),
+        out.len()
+    );
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! The kinds of evidence and the facts that each can supply.
 
+pub use karat_core::scorecard::FactType;
+
 use crate::kinds::agent_dimensions::Dimensions;
 use crate::kinds::arena_match::MatchFacts;
 use crate::kinds::reasoning_trace::TraceFacts;
@@ -18,28 +20,6 @@ pub enum Kind {
     AgentDimensions,
     /// A flat table of the user's own facts.
     Facts,
-}
-
-/// What sort of value a fact is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FactType {
-    /// A finite number.
-    Number,
-    /// True or false.
-    Boolean,
-    /// A text.
-    Text,
-}
-
-impl FactType {
-    /// The name as scorecards write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Number => "number",
-            Self::Boolean => "boolean",
-            Self::Text => "text",
-        }
-    }
 }
 
 /// One fact of a kind's vocabulary.

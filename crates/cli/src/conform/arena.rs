@@ -161,10 +161,6 @@ pub fn finalize_breakdown(given: &Given<'_>) -> Result<Value, String> {
 
 /// The scorer of a challenge.
 fn challenge(palette: &Scorecard, chosen: &[DimensionInfo]) -> Result<Scorer, String> {
-    let unknown = |keys: Vec<String>| {
-        let known: Vec<&str> = palette.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
-        format!("the palette has no `{}`; it has {}", keys.join("`, `"), known.join(", "))
-    };
-    let card = family::challenge(palette, chosen).map_err(unknown)?;
+    let card = family::challenge(palette, chosen).map_err(|problems| problems.join("; "))?;
     Scorer::new(card).map_err(|error| error.to_string())
 }

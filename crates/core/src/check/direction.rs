@@ -92,8 +92,12 @@ fn of_fact(declared: &Declared<'_>, fact: usize, let_roots: &[Vec<Symbol>]) -> D
     let everywhere = declared.plain();
     for (at, dimension) in card.dimensions.iter().enumerate() {
         if has_weight(card, at) {
-            trace.composite =
-                trace.composite.join(trace.readings.get(at).copied().unwrap_or(Direction::Both));
+            let reading = trace.readings.get(at).copied().unwrap_or(Direction::Both);
+            trace.composite = trace.composite.join(reading);
+            if reading == Direction::Both {
+                // The fact may decide whether there is a reading.
+                trace.coverage = Direction::Both;
+            }
             let applies = dimension.applies.as_ref();
             let applies = applies.map_or(Direction::Flat, |applies| trace.of_formula(applies, &everywhere));
             if applies != Direction::Flat {
@@ -104,13 +108,28 @@ fn of_fact(declared: &Declared<'_>, fact: usize, let_roots: &[Vec<Symbol>]) -> D
     trace.score = trace.composite;
     let score = Expr { kind: ExprKind::Name(Symbol::Score), span: 0..1 };
     for rule in &card.rules {
-        trace.score = trace.of_choice(&rule.when.expr, &rule.set.expr, &score, &everywhere);
+        let parts = [&rule.when.expr, &rule.set.expr];
+        let applied = trace.of_choice(&rule.when.expr, &rule.set.expr, &score, &everywhere);
+        trace.score = if !parts.iter().any(|part| may_lack_value(part, &everywhere)) {
+            applied
+        } else if parts.iter().any(|part| trace.of(part, &everywhere) == Direction::Both) {
+            Direction::Both
+        } else {
+            // What proves a direction other than "both" also proves that the fact does not decide whether there is a value:
+            // the rule runs, or the score stays, for all of its values.
+            applied.join(trace.score)
+        };
     }
     for gate in card.gates.iter().filter(|gate| gate.cap.is_some()) {
         // A cap never raises the score, and what is capped moves as the score does.
         trace.score = trace.score.join(trace.of_formula(&gate.when, &everywhere).flip());
     }
     trace.score
+}
+
+/// Whether a formula may be missing or fail, so that the rule, gate or dimension does without it.
+fn may_lack_value(expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
+    evaluate_known(expr, inside).1 != Known::Surely || may_fail(expr, inside)
 }
 
 /// Whether a dimension can count at all.
@@ -144,12 +163,16 @@ impl Trace<'_, '_> {
 
     /// The direction of a reading: of its value where the gate is open, and of the step from 0 at the gate.
     fn of_dimension(&self, dimension: &Dimension) -> Direction {
-        let Some(inside) = self.declared.scored(dimension) else { return Direction::Flat };
         let everywhere = self.declared.plain();
         let of = |condition: &Option<Formula>| {
             condition.as_ref().map_or(Direction::Flat, |formula| self.of_formula(formula, &everywhere))
         };
         let (applies, gate) = (of(&dimension.applies), of(&dimension.when));
+        let Some(inside) = self.declared.scored(dimension) else {
+            // Never scored: gated, out, or without a value where a condition has none.
+            let fixed = applies == Direction::Flat && gate == Direction::Flat;
+            return if fixed { Direction::Flat } else { Direction::Both };
+        };
         let value = self.of_formula(&dimension.formula, &inside);
         if applies != Direction::Flat
             || (gate != Direction::Flat && may_fail(&dimension.formula.expr, &inside))
@@ -262,8 +285,8 @@ impl Trace<'_, '_> {
         inside: &Narrowed<'_>,
     ) -> Direction {
         let switch = self.of(condition, inside);
-        // Where the condition fails neither branch is taken, whatever its interval says.
-        if switch != Direction::Flat && may_fail(condition, inside) {
+        // Where the condition has no value neither branch is taken, whatever its interval says.
+        if switch == Direction::Both && may_lack_value(condition, inside) {
             return Direction::Both;
         }
         match evaluate(condition, inside).flag() {

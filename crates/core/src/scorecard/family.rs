@@ -121,7 +121,8 @@ pub fn challenge(palette: &Scorecard, chosen: &[DimensionInfo]) -> Result<Scorec
     for info in chosen {
         let known = palette.dimensions.iter().zip(&mut places).find(|(known, _)| known.key == info.key);
         let Some((dimension, place)) = known else {
-            problems.push(format!("`{}` has no dimension `{}`", palette.name(), info.key));
+            let keys: Vec<&str> = palette.dimensions.iter().map(|known| known.key.as_str()).collect();
+            problems.push(format!("the palette has no `{}`; it has {}", info.key, keys.join(", ")));
             continue;
         };
         *place = Some(dimensions.len());

@@ -175,12 +175,24 @@ pub struct FactDeclaration {
 }
 
 /// The type of a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum FactType {
     Number,
     Boolean,
     Text,
+}
+
+impl FactType {
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Text => "text",
+        }
+    }
 }
 
 /// Who reports a fact.

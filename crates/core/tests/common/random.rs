@@ -257,12 +257,7 @@ fn number_within(card: &Scorecard, at: usize, facts: &[Fact<'_>], way: u8, along
         Fact::Number(value) if !super::is_missing(card, other, facts[other]) => Some(value),
         _ => None,
     };
-    let mut low = if declared.min.is_finite() { declared.min } else { -10.0 };
-    for (other, fact) in card.facts.iter().enumerate() {
-        if fact.max_fact == Some(at) {
-            low = low.max(given(other).unwrap_or(low));
-        }
-    }
+    let low = lowest(card, at, &given);
     let bound = declared.max_fact.and_then(given).unwrap_or(f64::INFINITY);
     let high = declared.max.min(bound);
     let high = if high.is_finite() { high } else { low + 20.0 };
@@ -276,4 +271,12 @@ fn number_within(card: &Scorecard, at: usize, facts: &[Fact<'_>], way: u8, along
     let value = if declared.integer { value.floor() } else { value }.clamp(low, high);
     // What the source uses for "not measured" is no measurement.
     if declared.unknown == Some(value) { high } else { value }
+}
+
+/// The lowest number that a fact can be, given those that may not exceed it.
+fn lowest(card: &Scorecard, at: usize, given: &dyn Fn(usize) -> Option<f64>) -> f64 {
+    let min = card.facts[at].min;
+    let bounded = card.facts.iter().enumerate().filter(|(_, fact)| fact.max_fact == Some(at));
+    let parts = bounded.map(|(other, _)| given(other).unwrap_or_else(|| lowest(card, other, given)));
+    parts.fold(if min.is_finite() { min } else { -10.0 }, f64::max)
 }

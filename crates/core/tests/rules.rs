@@ -1,0 +1,284 @@
+//! A guard over `scorecards/`: every released card is sound, lies where its name says, and nothing in it is dead: some item
+//! of the vectors, or of the examples' numbers below, makes each dimension, rule, gate, band and tier act.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use common::{card, facts, files, item, read, root};
+use karat_core::check::check_text;
+use karat_core::diagnostic::Severity;
+use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::record::{ReadingStatus, Record};
+use karat_core::scorecard::Scorecard;
+use serde_json::{Map, Value, json};
+
+fn folder() -> PathBuf {
+    root().join("scorecards")
+}
+
+fn released() -> Vec<PathBuf> {
+    let found = files(&folder(), "toml");
+    assert!(found.len() >= 8, "{found:?}");
+    found
+}
+
+/// Facts that no vector gives: verified matches, opted-out dimensions, incidents, what was not measured.
+fn by_hand(id: &str) -> Vec<Value> {
+    match id {
+        "workflow" => vec![
+            json!({ "output_quality": 1, "steps_completed": 2, "steps_total": 2 }),
+            json!({ "actual_retries": 3, "declared_retry_budget": 1, "timeouts": 1, "hard_failures": 0 }),
+        ],
+        "trace" => {
+            let trace = json!({
+                "step_count": 4, "step_type_count": 2, "thought_count": 2, "tool_step_count": 2, "unique_tool_count": 2,
+                "error_recovery_count": 0, "success": true, "confidence": 0.9, "novelty": 0.75, "task_domain": "code",
+            });
+            let without = |name: &str| with(&trace, &[(name, Value::Null)]);
+            ["step_type_count", "novelty", "unique_tool_count", "confidence"].map(without).to_vec()
+        }
+        "trust" => {
+            let all = |value: f64| -> Value {
+                let scorer = Scorer::new(card(&folder().join("trust/1.0.0.toml"), &folder())).unwrap();
+                let dimensions = scorer.card().dimensions.iter();
+                let mut facts: Map<String, Value> =
+                    dimensions.map(|dimension| (dimension.key.clone(), json!(value))).collect();
+                for key in ["bond_applies", "memoryQuality_applies", "teamwork_applies"] {
+                    facts.insert(key.to_string(), json!(true));
+                }
+                Value::Object(facts)
+            };
+            let good = all(0.95);
+            vec![
+                all(0.5),
+                all(0.7),
+                all(0.8),
+                good.clone(),
+                with(&good, &[("security", json!(0.4))]),
+                with(&good, &[("security", json!(0.2))]),
+                with(&good, &[("security", Value::Null)]),
+                with(&good, &[("critical_incident_open", json!(true))]),
+                with(
+                    &good,
+                    &[
+                        ("bond_applies", json!(false)),
+                        ("memoryQuality_applies", json!(false)),
+                        ("teamwork_applies", json!(false)),
+                    ],
+                ),
+            ]
+        }
+        _ => {
+            let scores = |value: u32| {
+                json!({
+                    "correctness_score": value, "completeness_score": value, "precision_score": value,
+                    "methodology_score": value, "code_quality_score": value, "analysis_score": value,
+                    "time_used_seconds": 30, "time_limit_seconds": 120, "verified": true, "total_tokens": 4000, "llm_calls": 6,
+                    "tool_calls": 9, "token_budget": 10000, "max_llm_calls": 20, "max_tool_calls": 20,
+                })
+            };
+            vec![
+                scores(200),
+                scores(500),
+                scores(900),
+                with(&scores(900), &[("verified", json!(false))]),
+                json!({}),
+            ]
+        }
+    }
+}
+
+fn with(facts: &Value, other: &[(&str, Value)]) -> Value {
+    let mut facts = facts.clone();
+    for (name, value) in other {
+        facts[*name] = value.clone();
+    }
+    facts
+}
+
+/// The facts of the vectors that score an item under a card.
+fn from_vectors(id: &str) -> Vec<Value> {
+    let lines = |name: &str, function: &str| -> Vec<Value> {
+        let text = read(&root().join("vectors").join(name));
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line["fn"] == function).map(|line| line["input"].clone()).collect()
+    };
+    match id {
+        "workflow" => {
+            let given = lines("workflow.jsonl", "workflow.score").into_iter();
+            given
+                .map(|run| {
+                    let (total, retries) = (run["total_steps"].clone(), run["unplanned_retries"].clone());
+                    let counted = [("steps_total", total), ("actual_retries", retries)];
+                    with(&with(&run, &counted), &[("declared_retry_budget", json!(0))])
+                })
+                .collect()
+        }
+        "trace" => lines("trace.jsonl", "evaluate").iter().map(trace_facts).collect(),
+        "trust" => {
+            let given = lines("trust.jsonl", "composite_covered").into_iter();
+            given.map(|line| numbers(line["dimensions"].as_object().unwrap(), "")).collect()
+        }
+        _ => {
+            let given = lines("arena.jsonl", "weighted_total").into_iter();
+            given.map(|line| numbers(line["raw"].as_object().unwrap(), "_score")).collect()
+        }
+    }
+}
+
+/// Numbers that may be written as texts, by name and suffix.
+fn numbers(given: &Map<String, Value>, suffix: &str) -> Value {
+    let number = |value: &Value| match value {
+        Value::String(text) => json!(text.parse::<f64>().unwrap()),
+        other => other.clone(),
+    };
+    Value::Object(given.iter().map(|(key, value)| (format!("{key}{suffix}"), number(value))).collect())
+}
+
+/// The counts of a trace.
+fn trace_facts(line: &Value) -> Value {
+    let trace = &line["trace"];
+    let steps = trace["steps"].as_array().unwrap();
+    let kinds: Vec<&Value> = steps.iter().map(|step| &step["type"]).collect();
+    let tools: Vec<&Value> =
+        steps.iter().map(|step| &step["tool"]["name"]).filter(|tool| !tool.is_null()).collect();
+    let distinct =
+        |values: &[&Value]| values.iter().map(|value| value.to_string()).collect::<BTreeSet<_>>().len();
+    let count = |kind: &str| kinds.iter().filter(|it| **it == kind).count();
+    json!({
+        "step_count": steps.len(),
+        "step_type_count": distinct(&kinds),
+        "thought_count": count("thought"),
+        "tool_step_count": tools.len(),
+        "unique_tool_count": distinct(&tools),
+        "error_recovery_count": count("error_recovery"),
+        "success": trace["metadata"]["success"],
+        "confidence": trace["outcome"]["confidence"],
+        "novelty": line["max_similarity"].as_f64().map(|similarity| 1.0 - similarity.clamp(0.0, 1.0)),
+        "task_domain": trace["metadata"]["task_domain"],
+    })
+}
+
+/// What a card can do, and what of it some record did.
+#[derive(Default)]
+struct Exercised {
+    can: BTreeSet<String>,
+    did: BTreeSet<String>,
+}
+
+impl Exercised {
+    fn expect(&mut self, card: &Scorecard) {
+        for dimension in &card.dimensions {
+            let mut statuses = vec!["above 0", "below 1", "missing"];
+            statuses.extend(dimension.when.as_ref().map(|_| "gated"));
+            statuses.extend(dimension.applies.as_ref().map(|_| "not-applicable"));
+            self.can.extend(statuses.iter().map(|status| format!("dimension {} {status}", dimension.key)));
+        }
+        self.can.extend(card.rules.iter().map(|rule| format!("rule {}", rule.name)));
+        self.can.extend(card.gates.iter().map(|gate| format!("gate {}", gate.name)));
+        self.can.extend(card.bands.iter().map(|band| format!("band {}", band.name)));
+        self.can.extend(card.tiers.iter().map(|tier| format!("tier {}", tier.name)));
+    }
+
+    fn note(&mut self, record: &Record<'_>) {
+        for dimension in &record.dimensions {
+            let key = dimension.key;
+            if dimension.status != ReadingStatus::Scored {
+                self.did.insert(format!("dimension {key} {}", dimension.status.name()));
+                continue;
+            }
+            let sides = [
+                (dimension.reading > Some(0), "above 0"),
+                (dimension.reading < Some(1_000_000_000), "below 1"),
+            ];
+            self.did
+                .extend(sides.iter().filter(|side| side.0).map(|side| format!("dimension {key} {}", side.1)));
+        }
+        let moved = record.steps.iter().filter(|step| step.before != step.after);
+        self.did.extend(moved.map(|step| format!("{} {}", step.kind.name(), step.name)));
+        self.did.extend(record.gates.iter().map(|gate| format!("gate {gate}")));
+        self.did.extend(record.band.map(|band| format!("band {band}")));
+        self.did.extend(record.tier.as_ref().and_then(|tier| tier.name).map(|tier| format!("tier {tier}")));
+    }
+
+    fn score(&mut self, scorer: &Scorer, items: &[Value]) {
+        let mut work = Workspace::new(scorer);
+        for given in items {
+            let facts = facts(scorer.card(), given.as_object().unwrap());
+            // Vectors also hold items that must be refused.
+            if let Ok(record) = scorer.score(&mut work, &item(&facts), &Context { as_of: None }) {
+                self.note(&record);
+            }
+        }
+    }
+
+    fn check(&self, name: &str) {
+        let dead: Vec<&String> = self.can.difference(&self.did).collect();
+        assert!(dead.is_empty(), "{name}: no vector and no example exercises {dead:#?}");
+    }
+}
+
+/// Challenges that together pick every dimension of a family.
+fn challenges(family: &Scorecard) -> Vec<Scorer> {
+    let keys: Vec<&str> = family.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
+    let head = format!(
+        "schema = \"karat/scorecard/1\"\nid = \"all\"\nversion = \"1.0.0\"\ntitle = \"All\"\nbase = \"{}\"\n[dims]\n",
+        family.name()
+    );
+    let picks =
+        (0..keys.len()).map(|at| [keys[at], keys[(at + 1) % keys.len()], keys[(at + 2) % keys.len()]]);
+    let texts = picks.map(|[a, b, c]| format!("{head}{a} = 0.5\n{b} = 0.3\n{c} = 0.2\n"));
+    let cards = texts.filter_map(|text| common::card_of(&text, &folder()).ok());
+    cards.map(|card| Scorer::new(card).unwrap()).collect()
+}
+
+#[test]
+fn every_card_is_sound() {
+    for path in released() {
+        let library = |name: &str| {
+            let (id, version) = name.split_once('@')?;
+            std::fs::read_to_string(folder().join(id).join(format!("{version}.toml"))).ok()
+        };
+        let checked = check_text(&read(&path), &library);
+        let bad = checked.diagnostics.iter().filter(|it| it.severity != Severity::Note);
+        let bad: Vec<String> = bad.map(|it| format!("{} {}", it.code, it.message)).collect();
+        assert!(bad.is_empty(), "{}: {bad:#?}", path.display());
+        assert!(checked.card.is_some(), "{}", path.display());
+    }
+}
+
+#[test]
+fn every_card_lies_where_its_name_says() {
+    for path in released() {
+        let card = card(&path, &folder());
+        let place = match &card.base {
+            Some(base) => {
+                let family = base.split('@').next().unwrap();
+                format!("{family}/challenges/{}.toml", card.id)
+            }
+            None => format!("{}/{}.toml", card.id, card.version),
+        };
+        assert_eq!(path, folder().join(place));
+    }
+}
+
+#[test]
+fn nothing_in_a_card_is_dead() {
+    for path in released() {
+        let card = card(&path, &folder());
+        let kind = card.base.as_ref().map_or(card.id.as_str(), |base| base.split('@').next().unwrap());
+        let items = [from_vectors(kind), by_hand(kind)].concat();
+        let mut exercised = Exercised::default();
+        exercised.expect(&card);
+        if card.family.is_some() {
+            challenges(&card).iter().for_each(|scorer| exercised.score(scorer, &items));
+        } else {
+            exercised.score(&Scorer::new(card.clone()).unwrap(), &items);
+        }
+        exercised.check(&card.name());
+    }
+}
