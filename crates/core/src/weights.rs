@@ -5,11 +5,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::diagnostic::nearest;
-use crate::json::write_string;
+use crate::json::{write_option, write_string};
 use crate::number::{Decimal, write_json};
-use crate::record::write_option;
-use crate::scorecard::resolve::{MOST_WEIGHT_UNITS, gcd};
 use crate::scorecard::{Mean, Scorecard, WeightSum};
+
+/// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
+pub(crate) const MOST_WEIGHT_UNITS: i64 = 8_000_000;
+
+/// Greatest common divisor.
+pub(crate) fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.abs()
+}
 
 /// The sum of weights, or none if it is larger than any sum of weights can be.
 #[must_use]
