@@ -4,6 +4,9 @@
 
 use alloc::vec::Vec;
 
+/// The digits of hexadecimal numbers.
+pub(crate) const HEX: &[u8; 16] = b"0123456789abcdef";
+
 /// Appends `text` as a JSON string, escaped as RFC 8785 asks: only `"`, `\` and control characters.
 ///
 /// ```
@@ -12,7 +15,6 @@ use alloc::vec::Vec;
 /// assert_eq!(out, "\"a \\\"b\\\"\\n\\u0001é\"".as_bytes());
 /// ```
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');
     let bytes = text.as_bytes();
     let mut rest = bytes;
@@ -72,4 +74,29 @@ pub fn write_integer(out: &mut Vec<u8>, value: i64) {
         out.push(b'-');
     }
     out.extend_from_slice(digits.get(at..).unwrap_or_default());
+}
+
+/// Appends `true` or `false`.
+pub(crate) fn write_flag(out: &mut Vec<u8>, flag: bool) {
+    out.extend_from_slice(if flag { b"true" } else { b"false" });
+}
+
+/// Appends a value as `write` does, or `null`.
+pub(crate) fn write_option<T>(out: &mut Vec<u8>, value: Option<T>, write: impl FnOnce(&mut Vec<u8>, T)) {
+    match value {
+        Some(value) => write(out, value),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// Appends an array of what `write` appends for each element.
+pub(crate) fn write_list<T>(out: &mut Vec<u8>, list: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
+    out.push(b'[');
+    for (place, element) in list.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        write(element, out);
+    }
+    out.push(b']');
 }

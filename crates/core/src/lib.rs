@@ -4,11 +4,14 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod account;
 mod bounds;
 pub mod check;
 pub mod diagnostic;
 pub mod evaluate;
+pub mod explain;
 pub mod facts;
+mod facts_check;
 pub mod formula;
 pub mod json;
 pub mod number;

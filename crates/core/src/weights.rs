@@ -5,11 +5,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::diagnostic::nearest;
-use crate::json::write_string;
+use crate::json::{write_option, write_string};
 use crate::number::{Decimal, write_json};
-use crate::record::write_option;
-use crate::scorecard::resolve::{MOST_WEIGHT_UNITS, gcd};
 use crate::scorecard::{Mean, Scorecard, WeightSum};
+
+/// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
+pub(crate) const MOST_WEIGHT_UNITS: i64 = 8_000_000;
+
+/// Greatest common divisor.
+pub(crate) fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.abs()
+}
 
 /// The sum of weights, or none if it is larger than any sum of weights can be.
 #[must_use]
@@ -69,7 +79,10 @@ impl Weighting {
                 let unit = |weight: &dyn Fn(usize) -> Decimal| {
                     members.iter().fold(0, |unit, &at| gcd(unit, weight(at).millionths())).max(1)
                 };
-                let cover_unit = unit(&own);
+                let sum: i64 = members.iter().map(|&at| own(at).millionths()).sum();
+                // A weighted sum counts in millionths; where its coverage may too, the two are one column of numbers.
+                let millionths = mean == Mean::WeightedSum && sum <= MOST_WEIGHT_UNITS;
+                let cover_unit = if millionths { 1 } else { unit(&own) };
                 let unit = if mean == Mean::WeightedMean { unit(&used) } else { 1 };
                 for &at in &members {
                     let weights =

@@ -308,7 +308,6 @@ fn inputs_of_another_shape_are_refused_with_their_place() {
         ("workflow.score", json!({"output_quality": 2}), "`output_quality` is 2, expected at most 1"),
         ("workflow.score", json!({"timeouts": 0.5}), "`timeouts` is 0.5, expected a whole number"),
         ("workflow.score", json!({"timeouts": []}), "`input.timeouts` is `[]`, expected a number"),
-        ("weighted_total", pair(0.5, 0.6), "the weights sum to 1.1"),
         ("weighted_total", custom, "the palette has no `style`"),
         (
             "dims",

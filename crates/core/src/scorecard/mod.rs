@@ -7,7 +7,7 @@ mod canonical;
 pub mod family;
 mod fields;
 mod parse;
-pub(crate) mod resolve;
+mod resolve;
 mod source;
 
 use alloc::string::String;
@@ -124,6 +124,18 @@ pub enum Publish {
     Floor,
     /// Rounded to the nearest, halves up.
     HalfUp,
+}
+
+impl Publish {
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Floor => "floor",
+            Self::HalfUp => "half-up",
+        }
+    }
 }
 
 /// What weights must sum to: `|sum - target| <= tolerance`, exact and inclusive.
@@ -399,5 +411,20 @@ impl Scorecard {
             Symbol::Composite => "composite",
             Symbol::Coverage => "coverage",
         }
+    }
+
+    /// Every formula of the card.
+    pub(super) fn formulas_mut(&mut self) -> impl Iterator<Item = &mut Formula> {
+        let lets = self.lets.iter_mut().map(|named| &mut named.formula);
+        let dimensions = self
+            .dimensions
+            .iter_mut()
+            .flat_map(|dimension| {
+                [Some(&mut dimension.formula), dimension.when.as_mut(), dimension.applies.as_mut()]
+            })
+            .flatten();
+        let rules = self.rules.iter_mut().flat_map(|rule| [&mut rule.when, &mut rule.set]);
+        let gates = self.gates.iter_mut().map(|gate| &mut gate.when);
+        lets.chain(dimensions).chain(rules).chain(gates)
     }
 }

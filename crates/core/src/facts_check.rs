@@ -1,0 +1,117 @@
+//! Step 1 told in words: which fact of a refused item or row breaks its declaration, and how.
+//!
+//! The plan finds out that something is wrong; only then is it looked for here.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::evaluate::{Columns, ColumnsError, Scorer};
+use crate::facts::{Fact, Item};
+use crate::plan::Column;
+use crate::scorecard::{FactDeclaration, FactType};
+
+/// A fact that breaks its declaration: the item is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactError {
+    /// The fact.
+    pub fact: String,
+    /// What the evidence says.
+    pub found: String,
+    /// What the card declares.
+    pub expected: String,
+}
+
+impl fmt::Display for FactError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "fact `{}` is {}, expected {}", self.fact, self.found, self.expected)
+    }
+}
+
+impl Scorer {
+    /// The first row of a block that breaks a declaration.
+    pub(crate) fn broken_row(&self, columns: &Columns<'_>, start: usize, end: usize) -> ColumnsError {
+        for row in start..end {
+            let at = |fact: usize| match columns.facts.get(fact) {
+                Some(Column::Values(values)) => values.get(row).copied().unwrap_or(f64::NAN),
+                Some(Column::Constant(value)) => *value,
+                None => f64::NAN,
+            };
+            let error = self.card.facts.iter().enumerate().find_map(|(place, fact)| {
+                if fact.kind == FactType::Text { None } else { self.check_number(fact, at(place), &at) }
+            });
+            if let Some(error) = error {
+                return ColumnsError::Fact { row, error };
+            }
+        }
+        ColumnsError::Length
+    }
+
+    /// Everything that is wrong with the facts of one item; `row` are those of its facts that are numbers or conditions.
+    pub(crate) fn check_facts(&self, item: &Item<'_>, row: &[f64]) -> Vec<FactError> {
+        let mut errors = Vec::new();
+        let at = |place: usize| row.get(place).copied().unwrap_or(f64::NAN);
+        for (place, declared) in self.card.facts.iter().enumerate() {
+            let expected = match declared.kind {
+                FactType::Number => "a number",
+                FactType::Boolean => "true or false",
+                FactType::Text => "a text",
+            };
+            let error = |found: String| FactError {
+                fact: declared.name.clone(),
+                found,
+                expected: expected.to_string(),
+            };
+            match (item.facts.get(place), declared.kind) {
+                (None | Some(Fact::Missing), _)
+                | (Some(Fact::Flag(_)), FactType::Boolean)
+                | (Some(Fact::Text(_)), FactType::Text) => {}
+                (Some(Fact::Number(value)), FactType::Number) if !value.is_finite() => {
+                    errors.push(error("not a finite number".to_string()));
+                }
+                (Some(Fact::Number(_)), FactType::Number) => {
+                    errors.extend(self.check_number(declared, at(place), &at));
+                }
+                (Some(Fact::Number(value)), _) => errors.push(error(format!("the number {value}"))),
+                (Some(Fact::Flag(flag)), _) => errors.push(error(format!("{flag}"))),
+                (Some(Fact::Text(text)), _) => errors.push(error(format!("the text `{text}`"))),
+            }
+        }
+        errors
+    }
+
+    /// What is wrong with a number, if anything.
+    fn check_number(
+        &self,
+        declared: &FactDeclaration,
+        value: f64,
+        at: &dyn Fn(usize) -> f64,
+    ) -> Option<FactError> {
+        if value.is_nan() || Some(value) == declared.unknown {
+            return None;
+        }
+        let measured = |&(other, bound): &(usize, f64)| {
+            self.card.facts.get(other).is_some_and(|fact| fact.unknown != Some(bound))
+        };
+        let bound = declared.max_fact.map(|other| (other, at(other))).filter(measured);
+        let whole = declared.kind == FactType::Boolean || declared.integer;
+        let (min, max) =
+            if declared.kind == FactType::Boolean { (0.0, 1.0) } else { (declared.min, declared.max) };
+        let expected = if !value.is_finite() {
+            "a finite number".to_string()
+        } else if value < min {
+            format!("at least {min}")
+        } else if value > max {
+            format!("at most {max}")
+        } else if whole && value != libm::trunc(value) {
+            "a whole number".to_string()
+        } else if let Some((other, bound)) = bound.filter(|&(_, bound)| value > bound) {
+            let name = self.card.facts.get(other).map_or("", |fact| &fact.name);
+            format!("at most `{name}`, which is {bound}")
+        } else {
+            return None;
+        };
+        Some(FactError { fact: declared.name.clone(), found: format!("{value}"), expected })
+    }
+}

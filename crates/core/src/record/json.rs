@@ -1,0 +1,207 @@
+//! The canonical JSON of a record (RFC 8785).
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::{DimensionRecord, ENGINE_VERSION, Published, Reason, Record, Step, TierRecord};
+use crate::facts::{Digest, Fact};
+use crate::json::{HEX, write_flag, write_integer, write_list, write_number, write_option, write_string};
+use crate::number::{Score, write_json};
+
+impl Record<'_> {
+    /// The identity of the record: SHA-256 over its canonical JSON.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let mut bytes = Vec::with_capacity(2048);
+        self.write(&mut bytes);
+        Digest::of(&bytes)
+    }
+
+    /// Appends the canonical JSON. Members stand in key order, as RFC 8785 asks.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"as_of\":");
+        write_option(out, self.as_of, write_string);
+        out.extend_from_slice(b",\"band\":");
+        write_option(out, self.band, write_string);
+        out.extend_from_slice(b",\"bounds\":");
+        write_option(out, self.bounds, |out, (low, high)| {
+            out.extend_from_slice(b"{\"high\":");
+            write_published(out, high);
+            out.extend_from_slice(b",\"low\":");
+            write_published(out, low);
+            out.push(b'}');
+        });
+        out.extend_from_slice(b",\"composite\":");
+        write_option(out, self.composite, write_score);
+        out.extend_from_slice(b",\"coverage\":");
+        write_json(out, self.coverage, 9);
+        out.extend_from_slice(b",\"dimensions\":");
+        write_list(out, &self.dimensions, DimensionRecord::write);
+        out.extend_from_slice(b",\"engine\":");
+        write_string(out, ENGINE_VERSION);
+        out.extend_from_slice(b",\"evidence\":{\"digest\":");
+        write_digest(out, &self.item.digest);
+        out.extend_from_slice(b",\"id\":");
+        write_string(out, self.item.id);
+        out.extend_from_slice(b",\"kind\":");
+        write_string(out, &self.card.evidence);
+        out.extend_from_slice(b"},\"facts\":{");
+        self.write_facts(out);
+        out.extend_from_slice(b"},\"gates\":");
+        write_list(out, &self.gates, |name, out| write_string(out, name));
+        out.extend_from_slice(b",\"mean\":");
+        write_string(out, self.card.mean.name());
+        out.extend_from_slice(b",\"override\":");
+        write_option(out, self.override_use, |out, used| used.write(out));
+        out.extend_from_slice(b",\"profile\":");
+        write_option(out, self.profile, |out, profile| {
+            out.extend_from_slice(b"{\"asked\":");
+            write_option(out, profile.asked, write_string);
+            out.extend_from_slice(b",\"fallback\":");
+            write_flag(out, profile.fallback);
+            out.extend_from_slice(b",\"name\":");
+            write_string(out, profile.name);
+            out.push(b'}');
+        });
+        out.extend_from_slice(b",\"scale\":{\"max\":");
+        write_integer(out, i64::from(self.card.scale.max));
+        out.extend_from_slice(b",\"places\":");
+        write_integer(out, i64::from(self.card.scale.places));
+        out.extend_from_slice(b",\"publish\":");
+        write_string(out, self.card.scale.publish.name());
+        out.extend_from_slice(b"},\"schema\":\"karat/record/1\",\"score\":");
+        write_option(out, self.score.zip(self.published), |out, (exact, published)| {
+            out.extend_from_slice(b"{\"exact\":");
+            write_score(out, exact);
+            out.extend_from_slice(b",\"published\":");
+            write_published(out, published);
+            out.push(b'}');
+        });
+        out.extend_from_slice(b",\"scorecard\":{\"digest\":");
+        write_digest(out, &self.card.digest);
+        out.extend_from_slice(b",\"id\":");
+        write_string(out, &self.card.id);
+        out.extend_from_slice(b",\"version\":");
+        write_string(out, &self.card.version);
+        out.extend_from_slice(b"},\"status\":");
+        write_string(out, self.status.name());
+        out.extend_from_slice(b",\"steps\":");
+        write_list(out, &self.steps, Step::write);
+        out.extend_from_slice(b",\"subject\":");
+        write_string(out, self.item.subject);
+        out.extend_from_slice(b",\"tier\":");
+        write_option(out, self.tier.as_ref(), |out, tier| tier.write(out));
+        out.extend_from_slice(b",\"undecided\":");
+        write_list(out, &self.undecided, |name, out| write_string(out, name));
+        out.extend_from_slice(b",\"warnings\":");
+        write_list(out, &self.warnings, |warning, out| {
+            out.extend_from_slice(b"{\"code\":");
+            write_string(out, warning.code());
+            out.extend_from_slice(b",\"message\":");
+            write_string(out, &format!("{warning}"));
+            out.push(b'}');
+        });
+        out.push(b'}');
+    }
+
+    /// The facts that were given, sorted by name.
+    fn write_facts(&self, out: &mut Vec<u8>) {
+        let mut first = true;
+        for &at in &self.card.facts_by_name {
+            let (Some(declared), Some(fact)) = (self.card.facts.get(at), self.item.facts.get(at)) else {
+                continue;
+            };
+            if *fact == Fact::Missing {
+                continue;
+            }
+            if !core::mem::take(&mut first) {
+                out.push(b',');
+            }
+            write_string(out, &declared.name);
+            out.push(b':');
+            match *fact {
+                Fact::Number(value) => write_number(out, value),
+                Fact::Flag(value) => write_flag(out, value),
+                Fact::Text(value) => write_string(out, value),
+                Fact::Missing => {}
+            }
+        }
+    }
+}
+
+impl DimensionRecord<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"contribution\":");
+        write_score(out, self.contribution);
+        out.extend_from_slice(b",\"effective_weight\":");
+        write_json(out, self.effective_weight, 9);
+        out.extend_from_slice(b",\"group\":");
+        write_option(out, self.group, write_string);
+        out.extend_from_slice(b",\"key\":");
+        write_string(out, self.key);
+        out.extend_from_slice(b",\"reading\":");
+        write_option(out, self.reading, |out, reading| write_json(out, reading, 9));
+        out.extend_from_slice(b",\"reason\":");
+        match self.reason {
+            Reason::None => out.extend_from_slice(b"null"),
+            reason => write_string(out, &format!("{reason}")),
+        }
+        out.extend_from_slice(b",\"status\":");
+        write_string(out, self.status.name());
+        out.extend_from_slice(b",\"weight\":");
+        write_json(out, self.weight.millionths(), 6);
+        out.push(b'}');
+    }
+}
+
+impl Step<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"after\":");
+        write_score(out, self.after);
+        out.extend_from_slice(b",\"before\":");
+        write_score(out, self.before);
+        out.extend_from_slice(b",\"kind\":");
+        write_string(out, self.kind.name());
+        out.extend_from_slice(b",\"name\":");
+        write_string(out, self.name);
+        out.push(b'}');
+    }
+}
+
+impl TierRecord<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"blocked_by\":");
+        write_list(out, &self.blocked_by, |blocker, out| {
+            out.extend_from_slice(b"{\"condition\":");
+            write_string(out, &format!("{}", blocker.condition));
+            out.extend_from_slice(b",\"found\":");
+            write_option(out, blocker.found, write_published);
+            out.extend_from_slice(b",\"needed\":");
+            write_json(out, blocker.needed.millionths(), 6);
+            out.push(b'}');
+        });
+        out.extend_from_slice(b",\"name\":");
+        write_option(out, self.name, write_string);
+        out.extend_from_slice(b",\"next\":");
+        write_option(out, self.next, write_string);
+        out.push(b'}');
+    }
+}
+
+fn write_score(out: &mut Vec<u8>, score: Score) {
+    write_json(out, score.units(), 15);
+}
+
+fn write_published(out: &mut Vec<u8>, published: Published) {
+    write_json(out, published.value, published.places as usize);
+}
+
+fn write_digest(out: &mut Vec<u8>, digest: &Digest) {
+    out.extend_from_slice(b"\"sha256:");
+    for byte in digest.0 {
+        for half in [byte >> 4, byte & 0xf] {
+            out.extend(HEX.get(usize::from(half)));
+        }
+    }
+    out.push(b'"');
+}

@@ -1,0 +1,107 @@
+//! Dimensions and groups.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::names::{Names, Place, unknown};
+use crate::diagnostic::Code;
+use crate::number::Decimal;
+use crate::scorecard::fields::{Report, Text};
+use crate::scorecard::source::{Draft, DraftDimension};
+use crate::scorecard::{Dimension, Group, Mean};
+
+pub(super) fn resolve_dimensions(
+    draft: &Draft,
+    names: &Names,
+    report: &mut Report<'_>,
+) -> (Vec<Dimension>, Vec<usize>) {
+    let mut dimensions = Vec::new();
+    for (place, dimension) in draft.dimensions.iter().enumerate() {
+        let formula = match &dimension.formula {
+            Some(text) => names.formula(text, Place::OwnFormula(place), report),
+            None if names.facts.contains_key(&dimension.key.value) => {
+                names.formula(&dimension.key, Place::OwnFormula(place), report)
+            }
+            None => {
+                let message = format!("dimension `{}` needs `formula`", dimension.key.value);
+                let help = "or declare a fact of the same name";
+                report.error(Code::MissingField, dimension.key.span.clone(), message, help);
+                None
+            }
+        };
+        let mut condition = |text: &Option<Text>| {
+            text.as_ref().and_then(|text| names.formula(text, Place::Condition, report))
+        };
+        let (when, applies) = (condition(&dimension.when), condition(&dimension.applies));
+        let group = dimension.group.as_ref().and_then(|key| group_at(draft, key, report));
+        let Some(formula) = formula else { continue };
+        dimensions.push(Dimension {
+            key: dimension.key.value.clone(),
+            label: dimension.label.clone(),
+            description: dimension.description.clone(),
+            color: dimension.color.clone(),
+            weight: dimension.weight.unwrap_or(Decimal::ZERO),
+            formula,
+            when,
+            applies,
+            missing: dimension.missing,
+            group,
+            span: dimension.key.span.clone(),
+            weight_span: dimension.weight_span.clone(),
+        });
+    }
+    (dimensions, names.reading_order.clone())
+}
+
+fn group_at(draft: &Draft, key: &Text, report: &mut Report<'_>) -> Option<usize> {
+    let found = draft.groups.iter().position(|group| group.key.value == key.value);
+    if found.is_none() {
+        unknown(key, draft.groups.iter().map(|group| group.key.value.as_str()), "group", report);
+    }
+    found
+}
+
+pub(super) fn resolve_groups(draft: &Draft, mean: Mean, report: &mut Report<'_>) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for (place, group) in draft.groups.iter().enumerate() {
+        let parent = group.parent.as_ref().and_then(|key| group_at(draft, key, report));
+        if let (Some(parent), Some(name)) = (parent, &group.parent)
+            && parent >= place
+        {
+            let message = format!("group `{}` stands before its parent `{}`", group.key.value, name.value);
+            report.error(Code::Cycle, name.span.clone(), message, "a parent stands before its members");
+        }
+        let has_member =
+            draft.dimensions.iter().any(|d| d.group.as_ref().is_some_and(|g| g.value == group.key.value))
+                || draft.groups.iter().any(|g| g.parent.as_ref().is_some_and(|p| p.value == group.key.value));
+        if !has_member {
+            report.error(
+                Code::DimensionCount,
+                group.key.span.clone(),
+                format!("group `{}` has no member", group.key.value),
+                "",
+            );
+        }
+        groups.push(Group {
+            key: group.key.value.clone(),
+            label: group.label.clone(),
+            weight: group.weight,
+            mean: group.mean.unwrap_or(mean),
+            parent,
+            span: group.key.span.clone(),
+        });
+    }
+    groups
+}
+
+pub(super) fn dimension_at(
+    dimensions: &[DraftDimension],
+    key: &Text,
+    report: &mut Report<'_>,
+) -> Option<usize> {
+    let found = dimensions.iter().position(|dimension| dimension.key.value == key.value);
+    if found.is_none() {
+        unknown(key, dimensions.iter().map(|dimension| dimension.key.value.as_str()), "dimension", report);
+    }
+    found
+}
