@@ -301,7 +301,6 @@ fn inputs_of_another_shape_are_refused_with_their_place() {
             assert!(refused(name, input).starts_with("`input`"), "{name}");
         }
     }
-    let pair = |first: f64, second: f64| json!({"dimensions": [{"key": "speed", "weight": first}, {"key": "analysis", "weight": second}], "raw": {}});
     let custom =
         json!({"dimensions": [{"key": "speed", "weight": 0.5}, {"key": "style", "weight": 0.5}], "raw": {}});
     for (name, input, reason) in [
