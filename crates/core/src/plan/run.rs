@@ -5,6 +5,9 @@ use alloc::vec::Vec;
 use super::kernel::{self, Member, MemberWeights, Sums};
 use super::{BLOCK, Code, Column, Instruction, Register};
 
+/// Numbers in a line of the cache.
+const LINE: usize = 8;
+
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
 pub(crate) struct Registers {
@@ -46,14 +49,51 @@ impl<'a> FactColumns<'a> {
             Self::Row(row) => Column::Values(row.get(fact..=fact).unwrap_or_default()),
         }
     }
+}
 
-    /// Asks the memory for the same column of the next block, so that it comes while this block is computed.
+/// Asks the memory for the next block while this one is computed: a few lines at every instruction, as more at once would
+/// make the processor wait for the memory just the same.
+struct Ahead<'a> {
+    columns: core::slice::Iter<'a, Column<'a>>,
+    /// What is left of the column at hand.
+    column: &'a [f64],
+    from: usize,
+    rows: usize,
+    lines_per_step: usize,
+}
+
+impl<'a> Ahead<'a> {
     #[inline(always)]
-    fn fetch_next(&self, fact: usize) {
-        if let Self::Table { columns, start, rows } = self
-            && let Some(Column::Values(column)) = columns.get(fact)
-        {
-            super::vector::fetch(column.get(start + rows..start + 2 * rows).unwrap_or_default());
+    fn new(facts: &FactColumns<'a>, steps: usize) -> Self {
+        let (columns, from, rows) = match facts {
+            FactColumns::Table { columns, start, rows } => (*columns, start + rows, *rows),
+            FactColumns::Row(_) => (&[][..], 0, 0),
+        };
+        let lines = columns.len() * rows.div_ceil(LINE);
+        Self {
+            columns: columns.iter(),
+            column: &[],
+            from,
+            rows,
+            lines_per_step: lines.div_ceil(steps.max(1)),
+        }
+    }
+
+    #[inline(always)]
+    fn step(&mut self) {
+        for _ in 0..self.lines_per_step {
+            while self.column.is_empty() {
+                match self.columns.next() {
+                    Some(Column::Values(values)) => {
+                        let end = values.len().min(self.from + self.rows);
+                        self.column = values.get(self.from..end).unwrap_or_default();
+                    }
+                    Some(Column::Constant(_)) => {}
+                    None => return,
+                }
+            }
+            super::vector::fetch(self.column);
+            self.column = self.column.get(LINE..).unwrap_or_default();
         }
     }
 }
@@ -103,7 +143,9 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
     // No closures around the kernels: one would be compiled once, without the instructions of its caller.
     let mut broken = false;
     let mut sums = registers.sums.take();
+    let mut ahead = Ahead::new(&input.facts, code.instructions.len());
     for instruction in &code.instructions {
+        ahead.step();
         let to = instruction.to();
         let mut column = registers.take(to);
         let out = column.get_mut(..rows).unwrap_or_default();
@@ -118,7 +160,6 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                     Instruction::Load { .. } => kernel::load(out, column, bound, *limits),
                     _ => kernel::load_reading(out, column, bound, *limits),
                 };
-                input.facts.fetch_next(*fact);
             }
             Instruction::Unary { operator, x, .. } => {
                 kernel::unary(*operator, out, registers.column(*x, rows))
