@@ -62,7 +62,11 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (path, copied) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() { copy(&path, &copied) } else { drop(fs::copy(&path, &copied).unwrap()) }
+        if path.is_dir() {
+            copy(&path, &copied);
+        } else {
+            fs::copy(&path, &copied).unwrap();
+        }
     }
 }
 
