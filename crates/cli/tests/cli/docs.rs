@@ -13,6 +13,9 @@ use crate::help::paste;
 /// Pages whose `sh` blocks run, each in a folder of its own.
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
+/// Pages with commands and without screens.
+const OTHERS: [&str; 2] = ["docs/guide/record.md", "vectors/README.md"];
+
 /// What the commands of a page may find beside them.
 const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 
@@ -82,7 +85,7 @@ fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
 
 #[test]
 fn commands_run_and_screens_are_what_they_print() {
-    for page in PAGES {
+    for page in PAGES.iter().chain(&OTHERS) {
         let folder = Folder::new();
         for data in DATA {
             copy(&root().join(data), &folder.path().join(data));
@@ -115,7 +118,9 @@ fn commands_run_and_screens_are_what_they_print() {
                 }
             }
         }
-        assert!(commands > 5 && screens > 3, "{page}: {commands} commands, {screens} screens");
+        let (least_commands, least_screens) = if PAGES.contains(page) { (6, 4) } else { (1, 0) };
+        assert!(commands >= least_commands, "{page}: {commands} commands");
+        assert!(screens >= least_screens, "{page}: {screens} screens");
     }
 }
 
