@@ -12,9 +12,9 @@
 //! 8. **Band** and **tier**.
 //! 9. **Bounds**: what the missing parts could still make of it.
 //!
-//! Steps 1, 2 and 4 to 8 are instructions of one plan ([`crate::plan`]), the weights of step 3 its input
-//! ([`crate::weights`]). [`crate::facts_check`] says why an item is refused, [`crate::account`] what became of each part
-//! of a score, [`crate::bounds`] does step 9.
+//! Steps 1, 2 and 4 to 8 are instructions of one plan (`plan/`), the weights of step 3 its input
+//! ([`crate::weights`]). `facts_check.rs` says why an item is refused, `account.rs` what became of each part of a score,
+//! `bounds.rs` does step 9.
 
 use alloc::string::String;
 use alloc::vec::Vec;

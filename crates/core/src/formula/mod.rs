@@ -189,7 +189,7 @@ impl<N> Expr<N> {
     /// The first error of `resolve`.
     pub fn map_names<M, E>(
         &self,
-        resolve: &mut dyn FnMut(&N, &Range<usize>) -> Result<M, E>,
+        resolve: &mut impl FnMut(&N, &Range<usize>) -> Result<M, E>,
     ) -> Result<Expr<M>, E> {
         let kind = match &self.kind {
             ExprKind::Number(value) => ExprKind::Number(*value),

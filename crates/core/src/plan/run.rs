@@ -151,10 +151,7 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
         let out = column.get_mut(..rows).unwrap_or_default();
         match instruction {
             Instruction::Load { fact, limits, .. } | Instruction::LoadReading { fact, limits, .. } => {
-                let bound = match limits.max_fact {
-                    Some(bound) => Some(input.facts.column(bound)),
-                    None => None,
-                };
+                let bound = limits.max_fact.map(|bound| input.facts.column(bound));
                 let column = input.facts.column(*fact);
                 broken |= match instruction {
                     Instruction::Load { .. } => kernel::load(out, column, bound, *limits),

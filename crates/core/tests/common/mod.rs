@@ -1,6 +1,7 @@
 //! What the tests share: cards from files, facts from JSON.
 
 #![allow(dead_code, reason = "every test uses its part")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 
 use std::path::{Path, PathBuf};
 
