@@ -428,3 +428,6 @@ impl Scorecard {
         lets.chain(dimensions).chain(rules).chain(gates)
     }
 }
+
+#[cfg(test)]
+mod tests;
