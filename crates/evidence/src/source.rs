@@ -15,6 +15,7 @@
 //! assert_eq!(found, [(1, 16), (3, 16)]);
 //! ```
 
+mod ahead;
 mod json;
 mod rows;
 mod scanner;
@@ -116,7 +117,7 @@ impl SourceError {
 
     fn too_long(line: u64, limit: usize) -> Self {
         let found = format!("an item of more than {limit} bytes");
-        Self::skipped(line, found, "a shorter item", "raise the limit, or leave out what is not scored")
+        Self::skipped(line, found, "a shorter item", "leave out what is not scored")
     }
 }
 
