@@ -5,23 +5,34 @@ set -euo pipefail
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 corpus=${1:-$repository/fuzz/corpus}
-mkdir -p "$corpus/scorecard" "$corpus/evidence"
+mkdir -p "$corpus/scorecard" "$corpus/evidence" "$corpus/source"
 cd "$repository"
 
 # One flat file name for each path, so that a seed says where it came from.
 while IFS= read -r -d '' card; do
     cp "$card" "$corpus/scorecard/${card//\//_}"
-done < <(find scorecards examples -type f -name '*.toml' -print0)
+done < <(find scorecards examples crates/core/tests/cards -type f -name '*.toml' -print0)
 
-# The target takes the kind of evidence from the first byte, modulo the number of kinds. Eight consecutive bytes are every
-# kind at least once, and evidence read as the wrong kind is worth a seed too.
-while IFS= read -r -d '' item; do
-    for choice in {0..7}; do
-        { printf '%s' "$choice"; cat "$item"; } > "$corpus/evidence/$choice-${item//\//_}"
+# Both targets choose by the first byte: the kind of evidence of five, the layout of three. Five consecutive digits are every
+# choice at least once; evidence of another kind is a seed, too. A source takes a file, evidence one item of it.
+while IFS= read -r -d '' file; do
+    name=${file//\//_}
+    for choice in {0..4}; do
+        { printf '%s' "$choice"; cat "$file"; } > "$corpus/source/$choice-$name"
+        if [[ $file == *.jsonl ]]; then
+            number=0
+            while IFS= read -r item; do
+                number=$((number + 1))
+                printf '%s%s' "$choice" "$item" > "$corpus/evidence/$choice-$number-$name"
+            done < "$file"
+        else
+            cp "$corpus/source/$choice-$name" "$corpus/evidence/"
+        fi
     done
-done < <(find examples -type f -size -64k ! -name '*.md' ! -name '*.toml' -print0)
+done < <(find examples -type f \( -name '*.json' -o -name '*.jsonl' \) -print0)
+printf '2%s' $'subject,minutes,reviewed\r\n"a, b",1.5,true\r\nc,,FALSE\n' > "$corpus/source/table.csv"
 
-for target in scorecard evidence; do
+for target in scorecard evidence source; do
     seeds=$(find "$corpus/$target" -type f | wc -l)
     echo "$target: $seeds seeds"
     if ((seeds == 0)); then

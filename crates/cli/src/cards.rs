@@ -66,6 +66,11 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
         || Path::new(wanted).exists();
     if is_path {
         let text = input::read_text(wanted, "a scorecard")?;
+        if text.trim_start().starts_with('{') {
+            let message = format!("`{wanted}` is JSON, and a scorecard is a TOML file");
+            return Err(Failure::with_exit(Exit::CardRefused, message)
+                .help("evidence stands after the options: karat score --card CARD EVIDENCE"));
+        }
         return Ok(CardText { name: wanted.to_owned(), text });
     }
     Err(unknown(wanted))

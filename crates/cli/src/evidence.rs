@@ -126,7 +126,8 @@ fn items(
             Ok(item) => (visit(Place { file: name, line: Some(item.line) }, Ok(item.bytes))?, false),
             Err(error) => {
                 let place = Place { file: name, line: error.problem.line };
-                let refusal = Refusal { place: place.to_string(), problems: vec![error.to_string()] };
+                let refusal =
+                    Refusal { place: place.to_string(), problems: vec![error.to_string()], help: None };
                 (visit(place, Err(refusal))?, !error.resumable)
             }
         };

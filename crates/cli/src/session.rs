@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use karat_core::diagnostic::nearest;
 use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::facts::Fact;
 use karat_core::record::Record;
 use karat_core::scorecard::{FactType, Scorecard};
-use karat_evidence::{Kind, Note, Reader, ReaderOptions, UnknownFact};
+use karat_evidence::{Kind, Note, Problem, Reader, ReaderOptions, UnknownFact};
 
 use crate::evidence::Wanted;
 use crate::exit::Exit;
@@ -18,6 +20,8 @@ pub struct Refusal {
     pub place: String,
     /// What is wrong.
     pub problems: Vec<String>,
+    /// What the reason may be for all of it.
+    pub help: Option<String>,
 }
 
 impl fmt::Display for Refusal {
@@ -29,7 +33,8 @@ impl fmt::Display for Refusal {
                 write!(f, "{} problems", several.len())?;
                 several.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
             }
-        }
+        }?;
+        self.help.iter().try_for_each(|help| write!(f, "\n  {help}"))
     }
 }
 
@@ -38,6 +43,8 @@ pub struct Session<'s> {
     scorer: &'s Scorer,
     reader: Reader,
     workspace: Workspace,
+    /// For each fact of the card, whether some item gave it.
+    given: Vec<bool>,
 }
 
 impl<'s> Session<'s> {
@@ -57,7 +64,7 @@ impl<'s> Session<'s> {
         let reader =
             Reader::new(kind, &wanted(card), options).map_err(|unknown| cannot_supply(card, &unknown))?;
         let workspace = if portable { Workspace::portable(scorer) } else { Workspace::new(scorer) };
-        Ok(Self { scorer, reader, workspace })
+        Ok(Self { scorer, reader, workspace, given: vec![false; card.facts.len()] })
     }
 
     /// What is read from evidence.
@@ -74,20 +81,32 @@ impl<'s> Session<'s> {
         as_of: Option<&str>,
         visit: impl FnOnce(&Record<'_>, &[Note]) -> T,
     ) -> Result<T, Refusal> {
-        let evidence = self.reader.read(bytes?).map_err(|problems| Refusal {
-            place: place.to_string(),
-            problems: problems
+        let kind = self.reader.kind();
+        let evidence = self.reader.read(bytes?).map_err(|problems| {
+            let foreign = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count() > 1;
+            let help = foreign.then(|| {
+                format!(
+                    "`{}` reads evidence of kind `{}`: is this of that kind?",
+                    self.scorer.card().name(),
+                    kind.name()
+                )
+            });
+            let problems = problems
                 .starting_at(place.line.unwrap_or(1))
                 .to_string()
                 .lines()
                 .map(str::to_owned)
-                .collect(),
+                .collect();
+            Refusal { place: place.to_string(), problems, help }
         })?;
+        for (given, fact) in self.given.iter_mut().zip(evidence.item().facts) {
+            *given |= *fact != Fact::Missing;
+        }
         match self.scorer.score(&mut self.workspace, &evidence.item(), &Context { as_of }) {
             Ok(record) => Ok(visit(&record, evidence.notes())),
             Err(errors) => {
                 let problems = errors.iter().map(ToString::to_string).collect();
-                Err(Refusal { place: place.to_string(), problems })
+                Err(Refusal { place: place.to_string(), problems, help: None })
             }
         }
     }
@@ -96,6 +115,20 @@ impl<'s> Session<'s> {
     pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
         self.reader.unknown_fields()
     }
+
+    /// The fact that an unread field may have been meant for: one of a like name that no item gave.
+    pub fn meant(&self, path: &str) -> Option<&str> {
+        let facts = self.scorer.card().facts.iter().zip(&self.given);
+        nearest(
+            path.strip_prefix("$.")?,
+            facts.filter(|(_, given)| !**given).map(|(fact, _)| fact.name.as_str()),
+        )
+    }
+}
+
+/// Whether a member of the item itself is not there, as in evidence of another kind.
+fn is_absent_at_the_top(problem: &Problem) -> bool {
+    problem.found == "nothing" && !problem.path.trim_start_matches("$.").contains(['.', '['])
 }
 
 /// Where an item stands.

@@ -9,6 +9,7 @@ mod bounds;
 pub mod check;
 pub mod diagnostic;
 pub mod evaluate;
+pub mod explain;
 pub mod facts;
 mod facts_check;
 pub mod formula;

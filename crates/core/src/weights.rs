@@ -78,7 +78,11 @@ impl Weighting {
             for node in core::iter::once(None).chain((0..card.groups.len()).map(Some)) {
                 let members: Vec<usize> = members_of(card, node).collect();
                 let mean = node.and_then(|at| card.groups.get(at)).map_or(card.mean, |group| group.mean);
-                let cover_unit = unit(members.iter().map(|&at| own(at)));
+                let own_weights = members.iter().map(|&at| own(at));
+                // A weighted sum counts in millionths; where its coverage may too, the two are one column of numbers.
+                let is_small =
+                    sum(own_weights.clone()).is_some_and(|sum| sum.millionths() <= MOST_WEIGHT_UNITS);
+                let cover_unit = if mean == Mean::WeightedSum && is_small { 1 } else { unit(own_weights) };
                 let unit =
                     if mean == Mean::WeightedMean { unit(members.iter().map(|&at| used(at))) } else { 1 };
                 for &at in &members {

@@ -106,9 +106,7 @@ fn arena() {
     assert!(says(&checked, Code::Idle, "`speed` earns 1000 of 1000 of its weight when nothing is done"));
     let challenge = check("arena/challenges/lean-refactor.toml");
     assert!(challenge.card.is_some());
-    assert!(says(
-        &challenge,
-        Code::Cliff,
-        "`llm_calls > 0` turns, the score can jump by 100 of 1000 (token_efficiency)"
-    ));
+    assert!(says(&challenge, Code::Fallback, "`llm_call_room` stands in"));
+    // A log without calls scores full efficiency, as one with few calls nearly does: no cliff.
+    assert_eq!(challenge.report.unwrap().cliffs, []);
 }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::explain::{Change, nearest_change};
 use karat_core::facts::Item;
 use karat_core::record::Record;
 use karat_evidence::Kind;
@@ -17,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
 use crate::render::text::clean;
-use crate::render::waterfall::waterfall;
+use crate::render::waterfall::{nearest, waterfall};
 use crate::session::Session;
 use crate::verify::Claim;
 
@@ -51,19 +52,19 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
-        let explained = match (claim(bytes), &mut session) {
-            (Some(claim), _) => {
+        let explained = match (claim(bytes), &mut session, &given) {
+            (Some(claim), ..) => {
                 if is_other(args, claim.text("/subject")?) {
                     return Ok(Flow::Continue);
                 }
                 verified(&claim, given.as_ref(), cli, form)?
             }
-            (None, Some(session)) => session
+            (None, Some(session), Some(scorer)) => session
                 .score(&place, Ok(bytes), None, |record, _| {
-                    (!is_other(args, record.item.subject)).then(|| explained(record, None, form))
+                    (!is_other(args, record.item.subject)).then(|| explained(scorer, record, None, form))
                 })
                 .map_err(|refusal| Failure::new(refusal.to_string()))?,
-            (None, None) => {
+            (None, ..) => {
                 return Err(Failure::new(format!("{place}: this is not a record, so it needs a scorecard"))
                     .help("say how to score it: --card workflow")
                     .help("`karat card list` names the scorecards that come with karat"));
@@ -163,17 +164,28 @@ fn verified(
         let failure = Failure::with_exit(Exit::VerificationFailed, message);
         return Err(differences.into_iter().fold(failure, Failure::help));
     }
-    Ok(Some(explained(&record, Some(true), form)))
+    Ok(Some(explained(&scorer, &record, Some(true), form)))
 }
 
-/// The explanation of one record as the form asks.
-fn explained(record: &Record<'_>, verified: Option<bool>, form: Form) -> Explained {
-    let text = if form.json { as_json(record, verified) } else { as_screen(record, verified, form.width) };
+/// The explanation of one record of `scorer` as the form asks.
+fn explained(scorer: &Scorer, record: &Record<'_>, verified: Option<bool>, form: Form) -> Explained {
+    let change = nearest_change(scorer, record);
+    let text = if form.json {
+        as_json(record, change.as_ref(), verified)
+    } else {
+        as_screen(record, change.as_ref(), verified, form.width)
+    };
     Explained { subject: record.item.subject.to_owned(), text }
 }
 
-fn as_screen(record: &Record<'_>, verified: Option<bool>, width: usize) -> String {
+fn as_screen(
+    record: &Record<'_>,
+    change: Option<&Change<'_>>,
+    verified: Option<bool>,
+    width: usize,
+) -> String {
     let mut text = waterfall(record, width);
+    text.push_str(&nearest(record, change, width));
     let digest = record.digest();
     text.push_str(&match verified {
         Some(_) => format!("\n{GAIN}verified{GAIN:#}: recomputed from its own facts, the same bytes\n{FAINT}{digest}{FAINT:#}\n"),
@@ -182,7 +194,7 @@ fn as_screen(record: &Record<'_>, verified: Option<bool>, width: usize) -> Strin
     text
 }
 
-fn as_json(record: &Record<'_>, verified: Option<bool>) -> String {
+fn as_json(record: &Record<'_>, change: Option<&Change<'_>>, verified: Option<bool>) -> String {
     let mut bytes = Vec::new();
     record.write(&mut bytes);
     let open: Vec<Value> = open(record)
@@ -197,13 +209,26 @@ fn as_json(record: &Record<'_>, verified: Option<bool>) -> String {
     let rows: Vec<Value> = rows(record).iter().map(row_json).collect();
     // The record goes in as its own canonical bytes: whoever takes it out again has what the digest is over.
     format!(
-        "{{\"digest\":{},\"missing\":{},\"record\":{},\"rows\":{},\"verified\":{}}}",
+        "{{\"change\":{},\"digest\":{},\"missing\":{},\"record\":{},\"rows\":{},\"verified\":{}}}",
+        json!(change.map(change_json)),
         json!(record.digest().to_string()),
         json!(open),
         String::from_utf8_lossy(&bytes),
         json!(rows),
         json!(verified),
     )
+}
+
+fn change_json(change: &Change<'_>) -> Value {
+    json!({
+        "key": change.dimension,
+        "name": change.label,
+        "from": change.from.map(|from| from as f64 / 1e9),
+        "to": change.to as f64 / 1e9,
+        "kind": change.kind.name(),
+        "reaches": change.reaches,
+        "published": change.published.to_f64(),
+    })
 }
 
 fn row_json(row: &Row<'_>) -> Value {

@@ -103,6 +103,11 @@ fn report_unread(session: &Session<'_>, color: Color) -> Result<(), Failure> {
         unread.iter().take(LISTED).map(|(path, count)| format!("`{}` ({count})", clean(path))).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     writeln!(screen, "{CARE}note{CARE:#}: fields that nothing reads: {}{more}", names.join(", "))?;
+    for (path, _) in &unread {
+        if let Some(fact) = session.meant(path) {
+            writeln!(screen, "  no item gives `{fact}`: is `{}` meant?", clean(path))?;
+        }
+    }
     Ok(())
 }
 

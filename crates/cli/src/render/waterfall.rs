@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use karat_core::number::UNITS_PER_ONE;
+use karat_core::explain::{Change, next_level};
+use karat_core::number::{UNITS_PER_ONE, plain};
 use karat_core::record::{Condition, DimensionRecord, ReadingStatus, Reason, Record, Warning};
 use karat_core::scorecard::{MissingPolicy, Publish};
 use unicode_width::UnicodeWidthStr as _;
@@ -211,6 +212,45 @@ fn verdict(text: &mut String, record: &Record<'_>, width: usize) -> std::fmt::Re
         lines(text, CARE, &format!("warning: {warning}"), width)?;
     }
     Ok(())
+}
+
+/// What would be enough for the next band or tier: one change of one reading, or that there is none; nothing at the top.
+pub fn nearest(record: &Record<'_>, change: Option<&Change<'_>>, width: usize) -> String {
+    let Some(next) = next_level(record) else { return String::new() };
+    let line = match change {
+        Some(change) => {
+            // Every decimal: a reading that is cut would not be enough.
+            let to = plain(change.to, 9);
+            let how = match change.from {
+                Some(from) if from < change.to => {
+                    format!("raise {} from {} to {to}", change.label, plain(from, 9))
+                }
+                Some(from) => format!("lower {} from {} to {to}", change.label, plain(from, 9)),
+                None if change.to == 0 => format!("measure {}, even at 0,", change.label),
+                None => format!("measure {} at {to}", change.label),
+            };
+            format!("{how} for {}, {} {}", published(change.published), change.kind.name(), change.reaches)
+        }
+        None => {
+            let blocked = record.tier.as_ref().filter(|tier| tier.next == Some(next.name));
+            let blockers = blocked.map_or(&[][..], |tier| tier.blocked_by.as_slice());
+            let blockers: Vec<String> = blockers
+                .iter()
+                .map(|blocker| match blocker.condition {
+                    Condition::Gate(name) => format!("the gate `{name}`"),
+                    condition => condition.to_string(),
+                })
+                .collect();
+            let why = match blockers.as_slice() {
+                [] => String::new(),
+                several => format!("; in its way: {}", list(several)),
+            };
+            format!("no single dimension can reach {}{why}", next.name)
+        }
+    };
+    let mut text = format!("\n{STRONG}Nearest{STRONG:#}\n");
+    let _ = lines(&mut text, GAIN, &line, width);
+    text
 }
 
 fn lines(text: &mut String, style: anstyle::Style, line: &str, width: usize) -> std::fmt::Result {

@@ -27,7 +27,7 @@ fn help(verb: &[&str]) -> String {
 }
 
 /// Runs a line as a person pastes it, with the program on the path.
-fn paste(line: &str, folder: &Path) -> Run {
+pub fn paste(line: &str, folder: &Path) -> Run {
     let program = Path::new(env!("CARGO_BIN_EXE_karat"));
     let own = program.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
     let path = format!("{own}:{}", std::env::var("PATH").unwrap_or_default());

@@ -1,8 +1,11 @@
 //! The program from outside: what it prints, what it refuses, what it promises.
 
+mod cards;
 mod common;
 mod conform;
+mod docs;
 mod help;
+mod real;
 mod refusals;
 mod screens;
 #[cfg(target_os = "linux")]

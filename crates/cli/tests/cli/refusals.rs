@@ -340,3 +340,28 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{verb}");
     }
 }
+
+#[test]
+fn a_field_that_may_be_a_misspelt_fact() {
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("runs.csv", "subject,solvd,asked,cost_usd,budget_usd\na,41,50,3.2,5\n");
+    let run = folder.karat(&["score", "--json", "--card", "mine.toml", "runs.csv"]);
+    assert_eq!(run.status, 0);
+    assert_snapshot!(run.stderr);
+    // A field that is like a fact which is there is nothing to ask about.
+    folder.write("runs.csv", "subject,solved,solved_1,asked,cost_usd,budget_usd\na,41,40,50,3.2,5\n");
+    let run = folder.karat(&["score", "--json", "--card", "mine.toml", "runs.csv"]);
+    assert_snapshot!(run.stderr);
+}
+
+#[test]
+fn evidence_of_another_kind() {
+    assert_snapshot!(refused(&score("workflow", "{\"subject\": \"a\", \"solved\": 41}"), 1));
+}
+
+#[test]
+fn evidence_in_the_place_of_the_card() {
+    let run = karat(&["score", "--card", "examples/tests/reports.jsonl", "examples/cards/test-report.toml"]);
+    assert_snapshot!(refused(&run, 13));
+}

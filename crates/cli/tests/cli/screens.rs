@@ -95,6 +95,91 @@ fn the_waterfall_of_narrow_coverage() {
 }
 
 #[test]
+fn the_waterfall_where_no_reading_is_enough() {
+    screen!(
+        "explain",
+        "--table",
+        "--card",
+        "trust",
+        "examples/trust/security.jsonl",
+        "--subject",
+        "agent-critical-incident"
+    );
+}
+
+const LEVELS: &str = r#"
+schema = "karat/scorecard/1"
+id = "levels"
+version = "1.0.0"
+title = "Levels"
+evidence = "facts"
+mean = "weighted-sum"
+scale = { max = 100, publish = "floor", places = 1 }
+[facts]
+quality = { min = 0, max = 1 }
+speed = { min = 0, max = 1 }
+[[dimension]]
+key = "quality"
+label = "Quality of work"
+weight = 0.7
+missing = "zero"
+[[dimension]]
+key = "speed"
+weight = 0.3
+[[gate]]
+name = "hasty"
+when = "speed > 0.9"
+cap = 60
+[[band]]
+name = "draw"
+from = 0
+[[band]]
+name = "win"
+from = 70
+"#;
+
+#[test]
+fn the_nearest_change_in_words() {
+    let folder = Folder::new();
+    folder.write("card.toml", LEVELS);
+    let nearest = |quality: &str, speed: &str| {
+        let item = format!("{{\"subject\":\"a\",\"quality\":{quality},\"speed\":{speed}}}\n");
+        folder.write("item.jsonl", &item);
+        let run = folder.karat(&["explain", "--table", "--card", "card.toml", "item.jsonl"]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        let (_, after) = run.stdout.split_once("Nearest\n")?;
+        after.lines().next().map(|line| line.trim().to_owned())
+    };
+    // 0.7 q + 0.27 reaches 0.7 at 0.43 / 0.7, rounded up to the grid.
+    let raise = "raise Quality of work from 0.6 to 0.614285715 for 70, band win";
+    assert_eq!(nearest("0.6", "0.9").as_deref(), Some(raise));
+    assert_eq!(nearest("0.8", "0.95").as_deref(), Some("lower speed from 0.95 to 0.9 for 83, band win"));
+    let measure = "measure Quality of work at 0.614285715 for 70, band win";
+    assert_eq!(nearest("null", "0.9").as_deref(), Some(measure));
+    assert_eq!(nearest("0.1", "0.95").as_deref(), Some("no single dimension can reach win"));
+    assert_eq!(nearest("1", "0.5"), None);
+}
+
+#[test]
+fn the_nearest_change_as_json() {
+    let run = karat(&[
+        "explain",
+        "--json",
+        "--card",
+        "trust",
+        "examples/trust/security.jsonl",
+        "--subject",
+        "agent-security-weak",
+    ]);
+    let explanation: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let expected = serde_json::json!({
+        "key": "security", "name": "security", "from": 0.4, "to": 0.5,
+        "kind": "tier", "reaches": "silver", "published": 826.0,
+    });
+    assert_eq!(explanation["change"], expected);
+}
+
+#[test]
 fn the_explanation_as_json() {
     screen!("explain", "--card", "trace", "examples/trace/single-thought.json");
 }

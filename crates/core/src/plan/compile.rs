@@ -254,7 +254,7 @@ impl<'c> Compiler<'c> {
         let mut items: Vec<MeanItem> = leaves.chain(nested).collect();
         if matches!(mean, Mean::WeightedSum | Mean::WeightedMean) {
             // Sums of whole numbers are exact in any order; members that always apply are added four at a time.
-            items.sort_by_key(|item| item.optional || item.withhold);
+            items.sort_by_key(|item| item.optional);
         }
         let (to, coverage) = (self.fresh(), self.fresh());
         self.instructions.push(Instruction::Mean { mean, top: node.is_none(), items, to, coverage });

@@ -321,11 +321,12 @@ pub(super) fn tier(out: &mut [f64], level: f64, conditions: &TierLevel, publishe
     }
 }
 
-/// Takes the tier away again where a floor is not reached.
+/// Takes the tier away again where one of four floors is not reached.
 #[inline(always)]
-pub(super) fn tier_floor(out: &mut [f64], level: f64, reading: &[f64], floor: f64) {
-    for (out, &reading) in out.iter_mut().zip(reading) {
-        let reached = reading >= floor;
+pub(super) fn tier_floors(out: &mut [f64], level: f64, [a, b, c, d]: [(&[f64], f64); 4]) {
+    let readings = a.0.iter().zip(b.0).zip(c.0.iter().zip(d.0));
+    for (out, ((&w, &x), (&y, &z))) in out.iter_mut().zip(readings) {
+        let reached = (w >= a.1) & (x >= b.1) & (y >= c.1) & (z >= d.1);
         *out = if (*out == level) & !reached { level - 1.0 } else { *out };
     }
 }
@@ -402,13 +403,12 @@ pub(super) fn mean(
     composite: &mut [f64],
     coverage: &mut [f64],
 ) {
-    let rows = composite.len();
-    let mut columns = Columns::new(sums, rows);
     let linear = matches!(mean, Mean::WeightedSum | Mean::WeightedMean);
     // Where all members are plain dimensions and no override is in force, the weight of the readings is the weight covered.
     let mut plain = linear;
     let mut applicable = 0.0;
     let mut always_applies = false;
+    let mut all = 0.0;
     for member in members {
         let item = &member.item;
         let own = matches!(member.weights, MemberWeights::Uniform(weight, cover) if weight == cover);
@@ -419,12 +419,17 @@ pub(super) fn mean(
             applicable += cover;
             always_applies = true;
         }
+        if let MemberWeights::Uniform(weight, _) = member.weights {
+            // A member without weight would not be missed in the sum.
+            all += if weight == 0.0 { f64::NAN } else { weight };
+        }
     }
+    let mut columns = Columns::new(sums, composite.len(), plain, linear);
     columns.applicable.fill(applicable);
     columns.applies.fill(if always_applies { 1.0 } else { 0.0 });
     let mut rest = members;
     while plain && let Some((four, others)) = rest.split_first_chunk::<4>() {
-        if four.iter().any(|member| member.item.optional || member.item.withhold) {
+        if four.iter().any(|member| member.item.optional) {
             break;
         }
         columns.add_four(four);
@@ -441,6 +446,17 @@ pub(super) fn mean(
                     .iter()
                     .map(|&profile| table.get(profile as usize).copied().unwrap_or((0.0, 0.0)));
                 columns.add(mean, plain, false, member, weights);
+            }
+        }
+    }
+    // Where every member is there in every row, nothing can be withheld.
+    let complete = plain && columns.weight.iter().fold(true, |complete, &sum| complete & (sum == all));
+    let withholds = |member: &Member<'_>| member.item.withhold || member.coverage.is_some();
+    let may_withhold = !complete && members.iter().any(withholds);
+    if may_withhold {
+        for member in members {
+            if withholds(member) {
+                columns.withhold(member);
             }
         }
     }
@@ -461,12 +477,14 @@ pub(super) fn mean(
         Mean::Minimum => composite.copy_from_slice(smallest),
     }
     let unit = if top && mean != Mean::WeightedSum { MILLION as f64 } else { 1.0 };
-    for (((out, &weight), &applies), &withheld) in
-        composite.iter_mut().zip(&*weight).zip(&*applies).zip(&*withheld)
-    {
+    for ((out, &weight), &applies) in composite.iter_mut().zip(&*weight).zip(&*applies) {
         let nothing = if applies == 0.0 { state::NOT_APPLICABLE } else { state::MISSING };
-        let value = if weight == 0.0 { nothing } else { *out * unit };
-        *out = if withheld == 0.0 { value } else { state::WITHHELD };
+        *out = if weight == 0.0 { nothing } else { *out * unit };
+    }
+    if may_withhold {
+        for (out, &withheld) in composite.iter_mut().zip(&*withheld) {
+            *out = if withheld == 0.0 { *out } else { state::WITHHELD };
+        }
     }
     let share = |x: f64, sum: f64| if sum == 0.0 { 0.0 } else { round(x / sum) };
     if plain {
@@ -490,22 +508,33 @@ struct Columns<'s> {
 
 impl<'s> Columns<'s> {
     #[inline(always)]
-    fn new(sums: &'s mut Sums, rows: usize) -> Self {
+    fn new(sums: &'s mut Sums, rows: usize, plain: bool, linear: bool) -> Self {
         #[inline(always)]
-        fn cut(column: &mut [f64], rows: usize, value: f64) -> &mut [f64] {
+        fn cut(column: &mut [f64], rows: usize, start: Option<f64>) -> &mut [f64] {
             let column = column.get_mut(..rows).unwrap_or_default();
-            column.fill(value);
+            if let Some(start) = start {
+                column.fill(start);
+            }
             column
         }
         Self {
-            total: cut(&mut sums.total, rows, 0.0),
-            weight: cut(&mut sums.weight, rows, 0.0),
-            covered: cut(&mut sums.covered, rows, 0.0),
-            applicable: cut(&mut sums.applicable, rows, 0.0),
-            smallest: cut(&mut sums.smallest, rows, f64::INFINITY),
-            withheld: cut(&mut sums.withheld, rows, 0.0),
-            applies: cut(&mut sums.applies, rows, 0.0),
-            used: cut(&mut sums.used, rows, 0.0),
+            total: cut(&mut sums.total, rows, Some(0.0)),
+            weight: cut(&mut sums.weight, rows, Some(0.0)),
+            covered: cut(&mut sums.covered, rows, if plain { None } else { Some(0.0) }),
+            applicable: cut(&mut sums.applicable, rows, None),
+            smallest: cut(&mut sums.smallest, rows, if linear { None } else { Some(f64::INFINITY) }),
+            withheld: cut(&mut sums.withheld, rows, Some(0.0)),
+            applies: cut(&mut sums.applies, rows, None),
+            used: cut(&mut sums.used, rows, None),
+        }
+    }
+
+    /// Marks the rows in which a member that must be there is not, or a group of its own is withheld.
+    #[inline(always)]
+    fn withhold(&mut self, member: &Member<'_>) {
+        for (withheld, &x) in self.withheld.iter_mut().zip(member.reading) {
+            let absent = member.item.withhold & x.is_nan() & !state::is(x, state::NOT_APPLICABLE);
+            *withheld = if absent | state::is(x, state::WITHHELD) { 1.0 } else { *withheld };
         }
     }
 
@@ -557,13 +586,6 @@ impl<'s> Columns<'s> {
         } else if !plain {
             for ((covered, &x), (_, cover)) in self.covered.iter_mut().zip(reading).zip(weights.clone()) {
                 *covered += if x.is_nan() { 0.0 } else { cover * COVERED };
-            }
-        }
-        let absent = |column: &[f64]| column.iter().fold(false, |some, x| some | x.is_nan());
-        if (item.withhold || member.coverage.is_some()) && absent(reading) {
-            for (withheld, &x) in self.withheld.iter_mut().zip(reading) {
-                let absent = item.withhold & x.is_nan() & !state::is(x, state::NOT_APPLICABLE);
-                *withheld = if absent | state::is(x, state::WITHHELD) { 1.0 } else { *withheld };
             }
         }
         if !item.fill.is_nan() {

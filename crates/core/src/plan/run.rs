@@ -185,8 +185,17 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                     if !kernel::some_reach(out, level) {
                         break;
                     }
-                    for &(reading, floor) in &tier.floors {
-                        kernel::tier_floor(out, level, registers.column(reading, rows), floor);
+                    for floors in tier.floors.chunks(4) {
+                        let Some(&last) = floors.last() else { break };
+                        // A short group is filled up with its last floor.
+                        let mut four = [last; 4];
+                        for (slot, &floor) in four.iter_mut().zip(floors) {
+                            *slot = floor;
+                        }
+                        let [a, b, c, d] = four;
+                        let column =
+                            [a, b, c, d].map(|(reading, floor)| (registers.column(reading, rows), floor));
+                        kernel::tier_floors(out, level, column);
                     }
                 }
                 for &(when, limit) in gates {

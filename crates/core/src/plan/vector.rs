@@ -62,12 +62,15 @@ fn run_wide(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usi
 #[inline(always)]
 pub(super) fn fetch(column: &[f64]) {
     #[cfg(target_arch = "x86_64")]
-    for line in column.as_chunks::<8>().0 {
+    for lines in column.as_chunks::<{ 8 * 4 }>().0 {
         use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        #[expect(unsafe_code, reason = "a prefetch has no safe form")]
-        // SAFETY: every x86-64 processor has the instruction, and the address is that of a slice.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
+        let address: *const i8 = lines.as_ptr().cast();
+        for line in 0..4 {
+            #[expect(unsafe_code, reason = "a prefetch has no safe form")]
+            // SAFETY: every x86-64 processor has the instruction; the address lies in the slice, and nothing is read.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T1>(address.wrapping_add(64 * line));
+            }
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

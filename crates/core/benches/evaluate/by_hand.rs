@@ -27,7 +27,7 @@ fn floor(x: f64) -> f64 {
     if near > x { near - 1.0 } else { near }
 }
 
-pub struct TrustPlaces {
+pub(crate) struct TrustPlaces {
     /// Dimension and weight in hundredths. Every dimension applies, and no incident is open.
     dimensions: Vec<(usize, f64)>,
 }
@@ -61,12 +61,12 @@ const TIERS: [(f64, f64, f64, usize, f64); 4] = [
 const MANDATORY: [usize; 10] = [0, 2, 1, 4, 7, 3, 13, 5, 10, 6];
 
 impl TrustPlaces {
-    pub fn new(names: &[&str]) -> Self {
+    pub(crate) fn new(names: &[&str]) -> Self {
         Self { dimensions: TRUST.map(|(name, weight)| (place(names, name), weight)).to_vec() }
     }
 }
 
-pub fn trust(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
+pub(crate) fn trust(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
     trust_rows(at, facts, out);
 }
 
@@ -126,10 +126,10 @@ fn trust_rows(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
     assert_eq!(rows, out.score.len(), "the benchmark takes whole chunks");
 }
 
-pub struct WorkflowPlaces([usize; 11]);
+pub(crate) struct WorkflowPlaces([usize; 11]);
 
 impl WorkflowPlaces {
-    pub fn new(names: &[&str]) -> Self {
+    pub(crate) fn new(names: &[&str]) -> Self {
         Self(
             [
                 "output_quality",
@@ -149,7 +149,7 @@ impl WorkflowPlaces {
     }
 }
 
-pub fn workflow(at: &WorkflowPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
+pub(crate) fn workflow(at: &WorkflowPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
     workflow_rows(at, facts, out);
 }
 
@@ -191,7 +191,7 @@ fn workflow_rows(at: &WorkflowPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
 /// Runs a loop compiled for AVX-512 where the processor has it.
 macro_rules! wide {
     ($name:ident, $rows:ident, $places:ty) => {
-        pub fn $name(at: &$places, facts: &[&[f64]], out: &mut Scores<'_>) {
+        pub(crate) fn $name(at: &$places, facts: &[&[f64]], out: &mut Scores<'_>) {
             #[cfg(target_arch = "x86_64")]
             if std::arch::is_x86_feature_detected!("avx512f") {
                 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2")]

@@ -147,7 +147,7 @@ fn compare(
 }
 
 fn trust(rows: usize) {
-    let scorer = card(include_str!("../../../scorecards/trust/1.0.0.toml"));
+    let scorer = card(include_str!("../../../../scorecards/trust/1.0.0.toml"));
     println!("trust: 16 dimensions in columns, 20 % missing, gates and tiers");
     let columns: Vec<Vec<f64>> = (scorer.card().facts.iter().enumerate())
         .map(|(place, fact)| {
@@ -174,7 +174,7 @@ fn trust(rows: usize) {
 }
 
 fn workflow(rows: usize) {
-    let scorer = card(include_str!("../../../scorecards/workflow/1.0.0.toml"));
+    let scorer = card(include_str!("../../../../scorecards/workflow/1.0.0.toml"));
     println!("workflow: 4 dimensions behind a gate");
     let columns: Vec<Vec<f64>> = (scorer.card().facts.iter().enumerate())
         .map(|(place, fact)| {
@@ -213,7 +213,7 @@ fn workflow(rows: usize) {
 
 /// One trace of five steps, facts to full record, without serialising.
 fn record() {
-    let scorer = card(include_str!("../../../scorecards/trace/1.0.0.toml"));
+    let scorer = card(include_str!("../../../../scorecards/trace/1.0.0.toml"));
     let mut work = Workspace::new(&scorer);
     for (name, novelty) in [("novelty given", Some(0.62)), ("novelty missing", None)] {
         let facts: Vec<Fact<'_>> = (scorer.card().facts.iter())

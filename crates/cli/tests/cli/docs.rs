@@ -1,0 +1,241 @@
+//! The documentation is true: commands run, screens are what the program prints, links lead somewhere, tables are whole.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use karat_evidence::Kind;
+use serde_json::Value;
+
+use crate::common::{Folder, karat, root};
+use crate::help::paste;
+
+/// Pages whose `sh` blocks run, each in a folder of its own.
+const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
+
+/// Pages with commands and without screens.
+const OTHERS: [&str; 2] = ["docs/guide/record.md", "vectors/README.md"];
+
+/// What the commands of a page may find beside them.
+const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
+
+/// Lines that begin so are run. The others build, or take long: `.ci/run` has those that must hold.
+const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
+
+/// Verbs that show a screen on a terminal, and JSON in a pipe.
+const SCREENS: [&str; 3] = ["karat score", "karat explain", "karat conform"];
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// A fenced block of a page.
+struct Block<'p> {
+    language: &'p str,
+    line: usize,
+    lines: Vec<&'p str>,
+}
+
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    let mut inside = false;
+    for (number, line) in page.lines().enumerate() {
+        if let Some(language) = line.strip_prefix("```") {
+            inside = !inside;
+            if inside {
+                blocks.push(Block { language, line: number + 1, lines: Vec::new() });
+            }
+        } else if inside {
+            blocks.last_mut().unwrap().lines.push(line);
+        }
+    }
+    assert!(!inside, "a block without an end");
+    blocks
+}
+
+/// A command and the status that its comment states, 0 without one.
+fn command(line: &str) -> (&str, i32) {
+    match line.split_once("# exit status ") {
+        Some((command, status)) => (command.trim(), status.trim().parse().unwrap()),
+        None => (line.split(" # ").next().unwrap_or(line).trim(), 0),
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (path, copied) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &copied);
+        } else {
+            fs::copy(&path, &copied).unwrap();
+        }
+    }
+}
+
+/// Whether `shown` is what was printed, line by line; `...` stands for any lines.
+fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
+    match (shown.split_first(), printed.split_first()) {
+        (None, None) => true,
+        (Some((&"...", rest)), _) => (0..=printed.len()).any(|skipped| is_shown(rest, &printed[skipped..])),
+        (Some((line, shown)), Some((found, printed))) => line == found && is_shown(shown, printed),
+        _ => false,
+    }
+}
+
+#[test]
+fn commands_run_and_screens_are_what_they_print() {
+    for page in PAGES.iter().chain(&OTHERS) {
+        let folder = Folder::new();
+        for data in DATA {
+            copy(&root().join(data), &folder.path().join(data));
+        }
+        let text = read(page);
+        let blocks = blocks(&text);
+        let (mut commands, mut screens) = (0, 0);
+        for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block.language == "sh") {
+            let is_run = |line: &&&str| RUN.contains(&line.split(' ').next().unwrap_or_default());
+            let lines: Vec<&str> = block.lines.iter().filter(is_run).copied().collect();
+            let screen = blocks.get(at + 1).filter(|next| next.language == "text");
+            for (number, line) in lines.iter().enumerate() {
+                let (command, status) = command(line);
+                let screen = screen.filter(|_| number + 1 == lines.len());
+                let last = command.rsplit(" | ").next().unwrap_or_default();
+                let asks = ["--table", "--json", "--emit"].iter().any(|flag| last.contains(flag));
+                let is_plain = !asks && !command.contains('>');
+                let has_screen = is_plain && SCREENS.iter().any(|verb| last.starts_with(verb));
+                let table = if screen.is_some() && has_screen { " --table" } else { "" };
+                let run = paste(&format!("{command}{table}"), folder.path());
+                let place = format!("{page}:{}: {command}", block.line);
+                assert_eq!(run.status, status, "{place}\n{}{}", run.stdout, run.stderr);
+                commands += 1;
+                if let Some(screen) = screen {
+                    let printed = format!("{}{}", run.stdout, run.stderr);
+                    let printed: Vec<&str> = printed.trim_end().lines().collect();
+                    let shown: Vec<&str> = screen.lines.clone();
+                    assert!(is_shown(&shown, &printed), "{place}\nprints\n{}", printed.join("\n"));
+                    screens += 1;
+                }
+            }
+        }
+        let (least_commands, least_screens) = if PAGES.contains(page) { (6, 4) } else { (1, 0) };
+        assert!(commands >= least_commands, "{page}: {commands} commands");
+        assert!(screens >= least_screens, "{page}: {screens} screens");
+    }
+}
+
+#[test]
+fn a_screen_that_is_not_what_is_printed_is_told() {
+    assert!(is_shown(&["a", "...", "c"], &["a", "b", "b", "c"]));
+    assert!(is_shown(&["a", "..."], &["a"]));
+    assert!(!is_shown(&["a", "...", "c"], &["a", "b"]));
+    assert!(!is_shown(&["a"], &["a", "b"]));
+    assert!(!is_shown(&["a", "b"], &["a"]));
+    assert_eq!(command("karat demo    # exit status 13"), ("karat demo", 13));
+    assert_eq!(command("karat demo    # the tour"), ("karat demo", 0));
+}
+
+/// Every page below `folder`, but for what a build leaves.
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            pages(&path, found);
+        } else if name.ends_with(".md") {
+            found.push(path);
+        }
+    }
+}
+
+/// The parts of a page outside of its blocks.
+fn prose(page: &str) -> String {
+    let mut inside = false;
+    let lines = page.lines().filter(|line| {
+        let is_fence = line.starts_with("```");
+        inside ^= is_fence;
+        !inside && !is_fence
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The names by which links reach the headings of a page.
+fn anchors(page: &str) -> Vec<String> {
+    let headings = prose(page);
+    let headings = headings.lines().filter(|line| line.starts_with('#'));
+    let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    let name = |line: &str| line.trim_start_matches('#').trim().to_lowercase();
+    headings.map(|line| name(line).chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut found = Vec::new();
+    pages(&root(), &mut found);
+    assert!(found.len() > 20, "{found:?}");
+    let mut problems = Vec::new();
+    for page in found {
+        let text = fs::read_to_string(&page).unwrap();
+        let prose = prose(&text);
+        let targets = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://")) {
+            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let goal = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
+            let is_there = match anchor {
+                "" => goal.exists(),
+                _ => fs::read_to_string(&goal).is_ok_and(|text| anchors(&text).iter().any(|it| it == anchor)),
+            };
+            if !is_there {
+                problems.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "links to nowhere:\n{}", problems.join("\n"));
+}
+
+/// A released card never changes: `scorecards/README.md` has the digest of each, and nothing else may be computed.
+#[test]
+fn released_cards_are_what_they_were() {
+    let page = read("scorecards/README.md");
+    let cards: Value = serde_json::from_str(&karat(&["card", "list", "--json"]).stdout).unwrap();
+    let cards = cards.as_array().unwrap();
+    assert!(cards.len() >= 8);
+    for card in cards {
+        let text = |name: &str| card[name].as_str().unwrap();
+        let row = format!("| `{}@{}` | `{}` |", text("id"), text("version"), text("digest"));
+        assert!(page.lines().any(|line| line == row), "scorecards/README.md has no line\n{row}");
+    }
+    let rows = page.lines().filter(|line| line.contains("| `sha256:")).count();
+    assert_eq!(rows, cards.len(), "a row of a card that is gone: a released card stays");
+}
+
+#[test]
+fn the_exit_statuses_are_those_of_the_help() {
+    let help = karat(&["--help"]).stdout;
+    let listed = help.split("Exit status:\n").nth(1).unwrap().lines().filter(|line| !line.trim().is_empty());
+    let listed: Vec<(&str, &str)> = listed.map(|line| line.trim().split_once("  ").unwrap()).collect();
+    assert_eq!(listed.len(), 8);
+    for page in PAGES {
+        let text = read(page).replace('`', "");
+        for (status, meaning) in &listed {
+            let row = format!("| {status} | {meaning}");
+            assert!(text.lines().any(|line| line.starts_with(&row)), "{page} has no line `{row}`");
+        }
+    }
+}
+
+#[test]
+fn the_guide_has_every_fact_of_every_kind() {
+    let page = read("docs/guide/evidence.md");
+    for kind in Kind::ALL {
+        let section = page.split(&format!("## `{}`\n", kind.name())).nth(1).unwrap_or_default();
+        let section = section.split("\n## ").next().unwrap_or_default();
+        assert!(!section.is_empty(), "no section `{}`", kind.name());
+        for fact in kind.vocabulary() {
+            let is_derived = ["_age_seconds", "_applies"].iter().any(|end| fact.name.ends_with(end));
+            let row = format!("| `{}` | {} |", fact.name, fact.unit);
+            let is_there = section.lines().any(|line| line.starts_with(&row));
+            assert!(is_derived || is_there, "{}: no line `{row}`", kind.name());
+        }
+    }
+}
