@@ -144,7 +144,7 @@ pub struct OverrideUse {
     pub effective: Vec<Decimal>,
 }
 
-/// An override with a weight that is no decimal of six places, or a card that takes no override.
+/// A card without `[override]` was given weights from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoOverride;
 

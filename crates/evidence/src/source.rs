@@ -133,6 +133,9 @@ enum Inner<R: BufRead> {
 
 impl Source<BufReader<File>> {
     /// Opens a file. `wanted` are the declared facts, which say how the cells of a table are read.
+    ///
+    /// # Errors
+    /// What the system says about a file that cannot be opened; a folder is none.
     pub fn open(path: &Path, wanted: &[(String, FactType)], max_item_bytes: usize) -> io::Result<Self> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {

@@ -281,26 +281,21 @@ impl<'a, 't> Fields<'a, 't> {
         known: &[&'static str],
         report: &mut Report<'_>,
     ) -> Option<Self> {
-        let value = self.value(field)?;
-        match value.get_ref().as_table() {
-            Some(table) => Some(Self::new(table, value.span(), what, known, report)),
-            None => {
-                self.mismatch(field, "a table", report);
-                None
-            }
+        let table = self.table_value(field, report)?;
+        Some(Self::new(table, self.place(field), what, known, report))
+    }
+
+    fn table_value(&self, field: &str, report: &mut Report<'_>) -> Option<&'a DeTable<'t>> {
+        let table = self.value(field)?.get_ref().as_table();
+        if table.is_none() {
+            self.mismatch(field, "a table", report);
         }
+        table
     }
 
     /// The entries of a table whose keys are free, in the order of the file.
     pub fn entries(&self, field: &str, report: &mut Report<'_>) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
-        let Some(value) = self.value(field) else { return Vec::new() };
-        match value.get_ref().as_table() {
-            Some(table) => in_file_order(table),
-            None => {
-                self.mismatch(field, "a table", report);
-                Vec::new()
-            }
-        }
+        self.table_value(field, report).map_or_else(Vec::new, in_file_order)
     }
 
     /// The tables of an array `[[field]]`.
