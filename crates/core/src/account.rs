@@ -182,7 +182,7 @@ impl Scorer {
                 ReadingStatus::Missing => self.missing_need(at, registers, item),
                 ReadingStatus::Failed => Reason::Failure(failure.unwrap_or("no result")),
             };
-            let unknown = matches!(status, ReadingStatus::Missing | ReadingStatus::Failed);
+            let unknown = status.is_unmeasured();
             let filled = match dimension.missing {
                 MissingPolicy::Zero if unknown => Some(0),
                 MissingPolicy::Default(billionths) if unknown => {
@@ -219,13 +219,10 @@ impl Scorer {
     fn missing_need<'a>(&'a self, dimension: usize, registers: &Registers, item: &Item<'a>) -> Reason<'a> {
         let places = &self.plan.full.places.dimensions;
         let absent = |symbol: &Symbol| match *symbol {
-            Symbol::Fact(at) => match item.facts.get(at) {
-                Some(Fact::Number(value)) => {
-                    self.card.facts.get(at).is_some_and(|fact| fact.unknown == Some(*value))
-                }
-                Some(Fact::Missing) | None => true,
-                Some(_) => false,
-            },
+            Symbol::Fact(at) => {
+                let fact = item.facts.get(at).unwrap_or(&Fact::Missing);
+                self.card.facts.get(at).is_none_or(|declared| declared.is_missing(fact))
+            }
             // A policy that puts a reading in leaves nothing to need, except where the dimension does not apply.
             Symbol::Reading(at) => {
                 places.get(at).map(|place| registers.value(place.reading)).is_some_and(|reading| {

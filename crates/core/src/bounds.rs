@@ -9,22 +9,17 @@ use crate::facts::Fact;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, MILLION, Score, UNITS_PER_ONE, round};
 use crate::plan::mean_of_point;
-use crate::record::{Published, ReadingStatus, Record};
+use crate::record::{Published, Record};
 use crate::scorecard::{FactType, Scorecard};
 
 /// The lowest and the highest published score that the missing parts leave possible.
 pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option<(Published, Published)> {
     let card = &scorer.card;
     let scale = card.scale;
-    let unknown = |dimension: &crate::record::DimensionRecord<'_>| {
-        matches!(dimension.status, ReadingStatus::Missing | ReadingStatus::Failed)
-    };
-    let any_missing = card.facts.iter().zip(record.item.facts).any(|(declared, fact)| match fact {
-        Fact::Missing => true,
-        Fact::Number(value) => declared.unknown == Some(*value),
-        _ => false,
-    });
-    let certain = !any_missing && record.undecided.is_empty() && !record.dimensions.iter().any(unknown);
+    let any_missing =
+        card.facts.iter().zip(record.item.facts).any(|(declared, fact)| declared.is_missing(fact));
+    let any_unmeasured = record.dimensions.iter().any(|dimension| dimension.status.is_unmeasured());
+    let certain = !any_missing && record.undecided.is_empty() && !any_unmeasured;
     if let (true, Some(published)) = (certain, record.published) {
         return Some((published, published));
     }
@@ -99,7 +94,7 @@ impl<'a> ItemRange<'a> {
                 Symbol::Reading(other) => open.get(other).copied().unwrap_or(false),
                 _ => false,
             });
-            let missing = matches!(dimension.status, ReadingStatus::Missing | ReadingStatus::Failed);
+            let missing = dimension.status.is_unmeasured();
             let point = dimension.reading.map(|reading| Interval::point(reading as f64));
             let outlook = if missing {
                 Some(Outlook::OPEN)
@@ -122,13 +117,8 @@ impl<'a> ItemRange<'a> {
     }
 
     fn fact_is_missing(&self, fact: usize) -> bool {
-        match self.facts.get(fact) {
-            Some(Fact::Number(value)) => {
-                self.card.facts.get(fact).is_some_and(|declared| declared.unknown == Some(*value))
-            }
-            Some(Fact::Missing) | None => true,
-            Some(_) => false,
-        }
+        let given = self.facts.get(fact).unwrap_or(&Fact::Missing);
+        self.card.facts.get(fact).is_none_or(|declared| declared.is_missing(given))
     }
 
     /// The outlook of a dimension that rests on something missing and still has a reading (`point`) or does not apply.

@@ -203,6 +203,12 @@ impl ReadingStatus {
             Self::Failed => "failed",
         }
     }
+
+    /// True when there should be a value and there is none: missing or failed.
+    #[must_use]
+    pub const fn is_unmeasured(self) -> bool {
+        matches!(self, Self::Missing | Self::Failed)
+    }
 }
 
 /// Why a dimension has no reading, or not the measured one.

@@ -12,13 +12,15 @@ use crate::scorecard::{Mean, Scorecard, WeightSum};
 /// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
 pub(crate) const MOST_WEIGHT_UNITS: i64 = 8_000_000;
 
-/// Greatest common divisor.
-pub(crate) fn gcd(a: i64, b: i64) -> i64 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a.abs()
+/// The greatest common divisor of weights, in millionths; 1 where they are all zero.
+pub(crate) fn unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
+    let gcd = |mut a: i64, mut b: i64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a.abs()
+    };
+    weights.into_iter().fold(0, |unit, weight| gcd(unit, weight.millionths())).max(1)
 }
 
 /// The sum of weights, or none if it is larger than any sum of weights can be.
@@ -76,14 +78,13 @@ impl Weighting {
             for node in core::iter::once(None).chain((0..card.groups.len()).map(Some)) {
                 let members: Vec<usize> = members_of(card, node).collect();
                 let mean = node.and_then(|at| card.groups.get(at)).map_or(card.mean, |group| group.mean);
-                let unit = |weight: &dyn Fn(usize) -> Decimal| {
-                    members.iter().fold(0, |unit, &at| gcd(unit, weight(at).millionths())).max(1)
-                };
-                let sum: i64 = members.iter().map(|&at| own(at).millionths()).sum();
+                let own_weights = members.iter().map(|&at| own(at));
                 // A weighted sum counts in millionths; where its coverage may too, the two are one column of numbers.
-                let millionths = mean == Mean::WeightedSum && sum <= MOST_WEIGHT_UNITS;
-                let cover_unit = if millionths { 1 } else { unit(&own) };
-                let unit = if mean == Mean::WeightedMean { unit(&used) } else { 1 };
+                let is_small =
+                    sum(own_weights.clone()).is_some_and(|sum| sum.millionths() <= MOST_WEIGHT_UNITS);
+                let cover_unit = if mean == Mean::WeightedSum && is_small { 1 } else { unit(own_weights) };
+                let unit =
+                    if mean == Mean::WeightedMean { unit(members.iter().map(|&at| used(at))) } else { 1 };
                 for &at in &members {
                     let weights =
                         ((used(at).millionths() / unit) as f64, (own(at).millionths() / cover_unit) as f64);
@@ -117,10 +118,9 @@ fn too_fine(card: &Scorecard, weights: &[Decimal]) -> Option<String> {
     let groups = card.groups.iter().map(|group| group.weight);
     let weights: Vec<Decimal> = weights.iter().copied().chain(groups).collect();
     core::iter::once(None).chain((0..card.groups.len()).map(Some)).find_map(|node| {
-        let members: Vec<i64> =
-            members_of(card, node).filter_map(|at| weights.get(at)).map(|weight| weight.millionths()).collect();
-        let unit = members.iter().fold(0, |unit, &weight| gcd(unit, weight)).max(1);
-        let units: i128 = members.iter().map(|&weight| i128::from(weight / unit)).sum();
+        let members = || members_of(card, node).filter_map(|at| weights.get(at)).copied();
+        let unit = unit(members());
+        let units: i128 = members().map(|weight| i128::from(weight.millionths() / unit)).sum();
         (units > i128::from(MOST_WEIGHT_UNITS)).then(|| {
             let group = node.and_then(|at| card.groups.get(at));
             let place = group.map_or(String::new(), |group| format!(" in group `{}`", group.key));
@@ -144,7 +144,7 @@ pub struct OverrideUse {
     pub effective: Vec<Decimal>,
 }
 
-/// An override with a weight that is no decimal of six places, or a card that takes no override.
+/// A card without `[override]` was given weights from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoOverride;
 

@@ -123,6 +123,9 @@ struct Memory {
 impl Reader {
     /// A reader of `kind` that takes the `wanted` facts out of its items, in this order.
     ///
+    /// # Errors
+    /// Every wanted fact that the kind does not give, or gives as another type.
+    ///
     /// ```
     /// use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
     ///
@@ -167,7 +170,10 @@ impl Reader {
         self.kind
     }
 
-    /// Reads one item, or says everything that is wrong with it.
+    /// Reads one item, which must be JSON in UTF-8.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the item, with places counted from its own first line.
     pub fn read<'a>(&'a mut self, text: &'a [u8]) -> Result<Evidence<'a>, Problems> {
         let Memory { tape, canonical, notes, places, plan, subject, id } = &mut self.memory;
         notes.clear();
@@ -284,7 +290,7 @@ pub(crate) fn too_long(bytes: u64, limit: usize) -> Problem {
         path: "$".into(),
         found: format!("an item of {bytes} bytes or more"),
         expected: format!("at most {limit} bytes"),
-        mend: "raise the limit, or leave out what is not scored".into(),
+        mend: "leave out what is not scored".into(),
         line: Some(1),
         column: Some(1),
     }

@@ -15,6 +15,7 @@
 //! assert_eq!(found, [(1, 16), (3, 16)]);
 //! ```
 
+mod ahead;
 mod json;
 mod rows;
 mod scanner;
@@ -116,7 +117,7 @@ impl SourceError {
 
     fn too_long(line: u64, limit: usize) -> Self {
         let found = format!("an item of more than {limit} bytes");
-        Self::skipped(line, found, "a shorter item", "raise the limit, or leave out what is not scored")
+        Self::skipped(line, found, "a shorter item", "leave out what is not scored")
     }
 }
 
@@ -132,6 +133,9 @@ enum Inner<R: BufRead> {
 
 impl Source<BufReader<File>> {
     /// Opens a file. `wanted` are the declared facts, which say how the cells of a table are read.
+    ///
+    /// # Errors
+    /// What the system says about a file that cannot be opened; a folder is none.
     pub fn open(path: &Path, wanted: &[(String, FactType)], max_item_bytes: usize) -> io::Result<Self> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {

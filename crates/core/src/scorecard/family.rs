@@ -70,6 +70,13 @@ pub fn dims(
 /// What forbids a choice of dimensions: too few or too many, one twice, weights that do not sum to what they must.
 #[must_use]
 pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
+    let mut problems = problems_of_choice(palette, chosen);
+    problems.extend(problem_of_sum(palette, chosen));
+    problems
+}
+
+/// Too few or too many dimensions, one twice, a weight that is none.
+pub(super) fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     let mut problems = Vec::new();
     let is_extra = |key: &str| {
         palette.family.as_ref().is_some_and(|family| {
@@ -97,15 +104,19 @@ pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
                 .push(format!("the weight of `{}` is {}, it must be between 0 and 1", info.key, info.weight));
         }
     }
+    problems
+}
+
+/// Weights that do not sum to what they must.
+pub(super) fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> Option<String> {
     let guard = palette.weight_sum.unwrap_or(WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO });
     match crate::weights::sum(chosen.iter().map(|info| info.weight)) {
-        Some(sum) if guard.accepts(sum) => {}
+        Some(sum) if guard.accepts(sum) => None,
         sum => {
             let sum = sum.map_or_else(|| "too much".to_string(), |sum| sum.to_string());
-            problems.push(format!("the weights sum to {sum}, they must sum to {}", guard.target));
+            Some(format!("the weights sum to {sum}, they must sum to {}", guard.target))
         }
     }
-    problems
 }
 
 /// The card of a challenge: everything of the palette but the dimensions that were not chosen.

@@ -23,11 +23,30 @@ pub(super) struct Text {
 pub(super) struct Report<'t> {
     pub text: &'t str,
     pub found: Vec<Diagnostic>,
+    /// Part of the file was refused and left out, so what is absent or does not add up may only follow from that.
+    pub is_partial: bool,
 }
 
-impl Report<'_> {
+impl<'t> Report<'t> {
+    pub fn new(text: &'t str) -> Self {
+        Self { text, found: Vec::new(), is_partial: false }
+    }
+
     pub fn error(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
         self.add(Severity::Error, code, span, message, help.into());
+    }
+
+    /// An error about something absent, or about a total: kept back where it may only follow from another error.
+    pub fn error_if_whole(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: String,
+        help: impl Into<String>,
+    ) {
+        if !self.is_partial {
+            self.error(code, span, message, help);
+        }
     }
 
     pub fn warn(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
@@ -50,6 +69,8 @@ pub(super) struct Fields<'a, 't> {
     /// What the table is, for messages: "dimension `cost`".
     what: String,
     pub span: Range<usize>,
+    /// Absent fields that an unknown field was most likely meant to be.
+    misspelt: Vec<&'static str>,
 }
 
 impl<'a, 't> Fields<'a, 't> {
@@ -62,15 +83,19 @@ impl<'a, 't> Fields<'a, 't> {
         report: &mut Report<'_>,
     ) -> Self {
         let what = what.into();
+        let mut misspelt = Vec::new();
         for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
-            let help = match nearest(key.get_ref(), known.iter().copied()) {
+            let near = nearest(key.get_ref(), known.iter().copied());
+            misspelt.extend(near.filter(|near| !table.contains_key(*near)));
+            let help = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the fields are {}", known.join(", ")),
             };
             let message = format!("{what} has no field `{}`", key.get_ref());
             report.error(Code::UnknownField, key.span(), message, help);
         }
-        Self { table, what, span }
+        report.is_partial |= !misspelt.is_empty();
+        Self { table, what, span, misspelt }
     }
 
     fn value(&self, field: &str) -> Option<&'a Spanned<DeValue<'t>>> {
@@ -91,6 +116,7 @@ impl<'a, 't> Fields<'a, 't> {
             let found = value.get_ref().type_str();
             let message =
                 format!("`{field}` of {} must be {expected}, here is {} {found}", self.what, article(found));
+            report.is_partial = true;
             report.error(Code::WrongType, value.span(), message, "");
         }
     }
@@ -131,7 +157,7 @@ impl<'a, 't> Fields<'a, 't> {
     }
 
     pub fn require(&self, field: &str, help: &str, report: &mut Report<'_>) {
-        if !self.has(field) {
+        if !self.has(field) && !self.misspelt.contains(&field) {
             report.error(
                 Code::MissingField,
                 self.span.clone(),
@@ -181,6 +207,13 @@ impl<'a, 't> Fields<'a, 't> {
         decimal(self.value(field)?, &format!("`{field}` of {}", self.what), report)
     }
 
+    /// A decimal, or what stands in for it where there is none.
+    pub fn decimal_or(&self, field: &str, default: Decimal, report: &mut Report<'_>) -> Decimal {
+        let given = self.decimal(field, report);
+        report.is_partial |= given.is_none() && self.has(field);
+        given.unwrap_or(default)
+    }
+
     /// A whole number between `low` and `high`.
     pub fn whole(&self, field: &str, low: u32, high: u32, report: &mut Report<'_>) -> Option<u32> {
         let value = self.value(field)?;
@@ -191,6 +224,7 @@ impl<'a, 't> Fields<'a, 't> {
         let fits = parsed.filter(|whole| (low..=high).contains(whole));
         if fits.is_none() {
             let message = format!("`{field}` of {} must be a whole number from {low} to {high}", self.what);
+            report.is_partial = true;
             report.error(Code::BadValue, value.span(), message, "");
         }
         fits
@@ -212,6 +246,7 @@ impl<'a, 't> Fields<'a, 't> {
                 text.value,
                 names.join(", ")
             );
+            report.is_partial = true;
             report.error(Code::BadValue, text.span, message, help);
         }
         found
@@ -246,29 +281,21 @@ impl<'a, 't> Fields<'a, 't> {
         known: &[&'static str],
         report: &mut Report<'_>,
     ) -> Option<Self> {
-        let value = self.value(field)?;
-        match value.get_ref().as_table() {
-            Some(table) => Some(Self::new(table, value.span(), what, known, report)),
-            None => {
-                self.mismatch(field, "a table", report);
-                None
-            }
+        let table = self.table_value(field, report)?;
+        Some(Self::new(table, self.place(field), what, known, report))
+    }
+
+    fn table_value(&self, field: &str, report: &mut Report<'_>) -> Option<&'a DeTable<'t>> {
+        let table = self.value(field)?.get_ref().as_table();
+        if table.is_none() {
+            self.mismatch(field, "a table", report);
         }
+        table
     }
 
     /// The entries of a table whose keys are free, in the order of the file.
     pub fn entries(&self, field: &str, report: &mut Report<'_>) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
-        let Some(value) = self.value(field) else { return Vec::new() };
-        let Some(table) = value.get_ref().as_table() else {
-            self.mismatch(field, "a table", report);
-            return Vec::new();
-        };
-        let mut entries: Vec<_> = table
-            .iter()
-            .map(|(key, value)| (Text { value: key.get_ref().to_string(), span: key.span() }, value))
-            .collect();
-        entries.sort_by_key(|(key, _)| key.span.start);
-        entries
+        self.table_value(field, report).map_or_else(Vec::new, in_file_order)
     }
 
     /// The tables of an array `[[field]]`.
@@ -302,16 +329,25 @@ impl<'a, 't> Fields<'a, 't> {
                     let what = name.map_or_else(|| field.to_string(), |name| format!("{field} `{name}`"));
                     tables.push(Self::new(table, element.span(), what, known, report));
                 }
-                None => report.error(
-                    Code::WrongType,
-                    element.span(),
-                    format!("`{field}` must hold tables: `[[{field}]]`"),
-                    "",
-                ),
+                None => {
+                    let message = format!("`{field}` must hold tables: `[[{field}]]`");
+                    report.is_partial = true;
+                    report.error(Code::WrongType, element.span(), message, "");
+                }
             }
         }
         tables
     }
+}
+
+/// The entries of a table, which by itself keeps them sorted by key, as they stand in the file.
+pub(super) fn in_file_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
+    let mut entries: Vec<_> = table
+        .iter()
+        .map(|(key, value)| (Text { value: key.get_ref().to_string(), span: key.span() }, value))
+        .collect();
+    entries.sort_by_key(|(key, _)| key.span.start);
+    entries
 }
 
 /// A decimal of the file, not negative, kept to six places.

@@ -16,7 +16,7 @@ use core::ops::Range;
 
 pub use parse::Library;
 
-use crate::facts::Digest;
+use crate::facts::{Digest, Fact};
 use crate::formula::Formula;
 use crate::number::Decimal;
 
@@ -172,6 +172,18 @@ pub struct FactDeclaration {
     pub about: String,
     /// Its name in the file.
     pub span: Range<usize>,
+}
+
+impl FactDeclaration {
+    /// True when `fact` says nothing: it was not given, or is the number that stands for "not measured".
+    #[must_use]
+    pub fn is_missing(&self, fact: &Fact<'_>) -> bool {
+        match fact {
+            Fact::Missing => true,
+            Fact::Number(value) => self.unknown == Some(*value),
+            Fact::Flag(_) | Fact::Text(_) => false,
+        }
+    }
 }
 
 /// The type of a fact.
@@ -428,3 +440,6 @@ impl Scorecard {
         lets.chain(dimensions).chain(rules).chain(gates)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,7 +53,7 @@ impl Scorecard {
 
     /// Reads a card as far as its structure; what needs arithmetic over ranges is left to [`crate::check`].
     pub(crate) fn read(text: &str, library: Library<'_>) -> (Option<Self>, Vec<Diagnostic>) {
-        let mut report = Report { text, found: Vec::new() };
+        let mut report = Report::new(text);
         let card = read(text, library, &mut report, true);
         report.found.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));
         (card, report.found)
@@ -76,6 +76,10 @@ fn read(text: &str, library: Library<'_>, report: &mut Report<'_>, may_have_base
     }
     let table = table.into_inner();
     let draft = source::read(&table, report);
+    // Lists that are too long are left out whole: nothing more can be said of such a card.
+    if report.found.iter().any(|diagnostic| diagnostic.code == Code::TooLarge) {
+        return None;
+    }
     let Some(base_name) = draft.base.clone() else {
         return resolve::resolve(draft, canonical::digest(&table, None), report);
     };
@@ -88,7 +92,7 @@ fn read(text: &str, library: Library<'_>, report: &mut Report<'_>, may_have_base
         report.error(Code::UnknownBase, base_name.span, message, "name a released family: `arena@1.0.0`");
         return None;
     };
-    let mut base_report = Report { text: &base_text, found: Vec::new() };
+    let mut base_report = Report::new(&base_text);
     let base = read(&base_text, library, &mut base_report, false);
     let Some(base) = base else {
         let first = base_report.found.iter().find(|diagnostic| diagnostic.severity == Severity::Error);

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use toml::de::DeTable;
 
-use super::fields::{Fields, Report, Text, decimal};
+use super::fields::{Fields, Report, Text, decimal, in_file_order};
 use super::{FactType, Keep, Mean, Publish, Reporter, Scale, WeightSum};
 use crate::diagnostic::Code;
 use crate::number::Decimal;
@@ -95,8 +95,10 @@ pub(super) struct DraftDimension {
     pub label: String,
     pub description: String,
     pub color: String,
+    /// None where it was refused, too.
     pub weight: Option<Decimal>,
-    pub weight_span: Range<usize>,
+    /// None where none is written.
+    pub weight_span: Option<Range<usize>>,
     pub formula: Option<Text>,
     pub when: Option<Text>,
     pub applies: Option<Text>,
@@ -107,7 +109,8 @@ pub(super) struct DraftDimension {
 pub(super) struct DraftGroup {
     pub key: Text,
     pub label: String,
-    pub weight: Decimal,
+    /// None where it was refused.
+    pub weight: Option<Decimal>,
     pub mean: Option<Mean>,
     pub parent: Option<Text>,
 }
@@ -115,8 +118,14 @@ pub(super) struct DraftGroup {
 pub(super) struct DraftProfiles {
     pub by: Option<Text>,
     pub fallback: Option<Text>,
-    pub list: Vec<(Text, Vec<(Text, Decimal)>)>,
+    pub list: Vec<DraftProfile>,
     pub span: Range<usize>,
+}
+
+pub(super) struct DraftProfile {
+    pub name: Text,
+    /// By dimension; none where the weight was refused.
+    pub weights: Vec<(Text, Option<Decimal>)>,
 }
 
 pub(super) struct DraftRule {
@@ -173,19 +182,18 @@ pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
     for (name, value) in limited(card.entries("let", report), "let", report) {
         match value.get_ref().as_str() {
             Some(_) => draft.lets.extend(formula_of(&name, value, report).map(|formula| (name, formula))),
-            None => report.error(
-                Code::WrongType,
-                value.span(),
-                format!("let `{}` must be a formula in quotes", name.value),
-                "",
-            ),
+            None => {
+                let message = format!("let `{}` must be a formula in quotes", name.value);
+                report.is_partial = true;
+                report.error(Code::WrongType, value.span(), message, "");
+            }
         }
     }
     draft.dimensions = read_dimensions(&card, report);
     draft.groups = read_groups(&card, report);
     draft.profiles = read_profiles(&card, report);
     if let Some(policy) = card.table("override", "override", &["tolerance"], report) {
-        draft.override_tolerance = Some(policy.decimal("tolerance", report).unwrap_or(Decimal::ZERO));
+        draft.override_tolerance = Some(policy.decimal_or("tolerance", Decimal::ZERO, report));
     }
     read_verdicts(&card, &mut draft, report);
     read_family(&card, &mut draft, report);
@@ -270,8 +278,8 @@ fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
         draft.scale = Some(Scale { max, publish, places });
     }
     if let Some(weights) = card.table("weights", "weights", &["sum", "tolerance"], report) {
-        let target = weights.decimal("sum", report).unwrap_or(Decimal::ONE);
-        let tolerance = weights.decimal("tolerance", report).unwrap_or(Decimal::ZERO);
+        let target = weights.decimal_or("sum", Decimal::ONE, report);
+        let tolerance = weights.decimal_or("tolerance", Decimal::ZERO, report);
         draft.weight_sum = Some(WeightSum { target, tolerance });
     }
 }
@@ -282,6 +290,7 @@ fn read_facts(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftFact> 
     for (name, value) in limited(card.entries("facts", report), "facts", report) {
         let Some(table) = value.get_ref().as_table() else {
             let message = format!("fact `{}` must be a table", name.value);
+            report.is_partial = true;
             report.error(
                 Code::WrongType,
                 value.span(),
@@ -340,16 +349,18 @@ fn read_dimensions(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftD
         &["key", "label", "description", "color", "weight", "formula", "when", "applies", "missing", "group"];
     let mut dimensions = Vec::new();
     for table in card.tables("dimension", MOST, FIELDS, report) {
-        let Some(key) = table.required("key", "name the dimension", report) else { continue };
+        let Some(key) = table.required("key", "name the dimension", report) else {
+            report.is_partial = true;
+            continue;
+        };
         check_name(&key, report);
-        let weight_span = if table.has("weight") { table.place("weight") } else { key.span.clone() };
         let label = table.text("label", report).map_or_else(|| key.value.clone(), |label| label.value);
         dimensions.push(DraftDimension {
             label,
             description: table.text_or_empty("description", report),
             color: table.text_or_empty("color", report),
             weight: table.decimal("weight", report),
-            weight_span,
+            weight_span: table.has("weight").then(|| table.place("weight")),
             formula: table.text("formula", report),
             when: table.text("when", report),
             applies: table.text("applies", report),
@@ -365,7 +376,7 @@ fn read_missing(table: &Fields<'_, '_>, report: &mut Report<'_>) -> super::Missi
     use super::MissingPolicy;
     if let Some(policy) = table.table_if_table("missing", "missing", &["default"], report) {
         policy.require("default", "missing = { default = 0.5 }", report);
-        let value = policy.decimal("default", report).unwrap_or(Decimal::ZERO);
+        let value = policy.decimal_or("default", Decimal::ZERO, report);
         if value > Decimal::ONE {
             report.error(
                 Code::BadValue,
@@ -387,12 +398,15 @@ fn read_missing(table: &Fields<'_, '_>, report: &mut Report<'_>) -> super::Missi
 fn read_groups(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftGroup> {
     let mut groups = Vec::new();
     for table in card.tables("group", MOST, &["key", "label", "weight", "mean", "group"], report) {
-        let Some(key) = table.required("key", "name the group", report) else { continue };
+        let Some(key) = table.required("key", "name the group", report) else {
+            report.is_partial = true;
+            continue;
+        };
         check_name(&key, report);
         table.require("weight", "say what share it has in its parent", report);
         groups.push(DraftGroup {
             label: table.text("label", report).map_or_else(|| key.value.clone(), |label| label.value),
-            weight: table.decimal("weight", report).unwrap_or(Decimal::ZERO),
+            weight: table.decimal("weight", report),
             mean: table.word("mean", &Mean::ALL.map(|mean| (mean.name(), mean)), report),
             parent: table.text("group", report),
             key,
@@ -406,23 +420,17 @@ fn read_profiles(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Draft
     let mut list = Vec::new();
     for (name, value) in limited(table.entries("weights", report), "profiles.weights", report) {
         let Some(weights) = value.get_ref().as_table() else {
-            report.error(
-                Code::WrongType,
-                value.span(),
-                format!("profile `{}` must be a table of weights", name.value),
-                "",
-            );
+            let message = format!("profile `{}` must be a table of weights", name.value);
+            report.is_partial = true;
+            report.error(Code::WrongType, value.span(), message, "");
             continue;
         };
-        let mut entries: Vec<(Text, Decimal)> = weights
-            .iter()
-            .filter_map(|(key, value)| {
-                let weight = decimal(value, &format!("the weight of `{}`", key.get_ref()), report)?;
-                Some((Text { value: key.get_ref().to_string(), span: key.span() }, weight))
-            })
-            .collect();
-        entries.sort_by_key(|(key, _)| key.span.start);
-        list.push((name, entries));
+        let weight = |(key, value): (Text, _)| {
+            let weight = decimal(value, &format!("the weight of `{}`", key.value), report);
+            (key, weight)
+        };
+        let weights = in_file_order(weights).into_iter().map(weight).collect();
+        list.push(DraftProfile { name, weights });
     }
     Some(DraftProfiles {
         by: table.required("by", "name the text fact that chooses", report),
@@ -462,6 +470,8 @@ fn read_verdicts(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'
             (band.required("name", "name the band", report), band.decimal("from", report))
         {
             draft.bands.push((name, from));
+        } else {
+            report.is_partial = true;
         }
     }
     for tier in card.tables(
@@ -470,7 +480,10 @@ fn read_verdicts(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'
         &["name", "score", "coverage", "mandatory", "floor", "require", "about"],
         report,
     ) {
-        let Some(name) = tier.required("name", "name the tier", report) else { continue };
+        let Some(name) = tier.required("name", "name the tier", report) else {
+            report.is_partial = true;
+            continue;
+        };
         tier.text_or_empty("about", report);
         let mut require = Vec::new();
         for (key, value) in tier.entries("require", report) {
@@ -479,10 +492,10 @@ fn read_verdicts(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'
             );
         }
         draft.tiers.push(DraftTier {
-            score: tier.decimal("score", report).unwrap_or(Decimal::ZERO),
-            coverage: tier.decimal("coverage", report).unwrap_or(Decimal::ZERO),
+            score: tier.decimal_or("score", Decimal::ZERO, report),
+            coverage: tier.decimal_or("coverage", Decimal::ZERO, report),
             mandatory: tier.texts("mandatory", report),
-            floor: tier.decimal("floor", report).unwrap_or(Decimal::ZERO),
+            floor: tier.decimal_or("floor", Decimal::ZERO, report),
             require,
             name,
         });
@@ -501,6 +514,8 @@ fn read_family(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
     for (key, value) in limited(card.entries("dims", report), "dims", report) {
         if let Some(weight) = decimal(value, &format!("the weight of `{}`", key.value), report) {
             draft.dims.push((key, weight, value.span()));
+        } else {
+            report.is_partial = true;
         }
     }
     for (key, value) in card.entries("describe", report) {
@@ -535,6 +550,8 @@ fn check_name(name: &Text, report: &mut Report<'_>) {
         .contains(&name.value.as_str())
         || crate::formula::Function::ALL.iter().any(|function| function.name() == name.value);
     if !fits {
+        // A formula reads `my-name` as a difference of two names.
+        report.is_partial = true;
         let help = "use letters, digits and underscores, a letter first, at most 64";
         report.error(
             Code::BadValue,

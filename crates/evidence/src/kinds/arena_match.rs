@@ -277,8 +277,11 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
     }
 }
 
-/// The last step of a custom scorer: every value is finite and not below 0, a missing `total` is the sum of the
+/// The last step of a custom scorer of Clawdiators: every value is finite and not below 0, a missing `total` is the sum of the
 /// others, and the total is at most `max_score`.
+///
+/// # Errors
+/// Every value, `max_score` included, that is not finite or below 0.
 ///
 /// ```
 /// let breakdown = [("correctness".to_owned(), 700.0), ("speed".to_owned(), 600.0)];

@@ -276,6 +276,9 @@ fn knowledge_graph(node: Node<'_>, check: &mut Check<'_>) {
 ///
 /// It does not ask for a valid trace: fields that are absent or of another type count as empty.
 ///
+/// # Errors
+/// A text that is not JSON in UTF-8, or larger or deeper than [`ReaderOptions`](crate::ReaderOptions) allows by default.
+///
 /// ```
 /// let trace = br#"{"task": {"objective": "Ship it"}, "steps": [{"content": "build"}, {}, {"content": "test"}]}"#;
 /// assert_eq!(karat_evidence::embedding_text(trace).unwrap(), "Ship it build  test");

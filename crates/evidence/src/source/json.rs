@@ -2,11 +2,15 @@
 
 use std::io::{self, BufRead, Read as _};
 
+use super::ahead::LookAhead;
 use super::scanner::Scanner;
 use super::{RawItem, SourceError, fill, skip_byte_order_mark};
 
+/// How far ahead it is looked to tell a document over many lines from lines of which the first is cut off.
+const LOOK_AHEAD: usize = 1 << 20;
+
 pub(super) struct JsonSource<R> {
-    input: R,
+    input: LookAhead<R>,
     mode: Mode,
     /// Lines that have been taken whole, so the current line is the next.
     lines: u64,
@@ -38,7 +42,13 @@ enum Line {
 
 impl<R: BufRead> JsonSource<R> {
     pub(super) fn new(input: R, lines: bool, limit: usize) -> Self {
-        Self { input, mode: Mode::Start { lines }, lines: 0, limit, buffer: Vec::new() }
+        Self {
+            input: LookAhead::new(input),
+            mode: Mode::Start { lines },
+            lines: 0,
+            limit,
+            buffer: Vec::new(),
+        }
     }
 
     /// How much memory the items take.
@@ -91,13 +101,20 @@ impl<R: BufRead> JsonSource<R> {
                 let is_whole = scanner.feed(&self.buffer).is_some();
                 // A document over many lines breaks its first line after a bracket or a comma.
                 let is_open = matches!(self.buffer.trim_ascii_end().last(), Some(b'{' | b'[' | b','));
-                if !lines && !is_whole && is_open {
+                if !lines && !is_whole && is_open && !self.lines_follow()? {
                     self.mode = Mode::Documents;
                     return self.finish_value(scanner, line).map(Some);
                 }
                 Ok(Some(line))
             }
         }
+    }
+
+    /// Whether what comes can only be items on lines of their own.
+    fn lines_follow(&mut self) -> Result<bool, SourceError> {
+        let follow = self.input.look(LOOK_AHEAD, are_lines);
+        let failed = |error: io::Error| SourceError::unreadable(self.lines + 1, &error);
+        Ok(follow.map_err(failed)?.unwrap_or(false))
     }
 
     fn next_line(&mut self) -> Result<Option<u64>, SourceError> {
@@ -243,5 +260,27 @@ impl<R: BufRead> JsonSource<R> {
             expected,
             "the file is cut off: supply all of it",
         )
+    }
+}
+
+/// Whether `bytes`, which come after an open bracket or a comma, are a whole object on a line of its own, and then the end or
+/// another object: no document goes on so. None if it takes more to know; `is_end` says that there is no more.
+fn are_lines(bytes: &[u8], is_end: bool) -> Option<bool> {
+    let bytes = bytes.trim_ascii_start();
+    if bytes.first().is_some_and(|&byte| byte != b'{') {
+        return Some(false);
+    }
+    let (line, rest) = match bytes.iter().position(|&byte| byte == b'\n') {
+        Some(at) => bytes.split_at(at),
+        None if is_end => (bytes, &[][..]),
+        None => return None,
+    };
+    let line = line.trim_ascii_end();
+    if line.is_empty() || Scanner::default().feed(line) != Some(line.len()) {
+        return Some(false);
+    }
+    match rest.trim_ascii_start().first() {
+        Some(&byte) => Some(byte == b'{'),
+        None => is_end.then_some(true),
     }
 }

@@ -196,7 +196,7 @@ fn explain(error: &csv::Error, line: u64) -> SourceError {
                 line,
                 found,
                 "a shorter row",
-                "close the double quotes that it opens, or raise the limit",
+                "close the double quotes that it opens, or leave out what is not scored",
             )
         }
         csv::ErrorKind::Io(error) => SourceError::unreadable(line, error),

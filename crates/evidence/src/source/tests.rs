@@ -62,6 +62,23 @@ fn json_lines() {
 }
 
 #[test]
+fn a_first_line_that_is_cut_off_does_not_make_a_document_of_the_others() {
+    for first in ["{", "{\"a\":1,", "{\"a\":[", "{\"a\":[{\"b\":1},"] {
+        assert_eq!(auto(&format!("{first}\n{{\"a\":2}}\n")), format!("1: {first}\n2: {{\"a\":2}}"));
+        let text = format!("{first}\r\n\r\n {{\"a\":2}} \r\n\n{{\"a\":\n{{\"a\":4}}");
+        assert_eq!(auto(&text), format!("1: {first}\n3: {{\"a\":2}}\n5: {{\"a\":\n6: {{\"a\":4}}"));
+    }
+    // Objects that stand in an array are none of their own, even with a line for each.
+    for document in [
+        "{\"a\":[\n{\"b\":1},\n{\"b\":2}\n]}",
+        "{\"a\":[\n{\"b\":1}\n,{\"b\":2}\n]}",
+        "{\"a\":[\n{\"b\":1}\n]}",
+    ] {
+        assert_eq!(auto(document), format!("1: {document}"));
+    }
+}
+
+#[test]
 fn documents_over_many_lines() {
     assert_eq!(auto("\n{\n \"a\": \"}\\\"\",\n \"b\": [\n]}\n"), "2: {\n \"a\": \"}\\\"\",\n \"b\": [\n]}");
     assert_eq!(auto("{\n\"a\": 1}\n\n{\"b\":\n2}"), "1: {\n\"a\": 1}\n4: {\"b\":\n2}");
@@ -145,19 +162,19 @@ fn items_beyond_the_limit_are_passed_over() {
     let lines = format!("{{\"a\":1}}\n{{\"a\":\"{long}\"}}\n{{\"a\":3}}\n{{\"a\":\"{long}\"}}");
     assert_snapshot!(items(&lines, Layout::Auto, 20), @r#"
     1: {"a":1}
-    skipped $: found an item of more than 20 bytes, expected a shorter item; raise the limit, or leave out what is not scored (line 2)
+    skipped $: found an item of more than 20 bytes, expected a shorter item; leave out what is not scored (line 2)
     3: {"a":3}
-    skipped $: found an item of more than 20 bytes, expected a shorter item; raise the limit, or leave out what is not scored (line 4)
+    skipped $: found an item of more than 20 bytes, expected a shorter item; leave out what is not scored (line 4)
     "#);
     let array = format!("[{{\"a\":1}},\n{{\"a\":\"{long}\"}},\n{{\"a\":3}}]");
     assert_snapshot!(items(&array, Layout::Auto, 20), @r#"
     1: {"a":1}
-    skipped $: found an item of more than 20 bytes, expected a shorter item; raise the limit, or leave out what is not scored (line 2)
+    skipped $: found an item of more than 20 bytes, expected a shorter item; leave out what is not scored (line 2)
     3: {"a":3}
     "#);
     let first = format!("{{\"a\":\"{long}\"}}\n{{\"a\":2}}\n");
     assert_snapshot!(items(&first, Layout::Auto, 20), @r#"
-    skipped $: found an item of more than 20 bytes, expected a shorter item; raise the limit, or leave out what is not scored (line 1)
+    skipped $: found an item of more than 20 bytes, expected a shorter item; leave out what is not scored (line 1)
     2: {"a":2}
     "#);
     // The limit is that of the item, without the line break and the white space around it.
@@ -233,7 +250,7 @@ fn a_quote_that_is_never_closed_does_not_fill_the_memory() {
     let head: &[u8] = b"subject\n\"";
     let endless = BufReader::new(head.chain(io::repeat(b'x')));
     let found = cut(endless, Layout::Csv, 100_000);
-    assert_snapshot!(found.join("\n"), @"fatal $: found a row that is longer than the limit, expected a shorter row; close the double quotes that it opens, or raise the limit (line 2)");
+    assert_snapshot!(found.join("\n"), @"fatal $: found a row that is longer than the limit, expected a shorter row; close the double quotes that it opens, or leave out what is not scored (line 2)");
 }
 
 #[test]

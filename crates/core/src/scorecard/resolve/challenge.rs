@@ -27,6 +27,7 @@ pub(in crate::scorecard) fn resolve_challenge(
             format!("`{}` is not a family", base.name()),
             "it has no `[family]`",
         );
+        return None;
     }
     let own = [
         (draft.mean.is_some(), "mean"),
@@ -91,9 +92,11 @@ pub(in crate::scorecard) fn resolve_challenge(
         (Some((first, ..)), Some((.., last))) => first.span.start..last.end,
         _ => draft.head.clone(),
     };
-    for problem in family::problems(base, &chosen) {
-        let code = if problem.contains("sum to") { Code::WeightSum } else { Code::DimensionCount };
-        report.error(code, dims_place.clone(), problem, "change the weights in `[dims]`");
+    let of_choice = family::problems_of_choice(base, &chosen).into_iter();
+    let of_sum = family::problem_of_sum(base, &chosen).into_iter();
+    let problems = of_choice.map(|problem| (Code::DimensionCount, problem));
+    for (code, problem) in problems.chain(of_sum.map(|problem| (Code::WeightSum, problem))) {
+        report.error_if_whole(code, dims_place.clone(), problem, "change the weights in `[dims]`");
     }
     if report.failed() {
         return None;

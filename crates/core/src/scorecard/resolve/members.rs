@@ -25,7 +25,7 @@ pub(super) fn resolve_dimensions(
             None => {
                 let message = format!("dimension `{}` needs `formula`", dimension.key.value);
                 let help = "or declare a fact of the same name";
-                report.error(Code::MissingField, dimension.key.span.clone(), message, help);
+                report.error_if_whole(Code::MissingField, dimension.key.span.clone(), message, help);
                 None
             }
         };
@@ -47,7 +47,7 @@ pub(super) fn resolve_dimensions(
             missing: dimension.missing,
             group,
             span: dimension.key.span.clone(),
-            weight_span: dimension.weight_span.clone(),
+            weight_span: dimension.weight_span.as_ref().unwrap_or(&dimension.key.span).clone(),
         });
     }
     (dimensions, names.reading_order.clone())
@@ -61,8 +61,16 @@ fn group_at(draft: &Draft, key: &Text, report: &mut Report<'_>) -> Option<usize>
     found
 }
 
+/// Whether every group that a dimension or group says it is in is there; if not, that group has more members than it seems.
+pub(super) fn groups_are_known(draft: &Draft) -> bool {
+    let parents = draft.groups.iter().filter_map(|group| group.parent.as_ref());
+    let mut named = draft.dimensions.iter().filter_map(|dimension| dimension.group.as_ref()).chain(parents);
+    named.all(|name| draft.groups.iter().any(|group| group.key.value == name.value))
+}
+
 pub(super) fn resolve_groups(draft: &Draft, mean: Mean, report: &mut Report<'_>) -> Vec<Group> {
     let mut groups = Vec::new();
+    let is_known = groups_are_known(draft);
     for (place, group) in draft.groups.iter().enumerate() {
         let parent = group.parent.as_ref().and_then(|key| group_at(draft, key, report));
         if let (Some(parent), Some(name)) = (parent, &group.parent)
@@ -74,8 +82,8 @@ pub(super) fn resolve_groups(draft: &Draft, mean: Mean, report: &mut Report<'_>)
         let has_member =
             draft.dimensions.iter().any(|d| d.group.as_ref().is_some_and(|g| g.value == group.key.value))
                 || draft.groups.iter().any(|g| g.parent.as_ref().is_some_and(|p| p.value == group.key.value));
-        if !has_member {
-            report.error(
+        if !has_member && is_known {
+            report.error_if_whole(
                 Code::DimensionCount,
                 group.key.span.clone(),
                 format!("group `{}` has no member", group.key.value),
@@ -85,7 +93,7 @@ pub(super) fn resolve_groups(draft: &Draft, mean: Mean, report: &mut Report<'_>)
         groups.push(Group {
             key: group.key.value.clone(),
             label: group.label.clone(),
-            weight: group.weight,
+            weight: group.weight.unwrap_or(Decimal::ZERO),
             mean: group.mean.unwrap_or(mean),
             parent,
             span: group.key.span.clone(),

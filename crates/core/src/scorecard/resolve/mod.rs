@@ -29,7 +29,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
     for (there, name) in [(!draft.dims.is_empty(), "dims"), (!draft.describe.is_empty(), "describe")] {
         if there {
             let message = alloc::format!("`{name}` belongs to a challenge");
-            report.error(
+            report.error_if_whole(
                 Code::BadValue,
                 draft.head.clone(),
                 message,
@@ -38,7 +38,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         }
     }
     if draft.evidence.is_none() {
-        report.error(
+        report.error_if_whole(
             Code::MissingField,
             draft.head.clone(),
             "a scorecard needs `evidence`".to_string(),
@@ -46,7 +46,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         );
     }
     if draft.dimensions.is_empty() {
-        report.error(
+        report.error_if_whole(
             Code::DimensionCount,
             draft.head.clone(),
             "a scorecard needs a `[[dimension]]`".to_string(),
@@ -58,7 +58,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
     let facts = resolve_facts(&draft, report);
     let names = Names::new(&draft, report);
     let lets = names.lets(&draft, report);
-    let (dimensions, order) = resolve_dimensions(&draft, &names, report);
+    let (mut dimensions, order) = resolve_dimensions(&draft, &names, report);
     let groups = resolve_groups(&draft, mean, report);
     let family = draft.family.as_ref().map(|family| Family {
         pick_min: family.pick.0,
@@ -68,18 +68,34 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
     let weight_sum = draft.weight_sum.or_else(|| {
         (mean == Mean::WeightedSum).then_some(WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO })
     });
+    let profiles = draft.profiles.as_ref().and_then(|profiles| resolve_profiles(profiles, &draft, report));
+    if let Some((_, weights)) = profiles.as_ref().and_then(|profiles| profiles.list.get(profiles.fallback)) {
+        dimensions.iter_mut().zip(weights).for_each(|(dimension, weight)| dimension.weight = *weight);
+    }
+    if draft.profiles.is_some() && draft.override_tolerance.is_some() {
+        let message =
+            "`override` and `profiles` do not go together: which weights would be overridden?".to_string();
+        report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
+    }
+    if family.is_some() && draft.profiles.is_some() {
+        let message = "`profiles` do not go with `[family]`: its challenges give the weights".to_string();
+        report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
+    }
+    if family.is_none() {
+        check_weights(&draft, &groups, weight_sum, report);
+    }
     let tiers = resolve_tiers(&draft, scale, report);
     let mut facts_by_name: Vec<usize> = (0..facts.len()).collect();
     facts_by_name.sort_by(|&a, &b| {
         let name = |at: usize| facts.get(at).map(|fact| fact.name.encode_utf16().collect::<Vec<u16>>());
         name(a).cmp(&name(b))
     });
-    let mut card = Scorecard {
+    let card = Scorecard {
         facts_by_name,
         rules: resolve_rules(&draft, &names, report),
         gates: resolve_gates(&draft, &names, scale, report),
         bands: resolve_bands(&draft, scale, report),
-        profiles: None,
+        profiles,
         id: draft.id,
         version: draft.version,
         title: draft.title,
@@ -101,21 +117,6 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         keeps: draft.keeps,
         digest,
     };
-    if let Some(profiles) = &draft.profiles {
-        resolve_profiles(profiles, &mut card, report);
-    }
-    if card.profiles.is_some() && card.override_policy.is_some() {
-        let message =
-            "`override` and `profiles` do not go together: which weights would be overridden?".to_string();
-        report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
-    }
-    if card.family.is_some() && card.profiles.is_some() {
-        let message = "`profiles` do not go with `[family]`: its challenges give the weights".to_string();
-        report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
-    }
-    if card.family.is_none() {
-        check_weights(&card, &draft.dimensions, &draft.head, report);
-    }
     (!report.failed()).then_some(card)
 }
 
@@ -131,8 +132,16 @@ fn resolve_facts(draft: &Draft, report: &mut Report<'_>) -> Vec<FactDeclaration>
             min: fact.min,
             max: fact.max,
             max_fact: fact.max_fact.as_ref().and_then(|name| {
-                let found = at(&name.value).filter(|_| name.value != fact.name.value);
-                if found.is_none() {
+                let found = at(&name.value);
+                if name.value == fact.name.value {
+                    let message = alloc::format!("fact `{}` cannot be its own `max`", name.value);
+                    report.error(
+                        Code::BadValue,
+                        name.span.clone(),
+                        message,
+                        "name another fact, or a number",
+                    );
+                } else if found.is_none() {
                     unknown(name, draft.facts.iter().map(|fact| fact.name.value.as_str()), "fact", report);
                 }
                 found

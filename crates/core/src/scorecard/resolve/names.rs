@@ -23,7 +23,8 @@ pub(super) fn unknown<'a>(
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there is {}", known.take(12).collect::<Vec<_>>().join(", ")),
     };
-    report.error(Code::UnknownName, name.span.clone(), format!("there is no {what} `{}`", name.value), help);
+    let message = format!("there is no {what} `{}`", name.value);
+    report.error_if_whole(Code::UnknownName, name.span.clone(), message, help);
 }
 
 pub(super) fn unique<'a>(names: impl Iterator<Item = &'a Text>, what: &str, report: &mut Report<'_>) {
@@ -213,7 +214,7 @@ impl Names {
         let bound: Result<Expr<Symbol>, ()> = parsed.map_names(&mut |name, span| {
             Ok(self.symbol(name, place).unwrap_or_else(|help| {
                 failed = true;
-                report.error(
+                report.error_if_whole(
                     Code::UnknownName,
                     place_of(span),
                     format!("there is no fact, let or dimension `{name}`"),

@@ -15,7 +15,7 @@ use crate::scorecard::{Band, Gate, Publish, Rule, Scale, Tier};
 fn check_points(points: Decimal, name: &Text, what: &str, scale: Scale, report: &mut Report<'_>) {
     if points.millionths() > i64::from(scale.max) * MILLION {
         let message = format!("{what} `{}` is at {points}, the scale ends at {}", name.value, scale.max);
-        report.error(Code::BadValue, name.span.clone(), message, "");
+        report.error_if_whole(Code::BadValue, name.span.clone(), message, "");
     }
     let step = MILLION / 10i64.pow(scale.places.min(6));
     if scale.publish != Publish::Exact && points.millionths() % step != 0 {
@@ -23,7 +23,12 @@ fn check_points(points: Decimal, name: &Text, what: &str, scale: Scale, report: 
             "{what} `{}` is at {points}, published scores have {} decimals",
             name.value, scale.places
         );
-        report.error(Code::BadValue, name.span.clone(), message, "round it, or give the scale more `places`");
+        report.error_if_whole(
+            Code::BadValue,
+            name.span.clone(),
+            message,
+            "round it, or give the scale more `places`",
+        );
     }
 }
 
@@ -84,14 +89,19 @@ pub(super) fn resolve_bands(draft: &Draft, scale: Scale, report: &mut Report<'_>
         match place.checked_sub(1).and_then(|before| draft.bands.get(before)) {
             None if *from != Decimal::ZERO => {
                 let message = format!("scores below {from} have no band");
-                report.error(Code::BandGap, name.span.clone(), message, "the first band starts at 0");
+                report.error_if_whole(
+                    Code::BandGap,
+                    name.span.clone(),
+                    message,
+                    "the first band starts at 0",
+                );
             }
             Some((before, lower)) if from <= lower => {
                 let message = format!(
                     "band `{}` starts at {from}, not above `{}` at {lower}",
                     name.value, before.value
                 );
-                report.error(
+                report.error_if_whole(
                     Code::BandGap,
                     name.span.clone(),
                     message,
@@ -130,7 +140,7 @@ pub(super) fn resolve_tiers(draft: &Draft, scale: Scale, report: &mut Report<'_>
             && (tier.score < lower.score || tier.coverage < lower.coverage)
         {
             let message = format!("tier `{}` asks less than `{}`", tier.name.value, lower.name);
-            report.error(
+            report.error_if_whole(
                 Code::TierOrder,
                 tier.name.span.clone(),
                 message,

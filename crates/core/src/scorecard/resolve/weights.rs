@@ -3,118 +3,133 @@
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use core::ops::Range;
 
+use super::members::groups_are_known;
 use super::names::{unique, unknown};
 use crate::diagnostic::Code;
 use crate::number::Decimal;
-use crate::scorecard::fields::Report;
-use crate::scorecard::source::{DraftDimension, DraftProfiles};
-use crate::scorecard::{FactType, Mean, Profiles, Scorecard, WeightSum};
-use crate::weights::{MOST_WEIGHT_UNITS, gcd};
+use crate::scorecard::fields::{Report, Text};
+use crate::scorecard::source::{Draft, DraftDimension, DraftFact, DraftProfile, DraftProfiles};
+use crate::scorecard::{FactType, Group, Mean, Profiles, WeightSum};
+use crate::weights::{MOST_WEIGHT_UNITS, unit};
 
-pub(super) fn resolve_profiles(draft: &DraftProfiles, card: &mut Scorecard, report: &mut Report<'_>) {
-    let by = draft.by.as_ref().and_then(|name| {
-        let found = card.facts.iter().position(|fact| fact.name == name.value && fact.kind == FactType::Text);
+pub(super) fn resolve_profiles(
+    profiles: &DraftProfiles,
+    draft: &Draft,
+    report: &mut Report<'_>,
+) -> Option<Profiles> {
+    let by = profiles.by.as_ref().and_then(|name| {
+        let is_text = |fact: &&DraftFact| fact.kind == FactType::Text;
+        let found = draft.facts.iter().position(|fact| fact.name.value == name.value && is_text(&fact));
         if found.is_none() {
-            let known =
-                card.facts.iter().filter(|fact| fact.kind == FactType::Text).map(|fact| fact.name.as_str());
+            let known = draft.facts.iter().filter(is_text).map(|fact| fact.name.value.as_str());
             unknown(name, known, "text fact", report);
         }
         found
     });
-    let fallback = draft.fallback.as_ref().and_then(|name| {
-        let found = draft.list.iter().position(|(known, _)| known.value == name.value);
-        if found.is_none() {
-            unknown(name, draft.list.iter().map(|(known, _)| known.value.as_str()), "profile", report);
+    let fallback = profiles.fallback.as_ref().and_then(|name| {
+        let found = profiles.list.iter().position(|known| known.name.value == name.value);
+        if found.is_none() && !profiles.list.is_empty() {
+            unknown(name, profiles.list.iter().map(|known| known.name.value.as_str()), "profile", report);
         }
         found
     });
-    unique(draft.list.iter().map(|(name, _)| name), "profile", report);
-    if draft.list.is_empty() {
-        let help = "add `[profiles.weights.default]`";
-        report.error(Code::ProfileWeights, draft.span.clone(), "profiles without weights".to_string(), help);
+    unique(profiles.list.iter().map(|profile| &profile.name), "profile", report);
+    if profiles.list.is_empty() {
+        let (message, help) = ("profiles without weights".to_string(), "add `[profiles.weights.default]`");
+        report.error_if_whole(Code::ProfileWeights, profiles.span.clone(), message, help);
     }
     let mut list = Vec::new();
-    for (name, weights) in &draft.list {
-        for (key, _) in weights.iter().filter(|(key, _)| !card.dimensions.iter().any(|d| d.key == key.value))
-        {
-            unknown(key, card.dimensions.iter().map(|dimension| dimension.key.as_str()), "dimension", report);
-        }
-        let mut values = Vec::new();
-        for dimension in &card.dimensions {
-            match weights.iter().find(|(key, _)| key.value == dimension.key) {
-                Some((_, weight)) => values.push(*weight),
-                None => {
-                    let message = format!("profile `{}` has no weight for `{}`", name.value, dimension.key);
-                    report.error(Code::ProfileWeights, name.span.clone(), message, "give it one, if only 0");
-                }
+    for profile in &profiles.list {
+        let name = &profile.name;
+        let keys = || draft.dimensions.iter().map(|dimension| dimension.key.value.as_str());
+        let strangers = || profile.weights.iter().filter(|(key, _)| !keys().any(|known| known == key.value));
+        strangers().for_each(|(key, _)| unknown(key, keys(), "dimension", report));
+        // A dimension without a weight may be the one whose name is misspelt.
+        if strangers().next().is_none() {
+            for key in keys().filter(|key| weight_of(profile, key).is_none()) {
+                let message = format!("profile `{}` has no weight for `{key}`", name.value);
+                let help = "give it one, if only 0";
+                report.error_if_whole(Code::ProfileWeights, name.span.clone(), message, help);
             }
         }
+        let values = keys().map(|key| weight_of(profile, key).flatten().unwrap_or(Decimal::ZERO)).collect();
         list.push((name.value.clone(), values));
     }
-    if let (Some(by), Some(fallback)) = (by, fallback) {
-        if let Some((_, weights)) = list.get(fallback) {
-            for (dimension, weight) in card.dimensions.iter_mut().zip(weights) {
-                dimension.weight = *weight;
-            }
-        }
-        card.profiles = Some(Profiles { by, fallback, list });
-    }
+    Some(Profiles { by: by?, fallback: fallback?, list })
 }
 
+/// The weight of a dimension in a profile: none if it has none, none within if it was refused.
+fn weight_of(profile: &DraftProfile, key: &str) -> Option<Option<Decimal>> {
+    profile.weights.iter().find(|(known, _)| known.value == key).map(|&(_, weight)| weight)
+}
+
+/// Checks that every weight is where it belongs, and what the weights of every mean sum to. All of it on the draft: a
+/// dimension whose formula is refused still has its weight.
 pub(super) fn check_weights(
-    card: &Scorecard,
-    drafts: &[DraftDimension],
-    head: &Range<usize>,
+    draft: &Draft,
+    groups: &[Group],
+    guard: Option<WeightSum>,
     report: &mut Report<'_>,
 ) {
-    for draft in drafts {
-        if card.profiles.is_none() && draft.weight.is_none() {
-            let message = format!("dimension `{}` needs `weight`", draft.key.value);
-            report.error(Code::MissingField, draft.key.span.clone(), message, "weight = 0.25");
-        } else if card.profiles.is_some() && draft.weight.is_some() {
-            let message = format!("the profiles give `{}` its weight", draft.key.value);
-            report.error(Code::ProfileWeights, draft.weight_span.clone(), message, "remove `weight`");
+    for dimension in &draft.dimensions {
+        let key = &dimension.key;
+        match (&draft.profiles, &dimension.weight_span) {
+            (None, None) => {
+                let message = format!("dimension `{}` needs `weight`", key.value);
+                report.error_if_whole(Code::MissingField, key.span.clone(), message, "weight = 0.25");
+            }
+            (Some(_), Some(place)) => {
+                let message = format!("the profiles give `{}` its weight", key.value);
+                report.error(Code::ProfileWeights, place.clone(), message, "remove `weight`");
+            }
+            _ => {}
         }
     }
-    let base: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
-    let sets: Vec<(Option<&str>, &[Decimal])> = match &card.profiles {
-        Some(profiles) => {
-            profiles.list.iter().map(|(name, weights)| (Some(name.as_str()), weights.as_slice())).collect()
-        }
-        None => alloc::vec![(None, base.as_slice())],
+    if report.is_partial || !groups_are_known(draft) {
+        return;
+    }
+    let profiles: Vec<Option<&DraftProfile>> = match &draft.profiles {
+        None => alloc::vec![None],
+        Some(profiles) => profiles.list.iter().map(Some).collect(),
     };
-    for (profile, weights) in sets {
-        for node in core::iter::once(None).chain((0..card.groups.len()).map(Some)) {
-            check_node(card, profile, weights, node, head, report);
+    for profile in profiles {
+        for node in core::iter::once(None).chain((0..groups.len()).map(Some)) {
+            check_node(draft, groups, guard, profile, node, report);
         }
     }
 }
 
-/// Checks the weights of the members of one group, or of the top level.
+/// Checks the weights of the members of one group, or of the top level, where all of them are known.
 fn check_node(
-    card: &Scorecard,
-    profile: Option<&str>,
-    weights: &[Decimal],
+    draft: &Draft,
+    groups: &[Group],
+    guard: Option<WeightSum>,
+    profile: Option<&DraftProfile>,
     node: Option<usize>,
-    head: &Range<usize>,
     report: &mut Report<'_>,
 ) {
-    let members = card.dimensions.iter().zip(weights).filter(|(dimension, _)| dimension.group == node);
-    let member_groups = card.groups.iter().filter(|group| group.parent == node);
-    let all: Vec<Decimal> =
-        members.clone().map(|(_, &weight)| weight).chain(member_groups.map(|group| group.weight)).collect();
-    let group = node.and_then(|at| card.groups.get(at));
-    let place = match (group, members.clone().next(), members.clone().last()) {
+    let group = node.and_then(|at| groups.get(at));
+    let is_member =
+        |name: &Option<Text>| name.as_ref().map(|name| &name.value) == group.map(|group| &group.key);
+    let dimensions = || draft.dimensions.iter().filter(|dimension| is_member(&dimension.group));
+    let member_groups = draft.groups.iter().filter(|group| is_member(&group.parent));
+    let weight = |dimension: &DraftDimension| match profile {
+        Some(profile) => weight_of(profile, &dimension.key.value).flatten(),
+        None => dimension.weight,
+    };
+    let all = dimensions().map(weight).chain(member_groups.map(|group| group.weight));
+    let Some(all) = all.collect::<Option<Vec<Decimal>>>().filter(|all| !all.is_empty()) else { return };
+    let weight_span =
+        |dimension: &DraftDimension| dimension.weight_span.as_ref().unwrap_or(&dimension.key.span).clone();
+    let place = match (group, dimensions().map(weight_span).next(), dimensions().map(weight_span).next_back())
+    {
         (Some(group), ..) => group.span.clone(),
-        (None, Some((first, _)), Some((last, _))) if first.weight_span.start < last.weight_span.end => {
-            first.weight_span.start..last.weight_span.end
-        }
-        _ => head.clone(),
+        (None, Some(first), Some(last)) if first.start < last.end => first.start..last.end,
+        _ => draft.head.clone(),
     };
     let whose = match (profile, group) {
-        (Some(profile), _) => format!("the weights of profile `{profile}`"),
+        (Some(profile), _) => format!("the weights of profile `{}`", profile.name.value),
         (None, Some(group)) => format!("the weights in group `{}`", group.key),
         (None, None) => "the weights".to_string(),
     };
@@ -122,7 +137,7 @@ fn check_node(
     let one = WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO };
     let guard = match group {
         Some(group) => (group.mean == Mean::WeightedSum).then_some(one),
-        None => card.weight_sum,
+        None => guard,
     };
     if let Some(guard) = guard.filter(|guard| !guard.accepts(sum)) {
         let apart = if sum > guard.target { "too much" } else { "too little" };
@@ -132,7 +147,7 @@ fn check_node(
     } else if sum == Decimal::ZERO {
         report.error(Code::WeightSum, place, format!("{whose} are all zero"), "give a dimension a weight");
     } else {
-        let unit = all.iter().fold(0, |unit, weight| gcd(unit, weight.millionths())).max(1);
+        let unit = unit(all.iter().copied());
         if sum.millionths() / unit > MOST_WEIGHT_UNITS {
             let message = format!(
                 "{whose} are too fine for their size: {} units of {}",
