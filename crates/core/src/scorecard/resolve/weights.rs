@@ -118,7 +118,11 @@ fn check_node(
         (None, Some(group)) => format!("the weights in group `{}`", group.key),
         (None, None) => "the weights".to_string(),
     };
-    let sum = crate::weights::sum(all.iter().copied()).unwrap_or(Decimal::from_millionths(i64::MAX));
+    let Some(sum) = crate::weights::sum(all.iter().copied()) else {
+        let message = format!("{whose} sum to more than {}", Decimal::from_millionths(i64::MAX));
+        report.error(Code::WeightPrecision, place, message, "scale them to sum to 1");
+        return;
+    };
     let one = WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO };
     let guard = match group {
         Some(group) => (group.mean == Mean::WeightedSum).then_some(one),
