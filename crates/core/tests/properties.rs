@@ -421,3 +421,19 @@ fn the_largest_caps_and_weights_stay_exact() {
     let refused = weighed("9000000000000", "9000000000000").unwrap_err();
     assert!(refused.contains("sum to more than"), "{refused}");
 }
+
+#[test]
+fn a_guard_on_weights_guards() {
+    let guarded = |mean: &str, guard: &str| {
+        let text = format!(
+            "{HEAD}mean = \"{mean}\"\n{guard}\n[facts]\na = {{ min = 0, max = 1 }}\n\
+             [[dimension]]\nkey = \"a\"\nweight = 100\n"
+        );
+        card_of(&text, &cards()).err().unwrap_or_default()
+    };
+    let sum = "weights = { sum = 100, tolerance = 1 }";
+    assert_eq!(guarded("weighted-mean", sum), "");
+    assert!(guarded("weighted-sum", sum).contains("must sum to 1"));
+    assert!(guarded("weighted-mean", "weights = { sum = 100, tolerance = 100 }").contains("accepts"));
+    assert!(guarded("weighted-mean", "[override]\ntolerance = 1").contains("accepts"));
+}

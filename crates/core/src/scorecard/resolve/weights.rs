@@ -63,6 +63,27 @@ pub(super) fn resolve_profiles(draft: &DraftProfiles, card: &mut Scorecard, repo
     }
 }
 
+/// A guard that lets every sum pass, or a weighted sum that could exceed 1 by more than its tolerance, guards nothing.
+pub(super) fn check_guards(card: &Scorecard, head: &Range<usize>, report: &mut Report<'_>) {
+    let overridden = card
+        .override_policy
+        .map(|policy| ("override", WeightSum { target: Decimal::ONE, tolerance: policy.tolerance }));
+    for (place, guard) in card.weight_sum.map(|guard| ("weights", guard)).into_iter().chain(overridden) {
+        if card.mean == Mean::WeightedSum && guard.target != Decimal::ONE {
+            let message =
+                format!("the weights of a weighted sum must sum to 1, `{place}` says {}", guard.target);
+            let help = "divide the weights by their sum, or use `mean = \"weighted-mean\"`";
+            report.error(Code::BadValue, head.clone(), message, help);
+        } else if guard.tolerance >= guard.target {
+            let message = format!(
+                "the tolerance {} of `{place}` accepts any weights down to 0, as they must sum to {}",
+                guard.tolerance, guard.target
+            );
+            report.error(Code::BadValue, head.clone(), message, "tolerance = 0.001");
+        }
+    }
+}
+
 pub(super) fn check_weights(
     card: &Scorecard,
     drafts: &[DraftDimension],
