@@ -7,8 +7,8 @@ use crate::check::range::{Interval, Known, Range, Surroundings, evaluate, evalua
 use crate::evaluate::Scorer;
 use crate::facts::Fact;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
-use crate::number::{BILLION, MILLION, Score, UNITS_PER_ONE, round};
-use crate::plan::mean_of_point;
+use crate::number::{BILLION, Score, UNITS_PER_ONE, round};
+use crate::plan::{mean_of_point, units};
 use crate::record::{Published, Record};
 use crate::scorecard::{FactType, Scorecard};
 
@@ -233,7 +233,7 @@ impl<'a> ItemRange<'a> {
         }
         for gate in &self.card.gates {
             let Some(cap) = gate.cap else { continue };
-            let cap = (cap.millionths() * (UNITS_PER_ONE / MILLION) / i64::from(self.card.scale.max)) as f64;
+            let cap = units(cap.millionths(), self.card.scale.max);
             let holds = evaluate(&gate.when.expr, self).flag();
             if holds == Some(false) {
                 continue;

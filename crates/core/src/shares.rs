@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use crate::evaluate::Scorer;
-use crate::number::{BILLION, MILLION, Score, apportion, round_ratio};
+use crate::number::{BILLION, Decimal, MILLION, Score, apportion, round_ratio};
 use crate::record::DimensionRecord;
 use crate::scorecard::Mean;
-use crate::weights::members_of;
+use crate::weights::{members_of, unit};
 
 /// Writes contribution and effective weight into each dimension; gives the weighted arithmetic mean (or sum) that the
 /// contributions add up to, if there is a score.
@@ -102,9 +102,10 @@ impl Sharing<'_> {
         }
         let members = self.members(Some(member.at - count), dimensions);
         let units = share / unit;
-        let parts: Vec<i128> = members.iter().map(Member::part).collect();
+        // In units of their common divisor the weights have at most 23 bits, readings 30, `units` 50: far below 2^127.
+        let divisor = i128::from(unit(members.iter().map(|member| Decimal::from_millionths(member.weight))));
+        let parts: Vec<i128> = members.iter().map(|member| member.part() / divisor).collect();
         let sum: i128 = parts.iter().sum();
-        // The reading of a group has at most 30 bits, that of its members too: the products stay below 2^127.
         let parts: Vec<i128> = parts.iter().map(|part| part * i128::from(units)).collect();
         let shares = apportion(units, &parts, sum);
         for ((member, share), weight) in members.iter().zip(shares).zip(effective(weight, &members)) {

@@ -387,3 +387,53 @@ fn a_challenge_picks_what_its_formulas_need() {
         assert_eq!(record.tier.as_ref().and_then(|tier| tier.name), Some("solid"));
     });
 }
+
+#[test]
+fn the_largest_caps_and_weights_stay_exact() {
+    let text = format!(
+        "{HEAD}scale = {{ max = 10000, publish = \"half-up\", places = 6 }}\n\
+         [facts]\na = {{ min = 0, max = 1 }}\nb = {{ min = 0, max = 1 }}\n\
+         [[dimension]]\nkey = \"a\"\nweight = 1\n[[dimension]]\nkey = \"b\"\nweight = 1\n\
+         [[gate]]\nname = \"cap\"\nwhen = \"a > 0\"\ncap = 9500.5\n"
+    );
+    let scorer = Scorer::new(card_of(&text, &cards()).unwrap()).unwrap();
+    scored(&scorer, &[Fact::Number(1.0), Fact::Missing], |record| {
+        let bounds = record.bounds.map(|(low, high)| (low.to_string(), high.to_string()));
+        assert_eq!(bounds, Some(("5000".to_owned(), "9500.5".to_owned())));
+    });
+
+    let weighed = |a: &str, b: &str| {
+        let text = format!(
+            "{HEAD}mean = \"weighted-sum\"\n[facts]\na = {{ min = 0, max = 1 }}\nb = {{ min = 0, max = 1 }}\n\
+             [[group]]\nkey = \"g\"\nweight = 1\nmean = \"weighted-mean\"\n\
+             [[dimension]]\nkey = \"a\"\nweight = {a}\ngroup = \"g\"\n\
+             [[dimension]]\nkey = \"b\"\nweight = {b}\ngroup = \"g\"\n"
+        );
+        card_of(&text, &cards())
+    };
+    let contributions = |a: &str, b: &str| {
+        let scorer = Scorer::new(weighed(a, b).unwrap()).unwrap();
+        scored(&scorer, &[Fact::Number(0.9), Fact::Number(0.7)], |record| {
+            record.dimensions.iter().map(|dimension| dimension.contribution).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(contributions("6000000000000", "2000000000000"), contributions("3", "1"));
+    let refused = weighed("9000000000000", "9000000000000").unwrap_err();
+    assert!(refused.contains("sum to more than"), "{refused}");
+}
+
+#[test]
+fn a_guard_on_weights_guards() {
+    let guarded = |mean: &str, guard: &str| {
+        let text = format!(
+            "{HEAD}mean = \"{mean}\"\n{guard}\n[facts]\na = {{ min = 0, max = 1 }}\n\
+             [[dimension]]\nkey = \"a\"\nweight = 100\n"
+        );
+        card_of(&text, &cards()).err().unwrap_or_default()
+    };
+    let sum = "weights = { sum = 100, tolerance = 1 }";
+    assert_eq!(guarded("weighted-mean", sum), "");
+    assert!(guarded("weighted-sum", sum).contains("must sum to 1"));
+    assert!(guarded("weighted-mean", "weights = { sum = 100, tolerance = 100 }").contains("accepts"));
+    assert!(guarded("weighted-mean", "[override]\ntolerance = 1").contains("accepts"));
+}

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::common::{karat, root};
+use serde_json::Value;
+
+use crate::common::{karat, karat_reading, root};
 
 #[test]
 fn the_checker_warns_of_nothing_that_an_example_card_leaves_unanswered() {
@@ -14,4 +16,21 @@ fn the_checker_warns_of_nothing_that_an_example_card_leaves_unanswered() {
         let silent = run.stdout.contains("usable, 0 errors, 0 warnings");
         assert!(run.status == 0 && silent, "{}\n{}{}", card.display(), run.stderr, run.stdout);
     }
+}
+
+/// Without a time limit no time is short: a clock that says 0 must not overrule the speed that the arena gives.
+#[test]
+fn a_match_without_a_limit_has_the_speed_it_states() {
+    let speed = |time: &str| {
+        let item = format!(
+            r#"{{"match_id": "m", "agent_id": "a", "scores": {{"correctness": 900, "speed": 300}}{time}}}"#
+        );
+        let run = karat_reading(&["score", "-c", "cipher-relay", "--json"], &item);
+        let record: Value = serde_json::from_str(&run.stdout).unwrap();
+        record["dimensions"][1]["reading"].clone()
+    };
+    assert_eq!(speed(r#", "time_used_secs": 0"#), 0.3);
+    assert_eq!(speed(r#", "time_used_secs": 0, "time_limit_secs": 600"#), 1);
+    assert_eq!(speed(r#", "time_used_secs": 150, "time_limit_secs": 600"#), 0.75);
+    assert_eq!(speed(r#", "time_used_secs": 150, "time_limit_secs": 0"#), 0);
 }

@@ -420,7 +420,7 @@ fn binary(operator: Binary) -> B {
 }
 
 /// Points of a scale, in millionths, as units of 1e-15 of a perfect score.
-fn units(millionths: i64, max: u32) -> f64 {
+pub(crate) fn units(millionths: i64, max: u32) -> f64 {
     (i128::from(millionths) * i128::from(UNITS_PER_ONE / MILLION) / i128::from(max)) as f64
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod vector;
 
 use alloc::vec::Vec;
 
+pub(crate) use compile::units;
 pub(crate) use point::mean_of_point;
 pub(crate) use run::{FactColumns, Input, Registers};
 

@@ -16,7 +16,7 @@ pub(super) use self::challenge::resolve_challenge;
 use self::members::{dimension_at, resolve_dimensions, resolve_groups};
 use self::names::{Names, unknown};
 use self::verdicts::{resolve_bands, resolve_gates, resolve_rules, resolve_tiers};
-use self::weights::{check_weights, resolve_profiles};
+use self::weights::{check_guards, check_weights, resolve_profiles};
 use super::fields::Report;
 use super::source::Draft;
 use super::{FactDeclaration, Family, Mean, OverridePolicy, Publish, Scale, Scorecard, WeightSum};
@@ -81,6 +81,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         let message = "`profiles` do not go with `[family]`: its challenges give the weights".to_string();
         report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
     }
+    check_guards(&draft, mean, weight_sum, report);
     if family.is_none() {
         check_weights(&draft, &groups, weight_sum, report);
     }

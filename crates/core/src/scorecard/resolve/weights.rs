@@ -64,6 +64,32 @@ fn weight_of(profile: &DraftProfile, key: &str) -> Option<Option<Decimal>> {
     profile.weights.iter().find(|(known, _)| known.value == key).map(|&(_, weight)| weight)
 }
 
+/// A guard that lets every sum pass, or a weighted sum that could exceed 1 by more than its tolerance, guards nothing.
+pub(super) fn check_guards(
+    draft: &Draft,
+    mean: Mean,
+    weight_sum: Option<WeightSum>,
+    report: &mut Report<'_>,
+) {
+    let head = &draft.head;
+    let overridden =
+        draft.override_tolerance.map(|tolerance| ("override", WeightSum { target: Decimal::ONE, tolerance }));
+    for (place, guard) in weight_sum.map(|guard| ("weights", guard)).into_iter().chain(overridden) {
+        if mean == Mean::WeightedSum && guard.target != Decimal::ONE {
+            let message =
+                format!("the weights of a weighted sum must sum to 1, `{place}` says {}", guard.target);
+            let help = "divide the weights by their sum, or use `mean = \"weighted-mean\"`";
+            report.error(Code::BadValue, head.clone(), message, help);
+        } else if guard.tolerance >= guard.target {
+            let message = format!(
+                "the tolerance {} of `{place}` accepts any weights down to 0, as they must sum to {}",
+                guard.tolerance, guard.target
+            );
+            report.error(Code::BadValue, head.clone(), message, "tolerance = 0.001");
+        }
+    }
+}
+
 /// Checks that every weight is where it belongs, and what the weights of every mean sum to. All of it on the draft: a
 /// dimension whose formula is refused still has its weight.
 pub(super) fn check_weights(
@@ -133,7 +159,11 @@ fn check_node(
         (None, Some(group)) => format!("the weights in group `{}`", group.key),
         (None, None) => "the weights".to_string(),
     };
-    let sum = crate::weights::sum(all.iter().copied()).unwrap_or(Decimal::from_millionths(i64::MAX));
+    let Some(sum) = crate::weights::sum(all.iter().copied()) else {
+        let message = format!("{whose} sum to more than {}", Decimal::from_millionths(i64::MAX));
+        report.error(Code::WeightPrecision, place, message, "scale them to sum to 1");
+        return;
+    };
     let one = WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO };
     let guard = match group {
         Some(group) => (group.mean == Mean::WeightedSum).then_some(one),
