@@ -147,6 +147,16 @@ fn empty_input() {
 }
 
 #[test]
+fn a_formula_or_weight_that_cannot_be_read_is_no_matter_of_sums() {
+    let formula = check_with("\"solved / asked\"", "\"solved / \"");
+    let weight = check_with("weight  = 0.7", "weight  = -0.7");
+    for (run, code) in [(formula, "KC201"), (weight, "KC005")] {
+        assert_eq!(run.status, 13);
+        assert!(run.stdout.contains(code) && run.stdout.contains("refused, 1 error, "), "{}", run.stdout);
+    }
+}
+
+#[test]
 fn a_table_for_a_card_that_reads_documents() {
     let folder = Folder::new();
     folder.write("runs.csv", "run_id,score\na,1\n");

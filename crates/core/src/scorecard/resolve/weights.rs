@@ -70,13 +70,22 @@ pub(super) fn check_weights(
     report: &mut Report<'_>,
 ) {
     for draft in drafts {
-        if card.profiles.is_none() && draft.weight.is_none() {
+        // A weight that was given and refused has been spoken of; its place is its own, not that of the key.
+        let is_absent = draft.weight.is_none() && draft.weight_span == draft.key.span;
+        if card.profiles.is_none() && is_absent {
             let message = format!("dimension `{}` needs `weight`", draft.key.value);
             report.error(Code::MissingField, draft.key.span.clone(), message, "weight = 0.25");
         } else if card.profiles.is_some() && draft.weight.is_some() {
             let message = format!("the profiles give `{}` its weight", draft.key.value);
             report.error(Code::ProfileWeights, draft.weight_span.clone(), message, "remove `weight`");
         }
+    }
+    // Weights that could not be read, or belong to a dimension that could not, leave nothing to add up.
+    let is_whole = !drafts.is_empty()
+        && card.dimensions.len() == drafts.len()
+        && (card.profiles.is_some() || drafts.iter().all(|draft| draft.weight.is_some()));
+    if !is_whole {
+        return;
     }
     let base: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
     let sets: Vec<(Option<&str>, &[Decimal])> = match &card.profiles {
