@@ -157,6 +157,15 @@ fn a_formula_or_weight_that_cannot_be_read_is_no_matter_of_sums() {
 }
 
 #[test]
+fn a_card_with_more_problems_than_anyone_reads() {
+    let text: String = (0..50_000).map(|n| format!("k{n} = 1\n")).collect();
+    let run = karat_reading(&["card", "check", "-"], &text);
+    assert_eq!(run.status, 13);
+    assert!(run.stdout.contains("more problems from here on are not listed"));
+    assert!(run.stdout.ends_with("refused, 101 errors, 0 warnings, 0 notes\n"));
+}
+
+#[test]
 fn a_table_for_a_card_that_reads_documents() {
     let folder = Folder::new();
     folder.write("runs.csv", "run_id,score\na,1\n");
