@@ -147,6 +147,15 @@ fn empty_input() {
 }
 
 #[test]
+fn a_problem_in_a_row_names_no_column_of_another_text() {
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("a.csv", "subject,solved,asked\nbot,x,5\n");
+    let screen = refused(&folder.karat(&["score", "--card", "mine.toml", "a.csv"]), 1);
+    assert!(screen.ends_with("$.solved: found the text `x`, expected a number (line 2)\n"), "{screen}");
+}
+
+#[test]
 fn a_formula_or_weight_that_cannot_be_read_is_no_matter_of_sums() {
     let formula = check_with("\"solved / asked\"", "\"solved / \"");
     let weight = check_with("weight  = 0.7", "weight  = -0.7");
