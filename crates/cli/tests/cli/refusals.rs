@@ -144,6 +144,15 @@ fn a_file_that_is_a_folder() {
 fn empty_input() {
     assert_snapshot!(refused(&karat_reading(&["score", "--card", "workflow"], ""), 1));
     assert_eq!(refused(&score("workflow", "\n\n"), 1).lines().count(), 3);
+    let bar = karat_reading(&["score", "--card", "workflow", "--fail-under", "0.5"], "[]");
+    assert!(refused(&bar, 1).contains("the array has no item"));
+}
+
+#[test]
+fn an_item_that_never_ends() {
+    let mut endless = program(&root());
+    endless.args(["score", "--card", "workflow", "/dev/zero"]);
+    assert!(refused(&finish(&mut endless, ""), 1).contains("an item of more than"));
 }
 
 #[test]
