@@ -152,7 +152,7 @@ fn verified(
     };
     let mut workspace = if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
     let record =
-        scorer.score(&mut workspace, &item, &Context { as_of: claim.as_of() }).map_err(|errors| {
+        scorer.score(&mut workspace, &item, &Context { as_of: claim.as_of()? }).map_err(|errors| {
             let failure =
                 Failure::with_exit(Exit::VerificationFailed, "the scorecard refuses the facts of the record");
             errors.iter().fold(failure, |failure, error| failure.help(error.to_string()))

@@ -292,6 +292,10 @@ fn a_record_that_was_changed() {
     assert_snapshot!(refused(&karat_reading(&["explain"], &better), 14));
     let facts = record.replace("\"output_quality\":0.65", "\"output_quality\":0.9");
     assert_snapshot!(refused(&karat_reading(&["explain"], &facts), 14));
+    let moment = record.replace("\"as_of\":null", "\"as_of\":\"yesterday\"");
+    assert!(
+        refused(&karat_reading(&["explain"], &moment), 14).contains("`as_of` is `yesterday`, not a moment")
+    );
 }
 
 #[test]
