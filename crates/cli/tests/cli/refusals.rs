@@ -183,6 +183,14 @@ fn a_card_with_more_problems_than_anyone_reads() {
     assert!(run.stdout.ends_with("refused, 101 errors, 0 warnings, 0 notes\n"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_not_done() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_karat")).arg("--help").stdout(full).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+}
+
 #[test]
 fn a_table_for_a_card_that_reads_documents() {
     let folder = Folder::new();
