@@ -307,6 +307,13 @@ fn a_record_that_was_changed() {
 }
 
 #[test]
+fn a_record_that_was_cut_off() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let screen = refused(&karat_reading(&["explain"], record.get(..500).unwrap()), 1);
+    assert!(screen.contains("this is not JSON, from its line 1, column 500 on"), "{screen}");
+}
+
+#[test]
 fn a_record_that_was_reformatted() {
     let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
     assert_snapshot!(refused(&karat_reading(&["explain"], &record.replace("\":", "\": ")), 14));
