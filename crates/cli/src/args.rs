@@ -244,7 +244,7 @@ fn moment(text: &str) -> Result<String, String> {
 }
 
 /// `2026-01-31T12:00:00`, decimals of the second or none, and `Z` or an offset.
-fn is_moment(text: &str) -> bool {
+pub fn is_moment(text: &str) -> bool {
     let number = |from: usize, digits: usize| -> Option<u32> {
         let part = text.get(from..from + digits)?;
         part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?

@@ -120,12 +120,16 @@ fn items(
     visit: &mut Visit<'_>,
 ) -> Result<Flow, Failure> {
     let limit = ReaderOptions::default().max_item_bytes;
+    let is_row = layout == Layout::Csv;
     let mut source = Source::new(input, layout, &wanted.facts, limit);
     while let Some(item) = source.next_item() {
         let (flow, over) = match item {
-            Ok(item) => (visit(Place { file: name, line: Some(item.line) }, Ok(item.bytes))?, false),
+            Ok(item) => {
+                let place = Place { file: name, line: Some(item.line), is_row };
+                (visit(place, Ok(item.bytes))?, false)
+            }
             Err(error) => {
-                let place = Place { file: name, line: error.problem.line };
+                let place = Place { file: name, line: error.problem.line, is_row };
                 let refusal =
                     Refusal { place: place.to_string(), problems: vec![error.to_string()], help: None };
                 (visit(place, Err(refusal))?, !error.resumable)

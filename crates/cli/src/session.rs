@@ -91,6 +91,7 @@ impl<'s> Session<'s> {
                     kind.name()
                 )
             });
+            let problems = if place.is_row { problems.without_columns() } else { problems };
             let problems = problems
                 .starting_at(place.line.unwrap_or(1))
                 .to_string()
@@ -138,6 +139,8 @@ pub struct Place<'a> {
     pub file: &'a str,
     /// Its first line, where files have several items.
     pub line: Option<u64>,
+    /// Whether it is a row of a table, which is read as the JSON that says the same.
+    pub is_row: bool,
 }
 
 impl fmt::Display for Place<'_> {

@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::error::Category;
 
+use crate::args::is_moment;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::text::clean;
@@ -46,8 +47,15 @@ impl Claim {
     }
 
     /// The moment given, if any.
-    pub fn as_of(&self) -> Option<&str> {
-        self.value.get("as_of").and_then(Value::as_str)
+    pub fn as_of(&self) -> Result<Option<&str>, Failure> {
+        match self.value.get("as_of") {
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => {
+                let text = self.text("/as_of")?;
+                let problem = || broken(format!("`as_of` is `{}`, not a moment", clean(text)));
+                is_moment(text).then_some(Some(text)).ok_or_else(problem)
+            }
+        }
     }
 
     /// The digest of the evidence item.

@@ -101,6 +101,14 @@ impl fmt::Display for Code {
     }
 }
 
+/// Whether a character of a foreign text could steer a terminal: a control character, a line separator, or a mark that
+/// turns the direction of what follows, so that a name reads as another.
+#[must_use]
+pub fn steers_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// The known name closest to `name`, if it is close enough to be what was meant.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -71,6 +71,15 @@ impl Problems {
         self
     }
 
+    /// Takes the columns away, where the text that was read is not the text of the file: a row of a table.
+    #[must_use]
+    pub fn without_columns(mut self) -> Self {
+        for problem in &mut self.list {
+            problem.column = None;
+        }
+        self
+    }
+
     /// Puts the problems into the order of the text.
     #[must_use]
     pub(crate) fn in_order(mut self) -> Self {
@@ -123,8 +132,11 @@ impl Error for Problems {}
 /// `text` in backticks, cut to a length that fits a line.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
-    let mut short: String =
-        text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let mut short: String = text
+        .chars()
+        .take(SHOWN)
+        .map(|c| if karat_core::diagnostic::steers_terminal(c) { '\u{fffd}' } else { c })
+        .collect();
     if text.chars().nth(SHOWN).is_some() {
         short.push('…');
     }

@@ -109,7 +109,7 @@ fn each(
     let mut session = Session::new(scorer, None, cli.portable)?;
     for text in stop.evidence {
         for (place, item) in items(text) {
-            let place = Place { file: stop.card, line: Some(place) };
+            let place = Place { file: stop.card, line: Some(place), is_row: false };
             let shown = session
                 .score(&place, Ok(item.as_bytes()), None, |record, notes| show(record, notes))
                 .map_err(|refusal| Failure::new(refusal.to_string()))?;

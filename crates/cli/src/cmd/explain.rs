@@ -65,6 +65,12 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 })
                 .map_err(|refusal| Failure::new(refusal.to_string()))?,
             (None, ..) => {
+                if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+                    let (line, column) = (error.line(), error.column());
+                    let message =
+                        format!("{place}: this is not JSON, from its line {line}, column {column} on");
+                    return Err(Failure::new(message).help("a record is one line: give all of it"));
+                }
                 return Err(Failure::new(format!("{place}: this is not a record, so it needs a scorecard"))
                     .help("say how to score it: --card workflow")
                     .help("`karat card list` names the scorecards that come with karat"));
@@ -152,7 +158,7 @@ fn verified(
     };
     let mut workspace = if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
     let record =
-        scorer.score(&mut workspace, &item, &Context { as_of: claim.as_of() }).map_err(|errors| {
+        scorer.score(&mut workspace, &item, &Context { as_of: claim.as_of()? }).map_err(|errors| {
             let failure =
                 Failure::with_exit(Exit::VerificationFailed, "the scorecard refuses the facts of the record");
             errors.iter().fold(failure, |failure, error| failure.help(error.to_string()))

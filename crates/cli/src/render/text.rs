@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use karat_core::diagnostic::steers_terminal;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// `text` without control characters, which could move the cursor or change the colour of what follows.
+/// `text` without characters that could move the cursor, or change the colour or the direction of what follows.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if text.chars().any(char::is_control) {
-        Cow::Owned(text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect())
+    if text.chars().any(steers_terminal) {
+        Cow::Owned(text.chars().map(|c| if steers_terminal(c) { '\u{fffd}' } else { c }).collect())
     } else {
         Cow::Borrowed(text)
     }
@@ -85,6 +86,7 @@ mod tests {
     #[test]
     fn a_subject_cannot_steer_the_terminal() {
         assert_eq!(clean("a\u{1b}[31mb\r\n"), "a\u{fffd}[31mb\u{fffd}\u{fffd}");
+        assert_eq!(clean("a\u{202e}b\u{2069}\u{200f}"), "a\u{fffd}b\u{fffd}\u{fffd}");
     }
 
     #[test]

@@ -60,9 +60,15 @@ fn head(text: &mut String, record: &Record<'_>) -> std::fmt::Result {
     writeln!(text, "{FAINT}{}, {}{used}{FAINT:#}", record.card.name(), record.card.mean.name())
 }
 
+/// Columns for the bars. A bar of a few columns says nothing, and a wider one breaks the lines of a narrow terminal.
+fn bar_columns(width: usize) -> usize {
+    let room = width.saturating_sub(NAME + READING + SHARE + 2 * AMOUNT + 6).min(60);
+    if room < 8 { 0 } else { room }
+}
+
 fn parts(text: &mut String, record: &Record<'_>, rows: &[Row<'_>], width: usize) -> std::fmt::Result {
     let points = Points::new(record.card.scale, rows.iter().map(|row| row.after));
-    let bar = width.saturating_sub(NAME + READING + SHARE + 2 * AMOUNT + 6).clamp(8, 60);
+    let bar = bar_columns(width);
     writeln!(
         text,
         "\n{FAINT}{} {:>READING$} {:>SHARE$} {:>AMOUNT$} {:>AMOUNT$}{FAINT:#}",
@@ -255,4 +261,14 @@ pub fn nearest(record: &Record<'_>, change: Option<&Change<'_>>, width: usize) -
 
 fn lines(text: &mut String, style: anstyle::Style, line: &str, width: usize) -> std::fmt::Result {
     wrap(line, width.saturating_sub(2)).iter().try_for_each(|part| writeln!(text, "  {style}{part}{style:#}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_terminal_has_no_bars() {
+        assert_eq!([60, 65, 66, 80, 200].map(bar_columns), [0, 0, 8, 22, 60]);
+    }
 }

@@ -144,6 +144,51 @@ fn a_file_that_is_a_folder() {
 fn empty_input() {
     assert_snapshot!(refused(&karat_reading(&["score", "--card", "workflow"], ""), 1));
     assert_eq!(refused(&score("workflow", "\n\n"), 1).lines().count(), 3);
+    let bar = karat_reading(&["score", "--card", "workflow", "--fail-under", "0.5"], "[]");
+    assert!(refused(&bar, 1).contains("the array has no item"));
+}
+
+#[test]
+fn an_item_that_never_ends() {
+    let mut endless = program(&root());
+    endless.args(["score", "--card", "workflow", "/dev/zero"]);
+    assert!(refused(&finish(&mut endless, ""), 1).contains("an item of more than"));
+}
+
+#[test]
+fn a_problem_in_a_row_names_no_column_of_another_text() {
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("a.csv", "subject,solved,asked\nbot,x,5\n");
+    let screen = refused(&folder.karat(&["score", "--card", "mine.toml", "a.csv"]), 1);
+    assert!(screen.ends_with("$.solved: found the text `x`, expected a number (line 2)\n"), "{screen}");
+}
+
+#[test]
+fn a_formula_or_weight_that_cannot_be_read_is_no_matter_of_sums() {
+    let formula = check_with("\"solved / asked\"", "\"solved / \"");
+    let weight = check_with("weight  = 0.7", "weight  = -0.7");
+    for (run, code) in [(formula, "KC201"), (weight, "KC005")] {
+        assert_eq!(run.status, 13);
+        assert!(run.stdout.contains(code) && run.stdout.contains("refused, 1 error, "), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_card_with_more_problems_than_anyone_reads() {
+    let text: String = (0..50_000).map(|n| format!("k{n} = 1\n")).collect();
+    let run = karat_reading(&["card", "check", "-"], &text);
+    assert_eq!(run.status, 13);
+    assert!(run.stdout.contains("more problems from here on are not listed"));
+    assert!(run.stdout.ends_with("refused, 101 errors, 0 warnings, 0 notes\n"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_not_done() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_karat")).arg("--help").stdout(full).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
 }
 
 #[test]
@@ -255,6 +300,17 @@ fn a_record_that_was_changed() {
     assert_snapshot!(refused(&karat_reading(&["explain"], &better), 14));
     let facts = record.replace("\"output_quality\":0.65", "\"output_quality\":0.9");
     assert_snapshot!(refused(&karat_reading(&["explain"], &facts), 14));
+    let moment = record.replace("\"as_of\":null", "\"as_of\":\"yesterday\"");
+    assert!(
+        refused(&karat_reading(&["explain"], &moment), 14).contains("`as_of` is `yesterday`, not a moment")
+    );
+}
+
+#[test]
+fn a_record_that_was_cut_off() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let screen = refused(&karat_reading(&["explain"], record.get(..500).unwrap()), 1);
+    assert!(screen.contains("this is not JSON, from its line 1, column 500 on"), "{screen}");
 }
 
 #[test]

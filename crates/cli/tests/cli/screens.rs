@@ -218,10 +218,10 @@ fn colour_is_there_when_asked_for() {
 fn a_subject_cannot_steer_the_terminal() {
     let folder = Folder::new();
     folder.write("card.toml", &karat(&["card", "new", "mine"]).stdout);
-    folder.write("a.jsonl", "{\"subject\":\"\\u001b[31mred\\u0007\",\"solved\":1,\"asked\":2}\n");
+    folder.write("a.jsonl", "{\"subject\":\"\\u001b[31mred\\u0007\\u202e\",\"solved\":1,\"asked\":2}\n");
     let run = folder.karat(&["--color", "always", "score", "--table", "-c", "card.toml", "a.jsonl"]);
     assert!(!run.stdout.contains("\u{1b}[31mred"), "{}", run.stdout);
-    assert!(!run.stdout.contains('\u{7}'), "{}", run.stdout);
+    assert!(!run.stdout.contains(['\u{7}', '\u{202e}']), "{}", run.stdout);
 }
 
 #[test]

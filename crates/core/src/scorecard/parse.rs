@@ -13,6 +13,9 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 /// Largest scorecard file, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
+/// Most findings that are kept; a file with more is no scorecard, and no one reads them all.
+const MOST_FINDINGS: usize = 100;
+
 /// Gives the text of a released card by name (`arena@1.0.0`), for cards with a base.
 pub type Library<'l> = &'l dyn Fn(&str) -> Option<String>;
 
@@ -56,6 +59,12 @@ impl Scorecard {
         let mut report = Report::new(text);
         let card = read(text, library, &mut report, true);
         report.found.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));
+        if card.is_none() && report.found.len() > MOST_FINDINGS {
+            let left_out = report.found.split_off(MOST_FINDINGS);
+            let span = left_out.first().map_or(0..0, |first| first.span.clone());
+            let message = format!("{} more problems from here on are not listed", left_out.len());
+            report.error(Code::TooLarge, span, message, "mend those above first");
+        }
         (card, report.found)
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct JsonSource<R> {
     lines: u64,
     limit: usize,
     buffer: Vec<u8>,
+    /// Whether the input stands within a line that was too long.
+    is_within_line: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ impl<R: BufRead> JsonSource<R> {
             lines: 0,
             limit,
             buffer: Vec::new(),
+            is_within_line: false,
         }
     }
 
@@ -143,6 +146,7 @@ impl<R: BufRead> JsonSource<R> {
         if next == Some(b']') {
             self.input.consume(1);
             return match self.skip_blanks()? {
+                None if is_first => Err(SourceError::empty("the array has no item")),
                 None => Ok(None),
                 Some(byte) => Err(self.unexpected(byte, "the end of the file after the array")),
             };
@@ -202,11 +206,19 @@ impl<R: BufRead> JsonSource<R> {
         if is_too_long { Err(SourceError::too_long(line, self.limit)) } else { Ok(line) }
     }
 
-    /// Reads one line into the buffer; of one that is too long, no more than the limit is ever held.
+    /// Reads one line into the buffer; of one that is too long, no more than the limit is ever held. The rest of that is
+    /// passed over only when the next line is asked for: it may never end.
     fn read_line(&mut self) -> Result<Line, SourceError> {
         self.buffer.clear();
         let failed = |line: u64| move |error: io::Error| SourceError::unreadable(line, &error);
         let line = self.lines + 1;
+        while self.is_within_line {
+            let bytes = fill(&mut self.input).map_err(failed(self.lines))?;
+            let newline = bytes.iter().position(|&byte| byte == b'\n');
+            let used = newline.map_or(bytes.len(), |at| at + 1);
+            self.is_within_line = newline.is_none() && !bytes.is_empty();
+            self.input.consume(used);
+        }
         // Room for the line break that does not count as part of the item.
         let allowed = (self.limit as u64).saturating_add(2);
         let read =
@@ -216,16 +228,8 @@ impl<R: BufRead> JsonSource<R> {
         }
         self.lines += 1;
         if self.buffer.last() != Some(&b'\n') && read as u64 == allowed {
-            loop {
-                let bytes = fill(&mut self.input).map_err(failed(line))?;
-                let newline = bytes.iter().position(|&byte| byte == b'\n');
-                let used = newline.map_or(bytes.len(), |at| at + 1);
-                let is_done = newline.is_some() || bytes.is_empty();
-                self.input.consume(used);
-                if is_done {
-                    return Ok(Line::TooLong);
-                }
-            }
+            self.is_within_line = true;
+            return Ok(Line::TooLong);
         }
         let is_too_long = self.buffer.trim_ascii().len() > self.limit;
         Ok(if is_too_long { Line::TooLong } else { Line::Whole })
