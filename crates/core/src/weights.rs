@@ -175,7 +175,12 @@ impl OverrideUse {
         }
         let top = card.dimensions.iter().zip(&merged).filter(|(dimension, _)| dimension.group.is_none());
         let groups = card.groups.iter().filter(|group| group.parent.is_none()).map(|group| group.weight);
-        let merged_sum = sum(top.map(|(_, weight)| *weight).chain(groups)).unwrap_or(Decimal::ZERO);
+        // A sum beyond all decimals is refused as the largest of them, never as if it were small.
+        let merged_sum = top
+            .map(|(_, weight)| *weight)
+            .chain(groups)
+            .fold(0i64, |sum, weight| sum.saturating_add(weight.millionths()));
+        let merged_sum = Decimal::from_millionths(merged_sum);
         let guard = WeightSum { target: Decimal::ONE, tolerance: policy.tolerance };
         if reason.is_none() && !guard.accepts(merged_sum) {
             reason = Some(format!(

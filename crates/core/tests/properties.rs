@@ -11,7 +11,7 @@ use common::{card, card_of, cards, in_column, is_missing, item, record_bytes, ro
 use karat_core::check::{Direction, check};
 use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Workspace};
 use karat_core::facts::Fact;
-use karat_core::number::{BILLION, UNITS_PER_ONE};
+use karat_core::number::{BILLION, Decimal, UNITS_PER_ONE};
 use karat_core::record::{Record, Status};
 use karat_core::scorecard::Scorecard;
 use proptest::prelude::*;
@@ -436,4 +436,17 @@ fn a_guard_on_weights_guards() {
     assert!(guarded("weighted-sum", sum).contains("must sum to 1"));
     assert!(guarded("weighted-mean", "weights = { sum = 100, tolerance = 100 }").contains("accepts"));
     assert!(guarded("weighted-mean", "[override]\ntolerance = 1").contains("accepts"));
+}
+
+#[test]
+fn an_override_beyond_all_sums_is_refused_as_too_large() {
+    let text = format!(
+        "{HEAD}[override]\ntolerance = 0.5\n[facts]\na = {{ min = 0, max = 1 }}\nb = {{ min = 0, max = 1 }}\n\
+         [[dimension]]\nkey = \"a\"\nweight = 0.5\n[[dimension]]\nkey = \"b\"\nweight = 0.5\n"
+    );
+    let scorer = Scorer::new(card_of(&text, &cards()).unwrap()).unwrap();
+    let (most, _) = Decimal::parse("9000000000000").unwrap();
+    let scorer = scorer.with_override(&[("a".to_owned(), most), ("b".to_owned(), most)]).unwrap();
+    let used = scorer.override_use().unwrap();
+    assert!(!used.applied && used.merged_sum > most, "{used:?}");
 }

@@ -132,6 +132,7 @@ impl<'r> Check<'r> {
             Value::Number(number) if number.trunc() == number && (min..=EXACT).contains(&number) => {
                 self.exact(node, number)
             }
+            Value::Number(number) if number > EXACT => self.refused(node, "a count below 2^53", ""),
             Value::Number(_) => self.refused(node, rule, ""),
             _ => self.number(node, Range { rule, ..range }),
         }

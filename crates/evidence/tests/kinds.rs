@@ -380,3 +380,9 @@ fn agent_dimensions_tell_all_their_problems_at_once() {
     "#);
     assert_snapshot!(read(Kind::AgentDimensions, "{}"), @"$.dimensions: found nothing, expected an object of dimensions; add `dimensions` (line 1, column 1)");
 }
+
+#[test]
+fn a_count_beyond_what_a_double_holds_is_called_too_large() {
+    let run = r#"{"id": "r", "output_quality": 1, "result": {"steps_completed": 1, "total_steps": 1e18}}"#;
+    assert_snapshot!(read(Kind::WorkflowRun, run), @"$.result.total_steps: found `1e18`, expected a count below 2^53 (line 1, column 82)");
+}
