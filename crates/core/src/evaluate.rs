@@ -247,7 +247,7 @@ impl Scorer {
             for (out, register) in [(&mut *scores.band, places.band), (&mut *scores.tier, places.tier)] {
                 let column = work.block.column(register, end - start);
                 for (out, &count) in out.get_mut(start..end).unwrap_or_default().iter_mut().zip(column) {
-                    *out = count as u8;
+                    *out = small_count(count);
                 }
             }
             start = end;
@@ -296,4 +296,9 @@ impl Scorer {
         work.row = row;
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
+}
+
+/// A whole number below 256 as a byte: its last bits once 2^52 is added, which vectors do faster than a conversion.
+fn small_count(count: f64) -> u8 {
+    (count + 4_503_599_627_370_496.0).to_bits() as u8
 }

@@ -410,7 +410,7 @@ pub(super) fn mean(
     let linear = matches!(mean, Mean::WeightedSum | Mean::WeightedMean);
     // Where all members are plain dimensions and no override is in force, the weight of the readings is the weight covered.
     let mut plain = linear;
-    let mut applicable = 0.0;
+    let mut applicable_sum = 0.0;
     let mut always_applies = false;
     let mut all = 0.0;
     for member in members {
@@ -420,7 +420,7 @@ pub(super) fn mean(
         if !item.optional
             && let MemberWeights::Uniform(_, cover) = member.weights
         {
-            applicable += cover;
+            applicable_sum += cover;
             always_applies = true;
         }
         if let MemberWeights::Uniform(weight, _) = member.weights {
@@ -429,8 +429,14 @@ pub(super) fn mean(
         }
     }
     let mut columns = Columns::new(sums, composite.len(), plain, linear);
-    columns.applicable.fill(applicable);
-    columns.applies.fill(if always_applies { 1.0 } else { 0.0 });
+    // Most members always apply: then one number serves all rows.
+    let serves_all =
+        |member: &Member<'_>| !member.item.optional && matches!(member.weights, MemberWeights::Uniform(..));
+    let all_apply = always_applies && members.iter().all(serves_all);
+    if !all_apply {
+        columns.applicable.fill(applicable_sum);
+        columns.applies.fill(if always_applies { 1.0 } else { 0.0 });
+    }
     let mut rest = members;
     while plain && let Some((four, others)) = rest.split_first_chunk::<4>() {
         if four.iter().any(|member| member.item.optional) {
@@ -458,6 +464,7 @@ pub(super) fn mean(
     let withholds = |member: &Member<'_>| member.item.withhold || member.coverage.is_some();
     let may_withhold = !complete && members.iter().any(withholds);
     if may_withhold {
+        columns.withheld.fill(0.0);
         for member in members {
             if withholds(member) {
                 columns.withhold(member);
@@ -481,9 +488,15 @@ pub(super) fn mean(
         Mean::Minimum => composite.copy_from_slice(smallest),
     }
     let unit = if top && mean != Mean::WeightedSum { MILLION as f64 } else { 1.0 };
-    for ((out, &weight), &applies) in composite.iter_mut().zip(&*weight).zip(&*applies) {
-        let nothing = if applies == 0.0 { state::NOT_APPLICABLE } else { state::MISSING };
-        *out = if weight == 0.0 { nothing } else { *out * unit };
+    if all_apply {
+        for (out, &weight) in composite.iter_mut().zip(&*weight) {
+            *out = if weight == 0.0 { state::MISSING } else { *out * unit };
+        }
+    } else {
+        for ((out, &weight), &applies) in composite.iter_mut().zip(&*weight).zip(&*applies) {
+            let nothing = if applies == 0.0 { state::NOT_APPLICABLE } else { state::MISSING };
+            *out = if weight == 0.0 { nothing } else { *out * unit };
+        }
     }
     if may_withhold {
         for (out, &withheld) in composite.iter_mut().zip(&*withheld) {
@@ -491,10 +504,11 @@ pub(super) fn mean(
         }
     }
     let share = |x: f64, sum: f64| if sum == 0.0 { 0.0 } else { round(x / sum) };
-    if plain {
-        map2(coverage, weight, applicable, |x, sum| share(x * COVERED, sum));
-    } else {
-        map2(coverage, covered, applicable, share);
+    match (plain, all_apply) {
+        (true, true) => map1(coverage, weight, |x| share(x * COVERED, applicable_sum)),
+        (true, false) => map2(coverage, weight, applicable, |x, sum| share(x * COVERED, sum)),
+        (false, true) => map1(coverage, covered, |x| share(x, applicable_sum)),
+        (false, false) => map2(coverage, covered, applicable, share),
     }
 }
 
@@ -527,7 +541,7 @@ impl<'s> Columns<'s> {
             covered: cut(&mut sums.covered, rows, if plain { None } else { Some(0.0) }),
             applicable: cut(&mut sums.applicable, rows, None),
             smallest: cut(&mut sums.smallest, rows, if linear { None } else { Some(f64::INFINITY) }),
-            withheld: cut(&mut sums.withheld, rows, Some(0.0)),
+            withheld: cut(&mut sums.withheld, rows, None),
             applies: cut(&mut sums.applies, rows, None),
             used: cut(&mut sums.used, rows, None),
         }
