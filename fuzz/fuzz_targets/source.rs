@@ -35,7 +35,10 @@ fn cut(input: impl BufRead, layout: Layout, input_bytes: usize) -> Vec<Cut> {
         assert!(found.len() <= input_bytes, "more items than bytes");
         found.push(match item {
             Ok(item) => {
-                assert!(layout == Layout::Csv || item.bytes.len() <= MAX_ITEM_BYTES, "an item beyond the limit");
+                assert!(
+                    layout == Layout::Csv || item.bytes.len() <= MAX_ITEM_BYTES,
+                    "an item beyond the limit"
+                );
                 Ok((item.line, item.bytes.to_vec()))
             }
             Err(error) => {
