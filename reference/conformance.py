@@ -39,6 +39,8 @@ def weighted_total(given, cards):
     card = build_card({"id": "challenge", "version": "1.0.0", "base": ARENA, "dims": weights}, cards)
     # A raw score that is not there is missing; what that means is up to the card.
     facts = {f"{key}_score": decimal(raw) for key, raw in given["raw"].items()}
+    # No case speaks of refused dimensions, so none is.
+    facts |= {fact: False for fact in card.facts if fact.endswith("_refused")}
     record = score_item(card, facts)
     weighted = {key: part * card.scale["max"] for key, part in by_key(record, "contribution").items()}
     return {"weighted": weighted, "total": record["score"]["published"], "result": record["band"]}

@@ -100,7 +100,7 @@ fn the_level_reached_is_named_where_it_is_above_the_next() {
 fn a_draw_becomes_a_win() {
     let given = json!({
         "correctness_score": 620, "speed_score": 800, "methodology_score": 800, "completeness_score": 600,
-        "verified": false,
+        "verified": false, "speed_refused": false,
     });
     // 680 of 1000: 20 points more, of which correctness, with half the weight, gives most.
     let change = nearest(&released("arena/challenges/log-forensics.toml"), &given);

@@ -79,6 +79,7 @@ fn by_hand(id: &str) -> Vec<Value> {
                     "methodology_score": value, "code_quality_score": value, "analysis_score": value,
                     "time_used_seconds": 30, "time_limit_seconds": 120, "verified": true, "total_tokens": 4000, "llm_calls": 6,
                     "tool_calls": 9, "token_budget": 10000, "max_llm_calls": 20, "max_tool_calls": 20,
+                    "speed_refused": false, "token_efficiency_refused": false, "call_efficiency_refused": false,
                 })
             };
             vec![
@@ -86,6 +87,7 @@ fn by_hand(id: &str) -> Vec<Value> {
                 scores(500),
                 scores(900),
                 with(&scores(900), &[("verified", json!(false))]),
+                with(&scores(900), &[("speed_refused", json!(true))]),
                 json!({}),
             ]
         }

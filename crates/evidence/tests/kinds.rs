@@ -171,6 +171,9 @@ fn a_match() {
     tool_calls = 0
     token_budget = 10000
     max_llm_calls = 20
+    speed_refused = false
+    token_efficiency_refused = false
+    call_efficiency_refused = false
     note: $.submission_warnings[1]: an error of the submission makes `methodology` 0
     note: $.submission_warnings[2]: an error about `electron_push`, which has no score here
     unknown: $.score_breakdown.electron_push (1)
@@ -186,7 +189,26 @@ fn a_match_of_a_custom_scorer() {
     correctness_score = 700
     speed_score = 600
     time_used_seconds = 12.5
+    speed_refused = false
+    token_efficiency_refused = false
+    call_efficiency_refused = false
     note: $.score_breakdown: the total 1300 is capped at 1000
+    ");
+}
+
+#[test]
+fn an_error_of_the_submission_refuses_computed_dimensions_too() {
+    let outcome = r#"{"id": "m-3", "agent": "a", "scores": {"correctness": 700, "speed": 600}, "submission_warnings": [
+        {"severity": "error", "dimension": "speed"}, {"severity": "error", "dimension": "call_efficiency"}]}"#;
+    assert_snapshot!(read(Kind::Match, outcome), @r"
+    subject a, id m-3
+    correctness_score = 700
+    speed_score = 0
+    speed_refused = true
+    token_efficiency_refused = false
+    call_efficiency_refused = true
+    note: $.submission_warnings[0]: an error of the submission makes `speed` 0
+    note: $.submission_warnings[1]: an error of the submission makes `call_efficiency` 0
     ");
 }
 

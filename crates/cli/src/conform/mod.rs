@@ -135,10 +135,11 @@ impl Judge {
     }
 }
 
-/// Facts in the order of the card, from numbers by name.
+/// Facts in the order of the card, from numbers by name. No case speaks of refused dimensions, so none is.
 fn facts(card: &Scorecard, named: &[(&str, Option<f64>)]) -> Vec<Fact<'static>> {
     let value = |fact: &str| named.iter().find(|(name, _)| *name == fact).and_then(|(_, value)| *value);
-    card.facts.iter().map(|fact| value(&fact.name).map_or(Fact::Missing, Fact::Number)).collect()
+    let absent = |fact: &str| if fact.ends_with("_refused") { Fact::Flag(false) } else { Fact::Missing };
+    card.facts.iter().map(|fact| value(&fact.name).map_or_else(|| absent(&fact.name), Fact::Number)).collect()
 }
 
 /// An item of facts that no file of evidence holds.

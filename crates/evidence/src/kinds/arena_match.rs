@@ -30,10 +30,23 @@ vocabulary! {
         token_budget: Number in "count", "advisory token budget of the challenge";
         max_llm_calls: Number in "count", "advisory limit of model calls";
         max_tool_calls: Number in "count", "advisory limit of tool calls";
+        speed_refused: Boolean in "1", "whether a warning of severity error is about speed; false unless one is";
+        token_efficiency_refused: Boolean in "1", "the same for token efficiency";
+        call_efficiency_refused: Boolean in "1", "the same for call efficiency";
     }
 }
 
 impl<'a> MatchFacts<'a> {
+    /// Whether a computed dimension is refused: no score of its own could say so.
+    fn refused(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
+        Some(match dimension {
+            "speed" => &mut self.speed_refused,
+            "token_efficiency" => &mut self.token_efficiency_refused,
+            "call_efficiency" => &mut self.call_efficiency_refused,
+            _ => return None,
+        })
+    }
+
     /// The score of a dimension that has a fact.
     fn score(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
         Some(match dimension {
@@ -51,7 +64,13 @@ impl<'a> MatchFacts<'a> {
 
 /// Reads one match (Clawdiators, "Scoring" and the match record).
 pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>, Identity<'a>) {
-    let mut facts = MatchFacts::default();
+    let no = Fact::Flag(false);
+    let mut facts = MatchFacts {
+        speed_refused: no,
+        token_efficiency_refused: no,
+        call_efficiency_refused: no,
+        ..MatchFacts::default()
+    };
     let [mut agent_id, mut agent, mut subject, mut match_id, mut id] = [None; 5];
     let [mut breakdown, mut scores, mut warnings] = [None; 3];
     let [mut started, mut submitted] = [None; 2];
@@ -265,14 +284,24 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
         let severity = severity.and_then(|severity| check.one_of(severity, &["error", "warning"]));
         let dimension = dimension.and_then(|dimension| check.text(dimension));
         if let (Some("error"), Some(dimension)) = (severity, dimension) {
-            match facts.score(dimension) {
-                Some(score) => {
-                    *score = Fact::Number(0.0);
-                    check.note(warning, format!("an error of the submission makes {} 0", quoted(dimension)));
-                }
-                None => check
-                    .note(warning, format!("an error about {}, which has no score here", quoted(dimension))),
+            let mut is_scored = false;
+            if let Some(refused) = facts.refused(dimension) {
+                *refused = Fact::Flag(true);
+                is_scored = true;
             }
+            if let Some(score) = facts.score(dimension) {
+                *score = Fact::Number(0.0);
+                is_scored = true;
+            }
+            let dimension = quoted(dimension);
+            check.note(
+                warning,
+                if is_scored {
+                    format!("an error of the submission makes {dimension} 0")
+                } else {
+                    format!("an error about {dimension}, which has no score here")
+                },
+            );
         }
     }
 }
