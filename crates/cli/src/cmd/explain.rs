@@ -194,7 +194,11 @@ fn as_screen(
     text.push_str(&nearest(record, change, width));
     let digest = record.digest();
     text.push_str(&match verified {
-        Some(_) => format!("\n{GAIN}verified{GAIN:#}: recomputed from its own facts, the same bytes\n{FAINT}{digest}{FAINT:#}\n"),
+        // Subject, evidence and moment are what the record says: no fact could tell.
+        Some(_) => format!(
+            "\n{GAIN}verified{GAIN:#}: the score follows from the facts that the record holds\n  \
+             that they are those of the evidence it names is for the evidence to show\n{FAINT}{digest}{FAINT:#}\n"
+        ),
         None => format!("\n{FAINT}record {digest}{FAINT:#}\n"),
     });
     text
