@@ -80,8 +80,9 @@ impl Files {
                         "{FAINT}reading standard input; Ctrl-D ends it{FAINT:#}"
                     )?;
                 }
-                let input = BufReader::with_capacity(BUFFER, progress.count(io::stdin().lock()));
-                items("standard input", input, Layout::Auto, wanted, visit)?
+                let mut input = BufReader::with_capacity(BUFFER, progress.count(io::stdin().lock()));
+                let layout = layout_of_stream(&mut input, wanted)?;
+                items("standard input", input, layout, wanted, visit)?
             } else {
                 let layout = Layout::of_path(Path::new(path));
                 if layout == Layout::Csv && wanted.kind != Kind::Facts {
@@ -101,6 +102,23 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// A stream has no name that could end in `.csv`. For facts, what does not begin as JSON does, but with one of their names, is
+/// the header of a table.
+fn layout_of_stream(input: &mut impl BufRead, wanted: &Wanted) -> io::Result<Layout> {
+    if wanted.kind != Kind::Facts {
+        return Ok(Layout::Auto);
+    }
+    let head = input.fill_buf()?;
+    let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let header = String::from_utf8_lossy(header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header));
+    let is_name = |cell: &str| {
+        let cell = cell.trim().trim_matches('"');
+        cell == "subject" || wanted.facts.iter().any(|(name, _)| name == cell)
+    };
+    let is_table = !header.trim_start().starts_with(['{', '[']) && header.split(',').any(is_name);
+    Ok(if is_table { Layout::Csv } else { Layout::Auto })
 }
 
 /// The size of a regular file; none for a pipe.

@@ -1,6 +1,6 @@
 //! What people see, as reviewed snapshots.
 
-use crate::common::{Folder, example, karat, karat_reading};
+use crate::common::{Folder, example, finish, karat, karat_reading, program};
 use insta::assert_snapshot;
 
 macro_rules! screen {
@@ -355,4 +355,16 @@ fn what_a_reader_remarks_is_told_in_a_pipe_and_in_a_table() {
     assert_eq!((piped.status, piped.stdout.lines().count()), (0, 1));
     let table = folder.karat(&["score", "--table", "-c", "workflow", "run.json"]);
     assert_snapshot!(format!("{}\n{}", piped.stderr, table.screen()));
+}
+
+#[test]
+fn a_table_may_come_through_a_pipe() {
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    let table = "subject,solved,asked,cost_usd,budget_usd\nbot-7,41,50,3.2,5\n";
+    folder.write("bots.csv", table);
+    let from_file = folder.karat(&["score", "--json", "--card", "mine.toml", "bots.csv"]);
+    let piped = finish(program(folder.path()).args(["score", "--json", "--card", "mine.toml", "-"]), table);
+    assert_eq!((piped.status, piped.stdout.as_str()), (0, from_file.stdout.as_str()), "{}", piped.stderr);
+    assert!(piped.stdout.contains("\"subject\":\"bot-7\""));
 }

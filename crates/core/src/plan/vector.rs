@@ -10,6 +10,7 @@ use super::{Code, Registers};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instructions {
     /// AVX-512. INVARIANT: only set by [`Instructions::best`], on a processor that has it.
+    #[cfg(target_arch = "x86_64")]
     wide: bool,
 }
 
@@ -19,16 +20,18 @@ cpufeatures::new!(wide, "avx512f", "avx512vl", "avx512dq", "avx512bw", "avx2");
 impl Instructions {
     /// What every processor of the architecture has.
     pub(crate) const fn portable() -> Self {
-        Self { wide: false }
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            wide: false,
+        }
     }
 
     /// The widest instructions of this processor.
     pub(crate) fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        let wide = wide::get();
-        #[cfg(not(target_arch = "x86_64"))]
-        let wide = false;
-        Self { wide }
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            wide: wide::get(),
+        }
     }
 }
 
@@ -49,6 +52,8 @@ pub(crate) fn execute(
         // SAFETY: `wide` is only set by `best`, after the processor was asked.
         return unsafe { run_wide(code, registers, input, rows) };
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let Instructions {} = instructions;
     run(code, registers, input, rows)
 }
 
