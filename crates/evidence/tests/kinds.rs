@@ -213,6 +213,16 @@ fn an_error_of_the_submission_refuses_computed_dimensions_too() {
 }
 
 #[test]
+fn an_expired_match_is_refused_and_the_last_instant_is_not() {
+    let outcome = |used: &str| {
+        let text = r#"{"id": "m-4", "agent": "a", "scores": {"correctness": 700}, "time_limit_secs": 600, "time_used_secs": "#;
+        read(Kind::Match, &format!("{text}{used}}}"))
+    };
+    assert!(outcome("600").contains("time_used_seconds = 600"));
+    assert_snapshot!(outcome("600.5"), @"$.time_used_secs: found 600.5 s of 600 s: the match has expired, expected a match within its time limit; leave it out: expired matches have no score (line 1, column 103)");
+}
+
+#[test]
 fn a_match_tells_all_its_problems_at_once() {
     let outcome = r#"{"agent": "", "scores": {"correctness": 1000.5, "speed": -1, "analysis": "900"},
         "started_at": "2026-03-18 09:30", "submitted_at": "2026-03-18T09:30:00Z", "attempt_number": 0,

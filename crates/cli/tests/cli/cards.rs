@@ -32,5 +32,5 @@ fn a_match_without_a_limit_has_the_speed_it_states() {
     assert_eq!(speed(r#", "time_used_secs": 0"#), 0.3);
     assert_eq!(speed(r#", "time_used_secs": 0, "time_limit_secs": 600"#), 1);
     assert_eq!(speed(r#", "time_used_secs": 150, "time_limit_secs": 600"#), 0.75);
-    assert_eq!(speed(r#", "time_used_secs": 150, "time_limit_secs": 0"#), 0);
+    assert_eq!(speed(r#", "time_used_secs": 600, "time_limit_secs": 600"#), 0);
 }

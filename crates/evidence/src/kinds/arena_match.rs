@@ -141,7 +141,21 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     if let Some(warnings) = warnings {
         read_warnings(warnings, check, &mut facts);
     }
-    facts.time_used_seconds = number(time_used(started, submitted, used, check));
+    let seconds = time_used(started, submitted, used, check);
+    facts.time_used_seconds = number(seconds);
+    // "Expired matches cannot be submitted" (Submission Validation); the last instant still counts.
+    if let (Some(seconds), Fact::Number(limit)) = (seconds, facts.time_limit_seconds)
+        && seconds > limit
+    {
+        let found = format!("{} s of {} s: the match has expired", digits(seconds), digits(limit));
+        let place = used.map(|(node, _)| node).or(submitted.map(|(node, _)| node)).unwrap_or(root);
+        check.refuse_as(
+            place,
+            found,
+            "a match within its time limit",
+            "leave it out: expired matches have no score",
+        );
+    }
     (facts, Identity { subject: agent_id.or(agent).or(subject), id: match_id.or(id) })
 }
 
