@@ -30,6 +30,7 @@ mod canonical;
 mod check;
 mod document;
 mod explain;
+pub mod grade;
 mod instant;
 mod kind;
 mod kinds;

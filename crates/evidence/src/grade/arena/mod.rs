@@ -1,0 +1,1 @@
+//! Graders of matches of the arena: primitives, submissions, trajectories.

@@ -1,0 +1,1 @@
+//! Graders of the quality of an output: code, text, checklists, data.

@@ -1,0 +1,1 @@
+//! Graders of reasoning traces: the novelty cache, the embedder, votes.

@@ -1,0 +1,1 @@
+//! Graders of agents: evaluations, juries, estimators.

@@ -1,0 +1,1 @@
+//! Graders of workflow runs: plans, attempts, accounts.
