@@ -8,7 +8,7 @@ use crate::evaluate::Scorer;
 use crate::facts::Fact;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, Score, UNITS_PER_ONE, round};
-use crate::plan::{mean_of_point, units};
+use crate::plan::{mean_of_points, units};
 use crate::record::{Published, Record};
 use crate::scorecard::{FactType, Scorecard};
 
@@ -211,13 +211,11 @@ impl<'a> ItemRange<'a> {
 
     /// Steps 4 to 6 over intervals; none where nothing applies.
     fn score(&mut self, scorer: &Scorer, profile: usize) -> Option<Interval> {
-        let end = |high: bool| {
-            mean_of_point(scorer, profile, &|dimension| {
-                let range = self.readings.get(dimension).copied().flatten()?.range;
-                Some(if high { range.high } else { range.low })
-            })
-        };
-        self.composite = Interval { low: end(false)?, high: end(true)? };
+        let [low, high] = mean_of_points(scorer, profile, &|dimension| {
+            let range = self.readings.get(dimension).copied().flatten()?.range;
+            Some([range.low, range.high])
+        })?;
+        self.composite = Interval { low, high };
         self.score = self.composite;
         for rule in &self.card.rules {
             let fires = evaluate(&rule.when.expr, self).flag();

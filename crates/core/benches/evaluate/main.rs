@@ -21,6 +21,7 @@ use karat_core::scorecard::{FactType, Scorecard};
 
 const ROWS: usize = 10_000_000;
 const PASSES: usize = 5;
+const NAMES: [&str; 3] = ["trust", "workflow", "record"];
 
 fn main() {
     let given = std::env::args().skip_while(|argument| argument != "--rows").nth(1);
@@ -29,9 +30,17 @@ fn main() {
     let rows = given.map(|rows| rows.parse().unwrap()).or(few).unwrap_or(ROWS);
     let clock = if processor_seconds().is_some() { "processor time" } else { "wall time" };
     println!("{rows} rows, one thread, best of {PASSES} passes, {clock}");
-    trust(rows);
-    workflow(rows);
-    if rows == ROWS {
+    // A name as argument chooses one of the three.
+    let names: Vec<String> =
+        std::env::args().skip(1).filter(|given| NAMES.contains(&given.as_str())).collect();
+    let chosen = |name: &str| names.is_empty() || names.iter().any(|given| given == name);
+    if chosen("trust") {
+        trust(rows);
+    }
+    if chosen("workflow") {
+        workflow(rows);
+    }
+    if chosen("record") {
         record();
     }
 }

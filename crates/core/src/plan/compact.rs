@@ -1,0 +1,64 @@
+//! Fewer columns: a column is free again after its last use.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::{Code, Places, Register};
+
+/// The same code on fewer columns: a column is free again after its last use. Results that a table asks for stay.
+pub(super) fn compact(full: &Code) -> Code {
+    let mut instructions = full.instructions.clone();
+    let keep =
+        [full.places.score, full.places.published, full.places.coverage, full.places.band, full.places.tier];
+    let mut last_use = alloc::vec![0usize; full.registers];
+    for (at, instruction) in instructions.iter_mut().enumerate() {
+        instruction.visit(&mut |register, _| {
+            if let Some(slot) = last_use.get_mut(*register as usize) {
+                *slot = at;
+            }
+        });
+    }
+    let forever = full.constants.iter().map(|&(register, _)| register).chain(keep);
+    for register in forever {
+        if let Some(slot) = last_use.get_mut(register as usize) {
+            *slot = usize::MAX;
+        }
+    }
+    let mut names: BTreeMap<Register, Register> = BTreeMap::new();
+    let mut free: Vec<Register> = Vec::new();
+    let mut next: Register = 0;
+    for &(register, _) in &full.constants {
+        names.insert(register, next);
+        next += 1;
+    }
+    for (at, instruction) in instructions.iter_mut().enumerate() {
+        let mut ended = Vec::new();
+        instruction.visit(&mut |register, _| {
+            let old = *register;
+            let new = *names.entry(old).or_insert_with(|| {
+                free.pop().unwrap_or_else(|| {
+                    next += 1;
+                    next - 1
+                })
+            });
+            *register = new;
+            let ends = last_use.get(old as usize).is_some_and(|&last| last == at);
+            if ends && !ended.contains(&old) {
+                ended.push(old);
+            }
+        });
+        // Freed only now, so that an instruction never writes what it still reads.
+        free.extend(ended.into_iter().filter_map(|old| names.remove(&old)));
+    }
+    let name = |register: Register| names.get(&register).copied().unwrap_or(0);
+    let places = Places {
+        score: name(full.places.score),
+        published: name(full.places.published),
+        coverage: name(full.places.coverage),
+        band: name(full.places.band),
+        tier: name(full.places.tier),
+        ..Places::default()
+    };
+    let constants = full.constants.iter().map(|&(register, value)| (name(register), value)).collect();
+    Code { instructions, registers: next as usize, constants, places }
+}
