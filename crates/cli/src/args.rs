@@ -114,8 +114,9 @@ pub struct ExplainArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A case is one line {\"id\", \"fn\", \"input\", \"expected\"}; numbers may be off by 2e-9,
-or by its \"tolerance\". The status is 1 when a case failed or a line holds none.
-What was refused or is unknown did not pass: it is counted on its own.
+or by its \"tolerance\". What was refused or is unknown did not pass: it is
+counted on its own. The status is 1 when a case failed, a line holds none, or no
+case passed.
 
 Examples:
   karat conform vectors/trust.jsonl
