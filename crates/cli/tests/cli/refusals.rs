@@ -261,6 +261,25 @@ fn a_card_that_is_not_toml() {
 }
 
 #[test]
+fn a_card_that_is_not_text() {
+    let folder = Folder::new();
+    folder.write("item.jsonl", "{\"subject\": \"a\"}\n");
+    std::fs::write(folder.path().join("binary.toml"), b"id = \"\xff\"").unwrap();
+    folder.write("large.toml", &"#".repeat((16 << 20) + 1));
+    for (file, why) in [
+        ("binary.toml", "`binary.toml` is not a scorecard: byte 6 is not UTF-8 text"),
+        ("large.toml", "`large.toml` is larger than 16777216 bytes, so it is not a scorecard"),
+    ] {
+        for arguments in [&["card", "check", file][..], &["score", "-c", file, "item.jsonl"]] {
+            let screen = refused(&folder.karat(arguments), 13);
+            assert!(screen.contains(why), "{screen}");
+        }
+    }
+    // What is not there or cannot be opened was not refused: it could not be read.
+    assert_eq!(folder.karat(&["card", "check", "absent.toml"]).status, 1);
+}
+
+#[test]
 fn the_same_findings_as_json() {
     let folder = Folder::new();
     folder.write(
