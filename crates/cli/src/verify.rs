@@ -4,6 +4,7 @@ use std::fmt;
 
 use karat_core::facts::{Digest, Fact};
 use karat_core::number::Decimal;
+use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -16,6 +17,9 @@ use crate::render::text::clean;
 
 /// Most differences that are listed.
 const LISTED: usize = 20;
+/// What the schema of every record begins with, and the one version of it that is read here.
+const RECORD: &str = "karat/record/";
+const VERSION: &str = "1";
 
 /// The text of a record, and what it says.
 #[derive(Debug)]
@@ -26,11 +30,22 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The record in `text`, if it is one: JSON with `"schema": "karat/record/1"`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let is_record = value.get("schema")?.as_str()? == "karat/record/1";
-        is_record.then(|| Self { text: text.trim_end_matches(['\n', '\r']).to_owned(), value })
+    /// The record in `text`, if it is one: JSON with `"schema": "karat/record/1"`. Fails for a record of another version.
+    pub fn parse(text: &str) -> Result<Option<Self>, Failure> {
+        let Ok(value) = serde_json::from_str::<Value>(text) else { return Ok(None) };
+        let schema = value.get("schema").and_then(Value::as_str);
+        match schema.and_then(|schema| schema.strip_prefix(RECORD)) {
+            None => Ok(None),
+            Some(VERSION) => Ok(Some(Self { text: text.trim_end_matches(['\n', '\r']).to_owned(), value })),
+            Some(version) => {
+                let version = clean(version);
+                let message =
+                    format!("this is a record of the schema `{RECORD}{version}`, which is not known here");
+                Err(Failure::new(message)
+                    .help(format!("karat {ENGINE_VERSION} knows `{RECORD}{VERSION}`"))
+                    .help("use a version of karat that knows it: `engine` in the record names its writer"))
+            }
+        }
     }
 
     /// A member by JSON pointer, as text.
@@ -257,8 +272,9 @@ mod tests {
 
     #[test]
     fn differences_name_their_path() {
-        let claim =
-            Claim::parse(r#"{"schema":"karat/record/1","score":{"exact":0.5},"list":[1,2]}"#).unwrap();
+        let claim = Claim::parse(r#"{"schema":"karat/record/1","score":{"exact":0.5},"list":[1,2]}"#)
+            .unwrap()
+            .unwrap();
         let same = r#"{"schema":"karat/record/1","score":{"exact":0.5},"list":[1,2]}"#;
         assert_eq!(claim.differences(same.as_bytes()), None);
         let other = r#"{"schema":"karat/record/1","score":{"exact":0.75},"list":[1,3],"band":"win"}"#;
@@ -276,9 +292,9 @@ mod tests {
 
     #[test]
     fn only_records_are_taken_for_records() {
-        assert!(Claim::parse(r#"{"schema":"karat/scorecard/1"}"#).is_none());
-        assert!(Claim::parse(r#"{"subject":"a"}"#).is_none());
-        assert!(Claim::parse("[1]").is_none());
+        for other in [r#"{"schema":"karat/scorecard/1"}"#, r#"{"subject":"a"}"#, "[1]", "{"] {
+            assert!(Claim::parse(other).unwrap().is_none(), "{other}");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
-        let explained = match (claim(bytes), &mut session, &given) {
+        let explained = match (claim(bytes)?, &mut session, &given) {
             (Some(claim), ..) => {
                 if is_other(args, claim.text("/subject")?) {
                     return Ok(Flow::Continue);
@@ -110,8 +110,8 @@ fn is_other(args: &ExplainArgs, subject: &str) -> bool {
 }
 
 /// The record in `bytes`, if it is one.
-fn claim(bytes: &[u8]) -> Option<Claim> {
-    Claim::parse(std::str::from_utf8(bytes).ok()?)
+fn claim(bytes: &[u8]) -> Result<Option<Claim>, Failure> {
+    std::str::from_utf8(bytes).map_or(Ok(None), Claim::parse)
 }
 
 /// Recomputes a record from its facts and explains it, or says what differs.

@@ -333,6 +333,19 @@ fn a_record_that_was_cut_off() {
 }
 
 #[test]
+fn a_record_of_a_version_that_is_not_known() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let later = record.replace("karat/record/1", "karat/record/2");
+    assert_snapshot!(refused(&karat_reading(&["explain"], &later), 1), @r"
+    exit status 1
+    --- errors
+    error: this is a record of the schema `karat/record/2`, which is not known here
+      karat 0.1.0 knows `karat/record/1`
+      use a version of karat that knows it: `engine` in the record names its writer
+    ");
+}
+
+#[test]
 fn a_record_that_was_reformatted() {
     let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
     assert_snapshot!(refused(&karat_reading(&["explain"], &record.replace("\":", "\": ")), 14));
