@@ -3,12 +3,13 @@
 use std::fmt;
 
 use karat_core::facts::{Digest, Fact};
-use karat_core::number::Decimal;
+use karat_core::number::{Decimal, DecimalError};
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 
 use crate::args::is_moment;
 use crate::exit::Exit;
@@ -146,26 +147,23 @@ pub fn weights(text: &str) -> Result<Vec<(String, Decimal)>, String> {
         if weights.iter().any(|(known, _)| *known == name) {
             return Err(format!("`{}` stands there twice", clean(&name)));
         }
-        let text = weight.as_number().map(ToString::to_string);
-        match text.as_deref().map(Decimal::parse) {
-            Some(Ok((decimal, true))) => weights.push((name, decimal)),
-            Some(Ok((_, false))) => {
-                return Err(format!("the weight of `{}` is {weight}: at most six decimals", clean(&name)));
+        let problem = match Decimal::parse(weight.get()) {
+            Ok((decimal, true)) => {
+                weights.push((name, decimal));
+                continue;
             }
-            _ => {
-                return Err(format!(
-                    "the weight of `{}` is {}, expected a number",
-                    clean(&name),
-                    short(&weight)
-                ));
-            }
-        }
+            Ok((_, false)) => ": at most six decimals",
+            Err(DecimalError::TooLarge) => ", which is too large",
+            Err(DecimalError::Malformed) => ", expected a number",
+        };
+        return Err(format!("the weight of `{}` is {}{problem}", clean(&name), short(&weight)));
     }
     Ok(weights)
 }
 
-/// The members of a JSON object as they stand, a repeated name included: a map would keep the last one in silence.
-struct Members(Vec<(String, Value)>);
+/// The members of a JSON object as they stand: a repeated name included, where a map would keep the last one in silence,
+/// and numbers in their own digits, as a double could not hold all of them.
+struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -257,12 +255,13 @@ fn member(path: &str, name: &str) -> String {
 }
 
 /// A value in few characters.
-fn short(value: &Value) -> String {
+fn short(value: &impl fmt::Display) -> String {
     const MOST: usize = 60;
     let text = value.to_string();
+    let text = clean(&text);
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
+        None => text.into_owned(),
     }
 }
 
@@ -312,7 +311,11 @@ mod tests {
         assert_eq!(read[1], ("safety".to_owned(), Decimal::from_millionths(1)));
         for (bad, why) in [
             (r#"{"a": 0.1234567}"#, "six decimals"),
-            (r#"{"a": "0.5"}"#, "expected a number"),
+            (r#"{"a": "0.5"}"#, "the weight of `a` is \"0.5\", expected a number"),
+            (r#"{"a": 0.1, "b": 1e999}"#, "the weight of `b` is 1e999, which is too large"),
+            (r#"{"b": -1e99999999999}"#, "the weight of `b` is -1e99999999999, which is too large"),
+            (r#"{"b": 1e20}"#, "too large"),
+            (r#"{"b": [1e999]}"#, "expected a number"),
             (r#"{"a": 0.5, "a": 0.1}"#, "twice"),
             ("[0.5]", "not an object"),
             ("{\"a\": 0.5", "column 9"),
