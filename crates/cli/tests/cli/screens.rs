@@ -278,6 +278,12 @@ fn two_cards_are_compared_as_json() {
 }
 
 #[test]
+fn one_item_is_not_many() {
+    let run = karat(&["card", "diff", "log-forensics", "cipher-relay", "examples/arena/documented-823.json"]);
+    assert!(run.stdout.contains("\n1 item: 1 up, "), "{}", run.stdout);
+}
+
+#[test]
 fn a_new_card_is_written_once() {
     let folder = Folder::new();
     let first = folder.karat(&["card", "new", "my-bot", "--out", "my-bot.toml"]);
