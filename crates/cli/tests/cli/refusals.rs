@@ -165,6 +165,41 @@ fn a_problem_in_a_row_names_no_column_of_another_text() {
 }
 
 #[test]
+fn a_table_of_another_sort() {
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    let score = |name: &str, table: &str| {
+        folder.write(name, table);
+        let arguments = ["score", "--card", "mine.toml"];
+        let screen = refused(&folder.karat(&[&arguments[..], &[name]].concat()), 1);
+        let piped = refused(&finish(program(folder.path()).args(arguments), table), 1);
+        assert_eq!(piped, screen.replace(name, "standard input"));
+        screen
+    };
+    let screens = [
+        score("a.csv", "subject;solved;asked\nbot;41,5;50\n"),
+        score("a.tsv", "subject\tsolved\tasked\nbot\t41\t50\n"),
+        score("b.csv", "agent,solved,asked,cost_usd,budget_usd,model,run,date\nbot,41,50,3.2,5,m,1,2\n"),
+    ];
+    assert_snapshot!(screens.join("\n"), @r"
+    exit status 1
+    --- errors
+    error: a.csv:1: $: found columns separated by semicolons, expected commas; save the table as CSV, with commas between the columns and points in the numbers (line 1)
+
+    exit status 1
+    --- errors
+    error: a.tsv:1: $: found columns separated by tabs, expected commas; save the table as CSV, with commas between the columns and points in the numbers (line 1)
+
+    exit status 1
+    --- errors
+    error: b.csv:2: $: found no name among the fields `agent`, `solved`, `asked`, `cost_usd`, `budget_usd`, `model` and 2 more, expected `subject` or an `id`; say who is scored (line 2)
+      to take another field for the subject: --subject-field FIELD
+    ");
+    let run = folder.karat(&["score", "--card", "mine.toml", "--subject-field", "agent", "b.csv"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+}
+
+#[test]
 fn a_formula_or_weight_that_cannot_be_read_is_no_matter_of_sums() {
     let formula = check_with("\"solved / asked\"", "\"solved / \"");
     let weight = check_with("weight  = 0.7", "weight  = -0.7");
