@@ -196,8 +196,8 @@ fn as_screen(
     text.push_str(&match verified {
         // Subject, evidence and moment are what the record says: no fact could tell.
         Some(_) => format!(
-            "\n{GAIN}verified{GAIN:#}: the score follows from the facts that the record holds\n  \
-             that they are those of the evidence it names is for the evidence to show\n{FAINT}{digest}{FAINT:#}\n"
+            "\n{GAIN}verified{GAIN:#}: the score follows from the facts in the record\n  \
+             whose facts they are, only the evidence shows\n{FAINT}{digest}{FAINT:#}\n"
         ),
         None => format!("\n{FAINT}record {digest}{FAINT:#}\n"),
     });
