@@ -97,12 +97,15 @@ pub struct ScoreArgs {
     after_help = "Examples:\n  karat explain -c log-forensics examples/arena/documented-823.json\n  karat explain -c trust examples/trust/coverage.jsonl -s agent-all-sixteen\n  karat score -c workflow examples/workflow/closed-gate.json | karat explain"
 )]
 pub struct ExplainArgs {
-    /// A record, or evidence to score first; `-` reads standard input
+    /// A record, or evidence to score first; `-` is standard input
     #[arg(value_name = "RECORD|EVIDENCE", default_value = "-")]
     pub file: String,
     /// The scorecard: a released id or a file; a record names its own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
+    /// Compare the record with this, its evidence
+    #[arg(long, value_name = "FILE")]
+    pub evidence: Option<String>,
     /// Which subject, where the file has several
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,

@@ -1,4 +1,4 @@
-//! Reading a record back: its facts, to recompute it, and what differs when the bytes do.
+//! Reading a record back: its facts, to recompute it, and what differs from that or from its evidence.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::args::is_moment;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::text::clean;
+use crate::render::text::{clean, list};
 
 /// Most differences that are listed.
 const LISTED: usize = 20;
@@ -119,7 +119,7 @@ impl Claim {
         }
         let mut found = Vec::new();
         match serde_json::from_slice::<Value>(recomputed) {
-            Ok(value) => compare(&self.value, &value, String::new(), &mut found),
+            Ok(value) => compare(&self.value, &value, "recomputed", String::new(), &mut found),
             Err(error) => found.push(format!("the recomputed record is not JSON: {error}")),
         }
         if found.is_empty() {
@@ -127,13 +127,48 @@ impl Claim {
                 "the values agree, the bytes do not: the record is not canonical JSON (RFC 8785) on one line any more",
             ));
         }
-        let more = found.len().saturating_sub(LISTED);
-        found.truncate(LISTED);
-        if more > 0 {
-            found.push(format!("and {more} more"));
-        }
-        Some(found)
+        Some(shortened(found))
     }
+
+    /// What differs from `scored`, the record of its evidence: a line on what is the same and what is not, then every
+    /// difference; none if subject, id, digest, facts and score agree. All else in a sound record follows from them.
+    pub fn differences_from_evidence(&self, scored: &[u8]) -> Option<Vec<String>> {
+        let scored: Value = serde_json::from_slice(scored).unwrap_or_default();
+        let (mut same, mut different, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        for (part, pointer) in PARTS {
+            let before = found.len();
+            let [claimed, given] =
+                [&self.value, &scored].map(|record| record.pointer(pointer).unwrap_or(&Value::Null));
+            compare(claimed, given, "by the evidence", path(pointer), &mut found);
+            if found.len() == before { &mut same } else { &mut different }.push(part);
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let same = if same.is_empty() { String::new() } else { format!("; the same: {}", list(&same)) };
+        let mut lines = vec![format!("different: {}{same}", list(&different))];
+        lines.extend(shortened(found));
+        Some(lines)
+    }
+}
+
+/// What of a record is compared with its evidence, and where it stands.
+const PARTS: [(&str, &str); 5] = [
+    ("subject", "/subject"),
+    ("id", "/evidence/id"),
+    ("digest", "/evidence/digest"),
+    ("facts", "/facts"),
+    ("score", "/score"),
+];
+
+/// At most so many lines as anyone reads.
+fn shortened(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(LISTED);
+    lines.truncate(LISTED);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
 }
 
 /// Weights by dimension from a JSON object: every name once, every value a decimal of at most six places.
@@ -217,35 +252,36 @@ fn digest(text: &str) -> Option<Digest> {
     Some(Digest(bytes))
 }
 
-/// Lists where two values differ, by path.
-fn compare(claimed: &Value, recomputed: &Value, path: String, found: &mut Vec<String>) {
-    match (claimed, recomputed) {
+/// Lists where two values differ, by path; `origin` says in messages where the other one comes from.
+fn compare(claimed: &Value, other: &Value, origin: &str, path: String, found: &mut Vec<String>) {
+    match (claimed, other) {
         (Value::Object(left), Value::Object(right)) => {
             for (name, value) in left {
                 let path = member(&path, name);
                 match right.get(name) {
-                    Some(other) => compare(value, other, path, found),
-                    None => found
-                        .push(format!("{path}: the record has {}, recomputed it is absent", short(value))),
+                    Some(other) => compare(value, other, origin, path, found),
+                    None => {
+                        let value = short(value);
+                        found.push(format!("{path}: the record has {value}, {origin} it is absent"));
+                    }
                 }
             }
             for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
-                let path = member(&path, name);
-                found.push(format!("{path}: absent from the record, recomputed it is {}", short(value)));
+                let (path, value) = (member(&path, name), short(value));
+                found.push(format!("{path}: absent from the record, {origin} it is {value}"));
             }
         }
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
             for (place, (value, other)) in left.iter().zip(right).enumerate() {
-                compare(value, other, format!("{path}[{place}]"), found);
+                compare(value, other, origin, format!("{path}[{place}]"), found);
             }
         }
         (Value::Number(left), Value::Number(right)) if left.as_f64() == right.as_f64() => {}
-        _ if claimed == recomputed => {}
-        _ => found.push(format!(
-            "{path}: the record says {}, recomputed it is {}",
-            short(claimed),
-            short(recomputed)
-        )),
+        _ if claimed == other => {}
+        _ => {
+            let (claimed, other) = (short(claimed), short(other));
+            found.push(format!("{path}: the record says {claimed}, {origin} it is {other}"));
+        }
     }
 }
 

@@ -94,11 +94,13 @@ impl Decimal {
         };
         let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
             Some((digits, exponent)) => {
-                let exponent = match exponent.parse::<i32>().map_err(|error| error.kind().clone()) {
+                let exponent = match exponent.parse::<i32>() {
                     Ok(exponent) => exponent,
-                    Err(IntErrorKind::PosOverflow) => i32::MAX,
-                    Err(IntErrorKind::NegOverflow) => i32::MIN,
-                    Err(_) => return Err(DecimalError::Malformed),
+                    Err(error) => match error.kind() {
+                        IntErrorKind::PosOverflow => i32::MAX,
+                        IntErrorKind::NegOverflow => i32::MIN,
+                        _ => return Err(DecimalError::Malformed),
+                    },
                 };
                 (digits, exponent)
             }

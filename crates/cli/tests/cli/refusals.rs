@@ -361,6 +361,57 @@ fn a_record_that_was_changed() {
 }
 
 #[test]
+fn a_record_that_its_evidence_does_not_give() {
+    let folder = Folder::new();
+    let run = example("workflow/closed-gate.json");
+    folder.write("run.json", &run);
+    folder.write("better.json", &run.replace("\"output_quality\": 0.65", "\"output_quality\": 0.95"));
+    let record = |file: &str| folder.karat(&["score", "--card", "workflow", file]).stdout;
+    let digest = |record: &str| record.split("sha256:").nth(1).unwrap().get(..64).unwrap().to_owned();
+    let (sound, better) = (record("run.json"), record("better.json"));
+    // A record of other facts that names the digest of the run: nothing in it contradicts itself.
+    folder.write("forged.json", &better.replace(&digest(&better), &digest(&sound)));
+    assert_eq!(folder.karat(&["explain", "forged.json"]).status, 0);
+    let forged = refused(&folder.karat(&["explain", "forged.json", "--evidence", "run.json"]), 14);
+    assert_snapshot!(forged, @r"
+    exit status 14
+    --- errors
+    error: the record of `8` is not what run.json:1 gives
+      different: facts and score; the same: subject, id and digest
+      facts.output_quality: the record says 0.95, by the evidence it is 0.65
+      score.exact: the record says 0.875, by the evidence it is 0.405
+      score.published: the record says 0.875, by the evidence it is 0.405
+    ");
+    // A field that nothing reads is another item all the same.
+    folder.write("noted.json", &run.replacen('{', "{\"note\": 1,", 1));
+    folder.write("record.json", &sound);
+    let noted = refused(&folder.karat(&["explain", "record.json", "--evidence", "noted.json"]), 14);
+    assert!(noted.contains("\n  different: digest; the same: subject, id, facts and score\n"), "{noted}");
+    // An item of somebody else is compared only where it stands alone.
+    let other = example("workflow/worked-example.json");
+    folder.write("other.json", &other);
+    let other = refused(&folder.karat(&["explain", "record.json", "--evidence", "other.json"]), 14);
+    assert!(other.contains("\n  different: subject, id, digest, facts and score\n"), "{other}");
+    folder.write("others.jsonl", &example("workflow/retries.jsonl"));
+    let others = refused(&folder.karat(&["explain", "record.json", "--evidence", "others.jsonl"]), 14);
+    assert!(others.contains("`others.jsonl` does not have the evidence of this record of `8`"), "{others}");
+}
+
+#[test]
+fn a_record_that_cannot_be_compared_with_its_evidence() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let compared = |evidence: &str| refused(&karat_reading(&["explain", "--evidence", evidence], &record), 1);
+    assert!(compared("-").contains("standard input cannot be both the record and its evidence"));
+    assert!(compared("absent.json").contains("cannot read `absent.json`"));
+    assert!(compared("examples/trust/coverage.jsonl").contains("is this of that kind?"));
+    let file = "examples/workflow/closed-gate.json";
+    for card in [&[][..], &["--card", "workflow"]] {
+        let screen = refused(&karat(&[&["explain", file, "--evidence", file], card].concat()), 1);
+        assert!(screen.contains("this is not a record, so there is nothing to compare"), "{screen}");
+    }
+}
+
+#[test]
 fn a_record_that_was_cut_off() {
     let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
     let screen = refused(&karat_reading(&["explain"], record.get(..500).unwrap()), 1);

@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, example, finish, karat, karat_reading, program};
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 macro_rules! screen {
     ($($argument:expr),* $(,)?) => { assert_snapshot!(karat(&[$($argument),*]).screen()) };
@@ -171,8 +172,8 @@ fn the_nearest_change_as_json() {
         "--subject",
         "agent-security-weak",
     ]);
-    let explanation: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
-    let expected = serde_json::json!({
+    let explanation: Value = serde_json::from_str(&run.stdout).unwrap();
+    let expected = json!({
         "key": "security", "name": "security", "from": 0.4, "to": 0.5,
         "kind": "tier", "reaches": "silver", "published": 826.0,
     });
@@ -188,6 +189,32 @@ fn the_explanation_as_json() {
 fn a_record_is_verified() {
     let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
     assert_snapshot!(karat_reading(&["explain", "--table"], &record).screen());
+}
+
+#[test]
+fn a_record_is_compared_with_its_evidence() {
+    let folder = Folder::new();
+    folder.write("agents.jsonl", &example("trust/coverage.jsonl"));
+    folder.write("weights.json", r#"{"accuracy": 0.10, "safety": 0.10}"#);
+    let given = ["--override", "weights.json", "--as-of", "2026-01-31T12:00:00Z", "agents.jsonl"];
+    let records = folder.karat(&[&["score", "-c", "trust"], &given[..]].concat()).stdout;
+    // The second of two: found by its digest.
+    folder.write("record.json", records.lines().last().unwrap());
+    let screen = folder.karat(&["explain", "--table", "record.json", "--evidence", "agents.jsonl"]);
+    assert_eq!((screen.status, screen.stderr.as_str()), (0, ""));
+    let says = "the facts in the record\n  those of the evidence: agents.jsonl:2 gives the same\n";
+    assert!(screen.stdout.contains(says), "{}", screen.stdout);
+
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("bots.csv", "bot,solved,asked,cost_usd,budget_usd\nbot-7,41,50,3.2,5\n");
+    let card = ["--card", "mine.toml", "--subject-field", "bot"];
+    folder.write("record.json", &folder.karat(&[&["score", "bots.csv"], &card[..]].concat()).stdout);
+    for (evidence, expected) in [(&["--evidence", "bots.csv"][..], json!(true)), (&[], json!(null))] {
+        let run = folder.karat(&[&["explain", "record.json"], evidence, &card].concat());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        let explanation: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((&explanation["verified"], &explanation["from_evidence"]), (&json!(true), &expected));
+    }
 }
 
 #[test]
