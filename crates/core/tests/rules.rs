@@ -253,6 +253,24 @@ fn every_card_is_sound() {
     }
 }
 
+/// A budget is overdrawn by any factor, also by one that no double holds: `max(0, 1 - actual / max)` is 0.
+#[test]
+fn a_run_far_beyond_its_budget_saves_nothing() {
+    let scorer = Scorer::new(card(&folder().join("workflow/1.0.0.toml"), &folder())).unwrap();
+    let run = json!({
+        "output_quality": 1, "steps_completed": 2, "steps_total": 2, "actual_tao": 1e308, "max_budget_tao": 1e-308,
+        "actual_seconds": 1e308, "max_latency_seconds": 1e-308, "actual_retries": 0, "declared_retry_budget": 0,
+        "timeouts": 0, "hard_failures": 0,
+    });
+    let facts = facts(scorer.card(), run.as_object().unwrap());
+    let mut work = Workspace::new(&scorer);
+    let record = scorer.score(&mut work, &item(&facts), &Context { as_of: None }).unwrap();
+    let readings: Vec<_> = record.dimensions.iter().map(|part| (part.status, part.reading)).collect();
+    let scored = |reading| (ReadingStatus::Scored, Some(reading));
+    assert_eq!(readings, [scored(1_000_000_000), scored(0), scored(0), scored(1_000_000_000)]);
+    assert_eq!(record.score.map(|score| score.to_f64()), Some(0.6));
+}
+
 #[test]
 fn every_card_lies_where_its_name_says() {
     for path in released() {
