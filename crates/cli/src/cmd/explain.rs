@@ -168,8 +168,8 @@ fn verified(
             .help("give the very scorecard it was made with: --card FILE"));
     }
     let scorer = match claim.override_weights()? {
-        Some(weights) => base.with_override(&weights).map_err(|_| {
-            let message = format!("the record has weights from outside, which `{named}` does not accept");
+        Some(weights) => base.with_override(&weights).map_err(|refusal| {
+            let message = format!("the record has weights from outside: {refusal}");
             Failure::with_exit(Exit::VerificationFailed, message)
         })?,
         None => base,

@@ -77,9 +77,8 @@ fn scorer(args: &ScoreArgs, color: Color) -> Result<Scorer, Failure> {
     let text = read_text(path, "a JSON object of weights", Exit::CouldNotRun)?;
     let given =
         weights(&text).map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
-    scorer.with_override(&given).map_err(|_| {
-        let name = scorer.card().name();
-        Failure::new(format!("`{name}` does not accept weights from outside"))
+    scorer.with_override(&given).map_err(|refusal| {
+        Failure::new(refusal.to_string())
             .help("leave out --override, or use a card with an [override] section")
     })
 }
