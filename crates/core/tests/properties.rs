@@ -461,3 +461,15 @@ fn an_override_beyond_all_sums_is_refused_as_too_large() {
     let used = scorer.override_use().unwrap();
     assert!(!used.applied && used.merged_sum > most, "{used:?}");
 }
+
+#[test]
+fn an_override_that_names_a_dimension_twice_is_refused() {
+    let path = root().join("scorecards/trust/1.0.0.toml");
+    let scorer = Scorer::new(card(&path, &root().join("scorecards"))).unwrap();
+    let weight = |name: &str, millionths| (name.to_owned(), Decimal::from_millionths(millionths));
+    for second in [110_000, 120_000] {
+        let given = [weight("accuracy", 120_000), weight("safety", 80_000), weight("accuracy", second)];
+        let refusal = scorer.with_override(&given).map(|_| ()).unwrap_err();
+        assert_eq!(refusal.to_string(), "`accuracy` is given two weights, expected one");
+    }
+}
