@@ -23,11 +23,9 @@ pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option
     if let (true, Some(published)) = (certain, record.published) {
         return Some((published, published));
     }
-    let profiles: Vec<usize> = match &card.profiles {
-        Some(profiles) if record.profile.is_some_and(|used| used.asked.is_none()) => {
-            (0..profiles.list.len()).collect()
-        }
-        _ => alloc::vec![profile],
+    let profiles = match &card.profiles {
+        Some(profiles) if record.profile.is_some_and(|used| used.asked.is_none()) => 0..profiles.list.len(),
+        _ => profile..profile + 1,
     };
     let mut item = ItemRange::new(scorer, record, profiles.len() == 1);
     let mut hull: Option<Interval> = record.score.map(|score| Interval::point(score.units() as f64));
