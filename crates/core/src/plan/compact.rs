@@ -1,13 +1,13 @@
-//! Fewer columns: a column is free again after its last use.
+//! Fewer instructions and columns: a choice goes with its comparison, a column is free again after its last use.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::{Code, Places, Register};
+use super::{BinaryOperator, Code, Instruction, Places, Register};
 
 /// The same code on fewer columns: a column is free again after its last use. Results that a table asks for stay.
 pub(super) fn compact(full: &Code) -> Code {
-    let mut instructions = full.instructions.clone();
+    let mut instructions = join(full);
     let keep =
         [full.places.score, full.places.published, full.places.coverage, full.places.band, full.places.tier];
     let mut last_use = alloc::vec![0usize; full.registers];
@@ -61,4 +61,40 @@ pub(super) fn compact(full: &Code) -> Code {
     };
     let constants = full.constants.iter().map(|&(register, value)| (name(register), value)).collect();
     Code { instructions, registers: next as usize, constants, places }
+}
+
+/// The instructions, each `if(x > constant, ...)` as one where nothing else asks for the comparison.
+fn join(code: &Code) -> Vec<Instruction> {
+    let mut instructions = code.instructions.clone();
+    let mut reads = alloc::vec![0u32; code.registers];
+    for instruction in &mut instructions {
+        instruction.visit(&mut |register, writes| {
+            if let (false, Some(count)) = (writes, reads.get_mut(*register as usize)) {
+                *count += 1;
+            }
+        });
+    }
+    let constant = |register: Register| code.constants.iter().find(|&&(known, _)| known == register);
+    let mut comparisons: BTreeMap<Register, (Register, f64)> = BTreeMap::new();
+    for instruction in &instructions {
+        if let &Instruction::Binary { operator: BinaryOperator::Greater, x, y, to } = instruction
+            && let Some(&(_, limit)) = constant(y)
+            && !limit.is_nan()
+            && reads.get(to as usize) == Some(&1)
+        {
+            comparisons.insert(to, (x, limit));
+        }
+    }
+    let mut joined = Vec::new();
+    for instruction in &mut instructions {
+        if let Instruction::Select { c, a, b, to } = *instruction
+            && let Some(&(x, limit)) = comparisons.get(&c)
+        {
+            *instruction = Instruction::SelectAbove { x, limit, a, b, to };
+            joined.push(c);
+        }
+    }
+    instructions
+        .retain(|instruction| !matches!(instruction, Instruction::Binary { to, .. } if joined.contains(to)));
+    instructions
 }

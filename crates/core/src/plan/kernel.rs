@@ -239,15 +239,27 @@ pub(super) fn within(
 
 #[inline(always)]
 pub(super) fn select(out: &mut [f64], c: &[f64], a: Values<'_>, b: Values<'_>) {
-    let choose = |c: f64, a: f64, b: f64| {
-        let taken = if c == 0.0 { b } else { a };
-        if c.is_nan() { c } else { taken }
+    choose(out, c, a, b, |c, a, b| if c == 0.0 { b } else { a });
+}
+
+/// A choice by a comparison, in one step with it.
+#[inline(always)]
+pub(super) fn select_above(out: &mut [f64], x: &[f64], limit: f64, a: Values<'_>, b: Values<'_>) {
+    choose(out, x, a, b, |x, a, b| if x > limit { a } else { b });
+}
+
+/// One of two operands; none where it is not known which.
+#[inline(always)]
+fn choose(out: &mut [f64], by: &[f64], a: Values<'_>, b: Values<'_>, choice: impl Fn(f64, f64, f64) -> f64) {
+    let choose = |by: f64, a: f64, b: f64| {
+        let taken = choice(by, a, b);
+        if by.is_nan() { by } else { taken }
     };
     match (a, b) {
-        (Values::Each(a), Values::Each(b)) => map3(out, c, a, b, choose),
-        (Values::Each(a), Values::All(b)) => map2(out, c, a, |c, a| choose(c, a, b)),
-        (Values::All(a), Values::Each(b)) => map2(out, c, b, |c, b| choose(c, a, b)),
-        (Values::All(a), Values::All(b)) => map1(out, c, |c| choose(c, a, b)),
+        (Values::Each(a), Values::Each(b)) => map3(out, by, a, b, choose),
+        (Values::Each(a), Values::All(b)) => map2(out, by, a, |by, a| choose(by, a, b)),
+        (Values::All(a), Values::Each(b)) => map2(out, by, b, |by, b| choose(by, a, b)),
+        (Values::All(a), Values::All(b)) => map1(out, by, |by| choose(by, a, b)),
     }
 }
 

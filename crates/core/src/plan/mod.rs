@@ -139,6 +139,14 @@ pub(crate) enum Instruction {
         b: Register,
         to: Register,
     },
+    /// `if x > limit { a } else { b }`.
+    SelectAbove {
+        x: Register,
+        limit: f64,
+        a: Register,
+        b: Register,
+        to: Register,
+    },
     /// A value in 0..1 to a reading in whole billionths; `applies` and `when` first.
     Reading {
         value: Register,
@@ -371,6 +379,7 @@ impl Instruction {
             | Self::Binary { to, .. }
             | Self::Within { to, .. }
             | Self::Select { to, .. }
+            | Self::SelectAbove { to, .. }
             | Self::Reading { to, .. }
             | Self::Mean { to, .. }
             | Self::Rule { to, .. }
@@ -400,6 +409,10 @@ impl Instruction {
             }
             Self::Select { c, a, b, to } => {
                 [c, a, b].into_iter().for_each(|x| visit(x, false));
+                visit(to, true);
+            }
+            Self::SelectAbove { x, a, b, to, .. } => {
+                [x, a, b].into_iter().for_each(|x| visit(x, false));
                 visit(to, true);
             }
             Self::Reading { value, when, applies, to } => {

@@ -154,6 +154,10 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                 let (a, b) = (registers.values(*a, rows), registers.values(*b, rows));
                 kernel::select(out, registers.column(*c, rows), a, b);
             }
+            Instruction::SelectAbove { x, limit, a, b, .. } => {
+                let (a, b) = (registers.values(*a, rows), registers.values(*b, rows));
+                kernel::select_above(out, registers.column(*x, rows), *limit, a, b);
+            }
             Instruction::Reading { value, when, applies, .. } => {
                 let when = when.map(|when| registers.column(when, rows));
                 let applies = applies.map(|applies| registers.column(applies, rows));
