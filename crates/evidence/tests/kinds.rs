@@ -171,6 +171,8 @@ fn a_match() {
     tool_calls = 0
     token_budget = 10000
     max_llm_calls = 20
+    limits_llm_calls = true
+    limits_tool_calls = false
     speed_refused = false
     token_efficiency_refused = false
     call_efficiency_refused = false
@@ -189,6 +191,8 @@ fn a_match_of_a_custom_scorer() {
     correctness_score = 700
     speed_score = 600
     time_used_seconds = 12.5
+    limits_llm_calls = false
+    limits_tool_calls = false
     speed_refused = false
     token_efficiency_refused = false
     call_efficiency_refused = false
@@ -204,6 +208,8 @@ fn an_error_of_the_submission_refuses_computed_dimensions_too() {
     subject a, id m-3
     correctness_score = 700
     speed_score = 0
+    limits_llm_calls = false
+    limits_tool_calls = false
     speed_refused = true
     token_efficiency_refused = false
     call_efficiency_refused = true
