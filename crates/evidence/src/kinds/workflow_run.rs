@@ -4,8 +4,8 @@ use karat_core::facts::Fact;
 
 use crate::check::{AMOUNT, Check, Identity, UNIT, digits, flag, number};
 use crate::document::Node;
+use crate::grade::workflow::{Plan, PlanRules, read_plan};
 use crate::kind::vocabulary;
-use crate::kinds::plan::{self, Plan, PlanMemory};
 use crate::problem::quoted;
 
 vocabulary! {
@@ -27,11 +27,7 @@ vocabulary! {
 }
 
 /// Reads one run (C-SWON, sections 2 to 6).
-pub(crate) fn read<'a>(
-    root: Node<'a>,
-    check: &mut Check<'_>,
-    memory: &mut PlanMemory,
-) -> (RunFacts<'a>, Identity<'a>) {
+pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (RunFacts<'a>, Identity<'a>) {
     let mut facts = RunFacts::default();
     let mut limits = Limits::default();
     let [mut subject, mut agent, mut miner, mut id, mut run_id] = [None; 5];
@@ -68,13 +64,13 @@ pub(crate) fn read<'a>(
     if let Some(quality) = check.required(root, "output_quality", quality, "a number from 0 to 1") {
         facts.output_quality = number(check.number(quality, UNIT));
     }
-    let plan = workflow_plan.map(|node| plan::read(node, check, memory));
+    let plan = workflow_plan.map(|node| read_plan(node, check, &PlanRules::of_evidence(), "$.workflow_plan"));
     if let Some(result) = check.required(root, "result", result, "an object with `steps_completed`") {
-        read_result(result, check, plan.as_ref().map(|plan| (plan, &*memory)), &mut facts);
+        read_result(result, check, plan.as_ref(), &mut facts);
     }
     facts.max_budget_tao = number(limits.budget);
     facts.max_latency_seconds = number(limits.latency);
-    facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retries));
+    facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retry_budget() as f64));
     (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id) })
 }
 
@@ -126,12 +122,7 @@ fn read_task(node: Node<'_>, check: &mut Check<'_>, limits: &mut Limits) {
     }
 }
 
-fn read_result(
-    node: Node<'_>,
-    check: &mut Check<'_>,
-    plan: Option<(&Plan, &PlanMemory)>,
-    facts: &mut RunFacts<'_>,
-) {
+fn read_result(node: Node<'_>, check: &mut Check<'_>, plan: Option<&Plan>, facts: &mut RunFacts<'_>) {
     let [mut completed, mut total, mut retries, mut retry_total] = [None; 4];
     for member in check.members(node).filter(|member| !member.is_null()) {
         match member.key() {
@@ -151,7 +142,7 @@ fn read_result(
     }
 
     let given_total = total.and_then(|total| Some((total, check.count(total, 0.0)?)));
-    let planned = plan.map(|(plan, _)| plan.steps);
+    let planned = plan.map(|plan| plan.nodes() as f64);
     if let (Some((node, given)), Some(planned)) = (given_total, planned)
         && given != planned
     {
@@ -173,7 +164,7 @@ fn read_result(
         facts.steps_completed = Fact::Number(done);
     }
     facts.steps_total = number(steps_total);
-    facts.actual_retries = number(read_retries(retries, retry_total, check, plan.map(|(_, memory)| memory)));
+    facts.actual_retries = number(read_retries(retries, retry_total, check, plan));
 }
 
 /// The retries that were made: per step, as a total, or both if they agree.
@@ -181,14 +172,14 @@ fn read_retries(
     retries: Option<Node<'_>>,
     total: Option<Node<'_>>,
     check: &mut Check<'_>,
-    plan: Option<&PlanMemory>,
+    plan: Option<&Plan>,
 ) -> Option<f64> {
     let total = total.and_then(|total| Some((total, check.count(total, 0.0)?)));
     let Some(retries) = retries else { return total.map(|(_, count)| count) };
     let mut sum = 0.0;
     for entry in check.members(retries) {
         sum += check.count(entry, 0.0).unwrap_or_default();
-        if plan.is_some_and(|plan| plan.find(entry.document(), entry.key()).is_none()) {
+        if plan.is_some_and(|plan| plan.find(entry.key()).is_none()) {
             let found = format!("retries of {}", quoted(entry.key()));
             check.refuse_as(entry, found, "the id of a step of the plan", "");
         }
