@@ -1,10 +1,12 @@
-//! Workflow runs: a task, the plan for it, what executing the plan took, and how good the output is.
+//! Workflow runs: a task, the plan for it, what executing the plan took (as a log, as totals), and how good the output is.
 
 use karat_core::facts::Fact;
 
 use crate::check::{AMOUNT, Check, Identity, UNIT, digits, flag, number};
 use crate::document::Node;
-use crate::grade::workflow::{Plan, PlanRules, read_plan};
+use crate::grade::workflow::{
+    Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, read_log, read_plan, settle,
+};
 use crate::kind::vocabulary;
 use crate::problem::quoted;
 
@@ -123,13 +125,14 @@ fn read_task(node: Node<'_>, check: &mut Check<'_>, limits: &mut Limits) {
 }
 
 fn read_result(node: Node<'_>, check: &mut Check<'_>, plan: Option<&Plan>, facts: &mut RunFacts<'_>) {
-    let [mut completed, mut total, mut retries, mut retry_total] = [None; 4];
+    let [mut completed, mut total, mut retries, mut retry_total, mut attempts] = [None; 5];
     for member in check.members(node).filter(|member| !member.is_null()) {
         match member.key() {
             "steps_completed" => completed = Some(member),
             "total_steps" => total = Some(member),
             "actual_cost" => facts.actual_tao = number(check.number(member, AMOUNT)),
             "actual_latency" => facts.actual_seconds = number(check.number(member, AMOUNT)),
+            "attempts" => attempts = Some(member),
             "retries" => retries = Some(member),
             "actual_retries" => retry_total = Some(member),
             "timeouts" => facts.timeouts = number(check.count(member, 0.0)),
@@ -154,7 +157,10 @@ fn read_result(node: Node<'_>, check: &mut Check<'_>, plan: Option<&Plan>, facts
         check.absent(node, "total_steps", "the number of steps, or a `workflow_plan`");
     }
 
-    if let Some(completed) = check.required(node, "steps_completed", completed, "the number of steps done")
+    if completed.is_none() && attempts.is_none() {
+        check.absent(node, "steps_completed", "the number of steps done, or a log of `attempts`");
+    }
+    if let Some(completed) = completed
         && let Some(done) = check.count(completed, 0.0)
     {
         if let Some(total) = steps_total.filter(|&total| done > total) {
@@ -165,6 +171,55 @@ fn read_result(node: Node<'_>, check: &mut Check<'_>, plan: Option<&Plan>, facts
     }
     facts.steps_total = number(steps_total);
     facts.actual_retries = number(read_retries(retries, retry_total, check, plan));
+    match (attempts, plan) {
+        (Some(attempts), Some(plan)) => read_attempts(attempts, node, check, plan, facts),
+        (Some(attempts), None) => {
+            let expected = "the `workflow_plan` that the attempts belong to";
+            check.refuse_as(attempts, "a log without a plan", expected, "add `workflow_plan` to the item");
+        }
+        (None, _) => {}
+    }
+}
+
+/// Puts what the log amounts to in place of the totals of the `result`, which must agree with it.
+fn read_attempts(
+    attempts: Node<'_>,
+    result: Node<'_>,
+    check: &mut Check<'_>,
+    plan: &Plan,
+    facts: &mut RunFacts<'_>,
+) {
+    let faults = check.problems.len();
+    let log = read_log(attempts, check, plan, "$.result.attempts");
+    if check.problems.len() > faults {
+        return;
+    }
+    let amount = |fact: &Fact<'_>| if let Fact::Number(amount) = *fact { Some(amount) } else { None };
+    // A count is a whole number that a double holds, so nothing is cut off.
+    let count = |fact| amount(fact).map(|count| count as u64);
+    let totals = Totals {
+        steps_completed: count(&facts.steps_completed),
+        actual_tao: amount(&facts.actual_tao),
+        actual_seconds: amount(&facts.actual_seconds),
+        actual_retries: count(&facts.actual_retries),
+        timeouts: count(&facts.timeouts),
+        hard_failures: count(&facts.hard_failures),
+        budget_aborted: if let Fact::Flag(flag) = facts.budget_aborted { Some(flag) } else { None },
+    };
+    let (run, contradictions) = settle(plan, Some(&log), &totals, &TaskLimits::default());
+    for Contradiction { field, found } in contradictions {
+        let total = |name| result.children().find(|member| member.key() == name && !member.is_null());
+        let place = total(field).or_else(|| total("retries")).unwrap_or(attempts);
+        check.refuse_as(place, found, Contradiction::EXPECTED, Contradiction::MEND);
+    }
+    let count = |count: Option<u64>| number(count.map(|count| count as f64));
+    facts.steps_completed = count(run.steps_completed);
+    facts.actual_tao = number(run.actual_tao);
+    facts.actual_seconds = number(run.actual_seconds);
+    facts.actual_retries = count(run.actual_retries);
+    facts.timeouts = count(run.timeouts);
+    facts.hard_failures = count(run.hard_failures);
+    facts.budget_aborted = flag(run.budget_aborted);
 }
 
 /// The retries that were made: per step, as a total, or both if they agree.

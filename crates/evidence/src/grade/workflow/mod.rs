@@ -11,14 +11,26 @@
 //! | `dry_run` | what a plan comes to if every step succeeds at its estimated cost |
 //! | `standing` | warm-up scaling and jumps of a score |
 
+mod account;
+mod attempts;
+mod dry_run;
 mod graph;
 mod plan;
 mod python;
 mod reference;
+mod run;
+mod standing;
 
+pub use account::{Account, Seen, StepAccount, StepState, account};
+pub(crate) use attempts::read as read_log;
+pub use attempts::{Attempt, Log, Moment, Outcome};
+pub use dry_run::{Budget, DryRun, DryState, ESTIMATED_COST_TAO, dry_run};
 pub(crate) use plan::read as read_plan;
 pub use plan::{Plan, PlanRules, References, Step};
 pub use reference::{RESOLVED_BYTES_MAX, Reference, StepResult, resolve};
+pub(crate) use run::{Contradiction, settle};
+pub use run::{Limits, RunGrade, Totals, grade_run};
+pub use standing::{JUMP_HISTORY, JUMP_HISTORY_MIN, JUMP_MIN, Jump, WARM_UP_TASKS, WarmUp, jump, warm_up};
 
 use crate::canonical::Canonical;
 use crate::check::{Check, UnknownFields};

@@ -88,13 +88,15 @@ fn read_node(node: Node<'_>, check: &mut Check<'_>, rules: &PlanRules, root: &st
             _ => check.unknown(&format!("{root}.nodes[*]"), member),
         }
     }
-    if rules.subnet_and_action_required {
-        let action = check.required(node, "action", action, "what the step does");
-        action.map(|action| check.filled_text(action));
+    if rules.subnet_and_action_required
+        && let Some(action) = check.required(node, "action", action, "what the step does")
+    {
+        let _ = check.filled_text(action);
     }
-    if rules.subnet_and_action_required || rules.allowed_subnets.is_some() {
-        let subnet = check.required(node, "subnet", subnet, "who carries out the step");
-        subnet.map(|subnet| check_subnet(subnet, check, rules.allowed_subnets.as_deref()));
+    if (rules.subnet_and_action_required || rules.allowed_subnets.is_some())
+        && let Some(subnet) = check.required(node, "subnet", subnet, "who carries out the step")
+    {
+        check_subnet(subnet, check, rules.allowed_subnets.as_deref());
     }
     if let Some(Value::Text(subnet)) = subnet.map(Node::value) {
         step.subnet = Some(subnet.to_owned());
