@@ -15,7 +15,7 @@ use super::super::{Answer, all};
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {
-        "dag.validate" => Ok(validate(&given)),
+        "dag.validate" => validate(&given),
         "dataref.resolve" => resolve_references(&given),
         "execute.account" => execute(&given),
         "warmup.scale" => scale(&given),
@@ -30,13 +30,15 @@ fn plan(given: &Given<'_>, rules: &PlanRules) -> Result<Plan, Problems> {
 }
 
 /// `dag.validate`: whether the published validator takes the plan, and the ids of its tiers.
-fn validate(given: &Given<'_>) -> Value {
+fn validate(given: &Given<'_>) -> Result<Value, String> {
+    // What is no object is no plan, and neither valid nor invalid.
+    given.members()?;
     let plan = plan(given, &PlanRules::published_validator()).ok();
     let tiers = plan.as_ref().map(|plan| {
         let ids = plan.tiers().map(|tier| tier.map(|step| step.id.as_str()).collect());
         ids.collect::<Vec<Vec<&str>>>()
     });
-    json!({"valid": tiers.is_some(), "tiers": tiers})
+    Ok(json!({"valid": tiers.is_some(), "tiers": tiers}))
 }
 
 /// `dataref.resolve`: parameters with the outputs of earlier steps put in.
