@@ -66,7 +66,9 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (RunFacts<'a>, 
     if let Some(quality) = check.required(root, "output_quality", quality, "a number from 0 to 1") {
         facts.output_quality = number(check.number(quality, UNIT));
     }
-    let plan = workflow_plan.map(|node| read_plan(node, check, &PlanRules::of_evidence(), "$.workflow_plan"));
+    let has_log = |result: Node<'_>| result.children().any(|member| member.key() == "attempts");
+    let rules = PlanRules::of_evidence(result.is_some_and(has_log));
+    let plan = workflow_plan.map(|node| read_plan(node, check, &rules, "$.workflow_plan"));
     if let Some(result) = check.required(root, "result", result, "an object with `steps_completed`") {
         read_result(result, check, plan.as_ref(), &mut facts);
     }

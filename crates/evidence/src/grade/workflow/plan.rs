@@ -64,6 +64,9 @@ pub enum References {
     Refused,
     /// It gets a note: such a step may fail, and the account of the run will say whether it did.
     Noted,
+    /// It is not looked for, and the steps have no [references](Step::references): for a plan whose run is told by totals,
+    /// in which references play no part.
+    Unread,
 }
 
 impl PlanRules {
@@ -79,8 +82,9 @@ impl PlanRules {
     }
 
     /// What evidence of a run has to satisfy: a run that has taken place shows itself where its plan went wrong.
-    pub(crate) fn of_evidence() -> Self {
-        Self { references: References::Noted, ..Self::default() }
+    pub(crate) fn of_evidence(has_log: bool) -> Self {
+        let references = if has_log { References::Noted } else { References::Unread };
+        Self { references, ..Self::default() }
     }
 }
 

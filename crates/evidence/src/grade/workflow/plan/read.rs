@@ -82,6 +82,7 @@ fn read_node(node: Node<'_>, check: &mut Check<'_>, rules: &PlanRules, root: &st
             "id" => id = Some(member),
             "subnet" => subnet = Some(member),
             "action" => action = Some(member),
+            "params" if rules.references == References::Unread => {}
             "params" => read_references(member, check, &mut step.references, &mut references_at),
             "estimated_cost" => step.estimated_cost_tao = check.number(member, AMOUNT),
             "estimated_latency" => drop(check.number(member, AMOUNT)),
@@ -233,7 +234,9 @@ fn check_references(
             References::Refused => {
                 check.refuse_as(node, format!("{text}, {what}"), "a step from which edges lead here", mend);
             }
-            References::Noted => check.note(node, format!("{text} refers to {what}: the step may fail")),
+            References::Noted | References::Unread => {
+                check.note(node, format!("{text} refers to {what}: the step may fail"))
+            }
         }
     };
     let mut pairs = Vec::new();

@@ -188,3 +188,18 @@ fn references_in_a_large_plan_take_no_more_than_their_time() {
     let refused = Plan::from_json(text.as_bytes(), &PlanRules::default()).unwrap_err();
     assert!(refused.to_string().contains("cannot be seen to lie upstream in so large a plan"), "{refused}");
 }
+
+#[test]
+fn references_that_nobody_asks_for_are_not_looked_for() {
+    let rules = PlanRules { references: References::Unread, ..PlanRules::default() };
+    let text = br#"{"nodes": [{"id": "a", "params": "${ghost.output.text} ${a-1.output.text}"}]}"#;
+    let (plan, notes) = Plan::from_json(text, &rules).unwrap();
+    assert!(plan.steps()[0].references.is_empty() && notes.is_empty());
+}
+
+#[test]
+fn ten_thousand_brackets_are_refused() {
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    let refused = read_plan(&format!(r#"{{"nodes": [{{"id": "a", "params": {deep}}}]}}"#));
+    assert!(refused.contains("brackets nested more than 64 deep"), "{refused}");
+}
