@@ -9,7 +9,7 @@ use crate::check::{Check, Identity, Name, UnknownFields, digits};
 use crate::document::{Document, Node, Tape, Value};
 use crate::explain;
 use crate::kind::{FactType, Kind};
-use crate::kinds::{PlanMemory, agent_dimensions, arena_match, fact_table, reasoning_trace, workflow_run};
+use crate::kinds::{agent_dimensions, arena_match, fact_table, reasoning_trace, workflow_run};
 use crate::problem::{Problem, Problems, nearest, quoted};
 
 /// What may be set about a reader.
@@ -115,7 +115,6 @@ struct Memory {
     canonical: Canonical,
     notes: Vec<Note>,
     places: Vec<usize>,
-    plan: PlanMemory,
     subject: String,
     id: String,
 }
@@ -175,7 +174,7 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with the item, with places counted from its own first line.
     pub fn read<'a>(&'a mut self, text: &'a [u8]) -> Result<Evidence<'a>, Problems> {
-        let Memory { tape, canonical, notes, places, plan, subject, id } = &mut self.memory;
+        let Memory { tape, canonical, notes, places, subject, id } = &mut self.memory;
         notes.clear();
         let document = parse(tape, text, &self.options)?;
         let root = document.root();
@@ -195,7 +194,7 @@ impl Reader {
         let identity = if root.value() == Value::Object {
             match self.kind {
                 Kind::WorkflowRun => {
-                    let (run, identity) = workflow_run::read(root, &mut check, plan);
+                    let (run, identity) = workflow_run::read(root, &mut check);
                     run.pick(slots, &mut facts);
                     identity
                 }
