@@ -120,7 +120,8 @@ impl Code {
         let scale = f64::from(largest) / 127.0;
         let codes = vector.iter().map(|&value| (f64::from(value) / scale).round_ties_even() as i16);
         let codes: Vec<i16> = codes.collect();
-        let lost = vector.iter().zip(&codes).map(|(&value, &code)| f64::from(value) - f64::from(code) * scale);
+        let lost =
+            vector.iter().zip(&codes).map(|(&value, &code)| f64::from(value) - f64::from(code) * scale);
         let lost: f64 = lost.map(|lost| lost * lost).sum();
         Self { codes, ratio: scale / norm, error: lost.sqrt() / norm, norm }
     }
@@ -224,4 +225,78 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
     add(a_rest, b_rest);
     let [s0, s1, s2, s3, s4, s5, s6, s7] = sums;
     ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vectors(count: usize) -> Vec<Vec<f32>> {
+        let mut state = 1_u32;
+        let mut number = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / 8_388_608.0 - 1.0
+        };
+        (0..count).map(|_| (0..384).map(|_| number()).collect()).collect()
+    }
+
+    #[test]
+    fn the_quick_pass_leaves_few() {
+        let vectors = vectors(2_001);
+        let mut all = Rows::new(384);
+        vectors.iter().skip(1).for_each(|vector| all.push(vector));
+        let query = Code::of(&vectors[0], norm(&vectors[0]));
+        let left = candidates(&all, 0..2_000, &query, std::iter::empty());
+        assert!((1..=100).contains(&left.len()), "{}", left.len());
+    }
+
+    #[test]
+    fn a_bound_holds_and_is_narrow() {
+        let vectors = vectors(100);
+        for pair in vectors.windows(2) {
+            let [a, b] = [&pair[0], &pair[1]].map(|vector| Code::of(vector, norm(vector)));
+            let product: i32 = a.codes.iter().zip(&b.codes).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
+            let estimate = f64::from(product) * a.ratio * b.ratio;
+            let bound = a.error + b.error + a.error * b.error;
+            let exact = cosine(&pair[0], a.norm, &pair[1], b.norm);
+            assert!((exact - estimate).abs() <= bound && bound < 0.012, "{exact} {estimate} {bound}");
+        }
+    }
+
+    #[test]
+    fn the_longest_vectors_of_the_largest_codes_do_not_overflow() {
+        let dimension = super::super::Settings::DIMENSION_MAX;
+        let mut all = Rows::new(dimension);
+        all.push(&vec![1.0; dimension]);
+        all.push(&vec![-1.0; dimension]);
+        let best = nearest(&all, 0..2, &vec![1.0; dimension], &[]);
+        assert_eq!(best, Some(Best { row: 0, similarity: 1.0 }));
+    }
+
+    #[test]
+    fn sizes_that_32_bits_cannot_square_compare() {
+        for size in [f32::from_bits(1), f32::MIN_POSITIVE, 1e-25, 1e30, f32::MAX] {
+            let (a, b) = ([size, 0.0], [size, size]);
+            let cosine = cosine(&a, norm(&a), &b, norm(&b));
+            assert!((cosine - 0.5_f64.sqrt()).abs() < 1e-15, "{size}: {cosine}");
+        }
+    }
+
+    #[test]
+    fn rows_that_were_removed_are_forgotten() {
+        let mut all = Rows::new(1);
+        for at in 0..100 {
+            all.push(&[at as f32]);
+            if all.len() > 3 {
+                all.remove_first(1);
+            }
+        }
+        assert_eq!(
+            (0..4).map(|row| all.get(row)).collect::<Vec<_>>(),
+            [Some(&[97.0][..]), Some(&[98.0]), Some(&[99.0]), None]
+        );
+        assert!(all.norms.len() <= 7, "{}", all.norms.len());
+        all.remove_first(10);
+        assert_eq!((all.len(), all.get(0)), (0, None));
+    }
 }
