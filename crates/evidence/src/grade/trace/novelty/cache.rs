@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::saved;
 use super::search::{Best, Rows};
 use super::vector::{Instructions, nearest};
+use crate::grade::trace::problems::{problem, shown};
 use crate::instant::Instant;
 use crate::problem::{Problem, Problems, quoted};
 
@@ -34,9 +35,9 @@ impl Moment {
     /// # Errors
     ///
     /// If `text` is not a moment as RFC 3339 writes it.
-    pub fn parse(text: &str) -> Result<Self, Problem> {
+    pub fn parse(text: &str) -> Result<Self, Problems> {
         let moment = Instant::parse(text).map(|instant| Self { milliseconds: instant.milliseconds });
-        moment.ok_or_else(|| problem("$", quoted(text), "a moment such as `2026-03-18T09:30:00Z`"))
+        moment.ok_or_else(|| problem("$", quoted(text), "a moment such as `2026-03-18T09:30:00Z`").into())
     }
 }
 
@@ -192,10 +193,15 @@ impl VectorCache {
     /// # Errors
     ///
     /// If the dimension is 0 or above [`Settings::DIMENSION_MAX`].
-    pub fn new(settings: Settings) -> Result<Self, Problem> {
+    pub fn new(settings: Settings) -> Result<Self, Problems> {
+        let found = settings.dimension;
+        Self::empty(settings).map_err(|expected| problem("$.dimension", found.to_string(), &expected).into())
+    }
+
+    /// An empty cache, or what dimensions there are.
+    pub(super) fn empty(settings: Settings) -> Result<Self, String> {
         if !(1..=Settings::DIMENSION_MAX).contains(&settings.dimension) {
-            let expected = format!("1 to {}", Settings::DIMENSION_MAX);
-            return Err(problem("$.dimension", settings.dimension.to_string(), &expected));
+            return Err(format!("1 to {}", Settings::DIMENSION_MAX));
         }
         let rows = Rows::new(settings.dimension);
         Ok(Self { settings, labels: VecDeque::new(), keys: VecDeque::new(), rows })
@@ -361,34 +367,15 @@ fn key(id: &str) -> u64 {
 pub fn vector(value: &Value, path: &str) -> Result<Vec<f32>, Problems> {
     let expected = "a number that 32 bits can hold";
     let Some(elements) = value.as_array() else {
-        return Err(problem(path, shown(value), "an array of numbers").into());
+        return Err(problem(path, shown(Some(value)), "an array of numbers").into());
     };
     let mut problems = Problems::default();
     let mut numbers = Vec::with_capacity(elements.len());
     for (at, element) in elements.iter().enumerate() {
         match element.as_f64().map(|number| number as f32).filter(|number| number.is_finite()) {
             Some(number) => numbers.push(number),
-            None => problems.add(|| problem(&format!("{path}[{at}]"), shown(element), expected)),
+            None => problems.add(|| problem(&format!("{path}[{at}]"), shown(Some(element)), expected)),
         }
     }
     if problems.is_empty() { Ok(numbers) } else { Err(problems) }
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Array(_) => "an array".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-        scalar => quoted(&scalar.to_string()),
-    }
-}
-
-pub(super) fn problem(path: &str, found: String, expected: &str) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        found,
-        expected: expected.to_owned(),
-        mend: String::new(),
-        line: None,
-        column: None,
-    }
 }

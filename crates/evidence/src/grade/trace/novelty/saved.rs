@@ -110,9 +110,8 @@ impl VectorCache {
         };
         let size = usize::try_from(dimension).unwrap_or(usize::MAX);
         let settings = Settings { capacity, dimension: size, ttl_milliseconds };
-        let mut cache = Self::new(settings).map_err(|wrong| {
-            rest.error(dimension_at, format!("the dimension {dimension}"), wrong.expected)
-        })?;
+        let mut cache = Self::empty(settings)
+            .map_err(|expected| rest.error(dimension_at, format!("the dimension {dimension}"), expected))?;
         if count > capacity {
             let expected = format!("at most {capacity}, the capacity");
             return Err(rest.error(count_at, format!("{count} entries"), expected));

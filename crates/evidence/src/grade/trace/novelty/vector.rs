@@ -199,4 +199,13 @@ mod tests {
         check(&zero, 0..3, &query, &[]);
         check(&ascending, 0..300, &vec![0.0; 384], &[]);
     }
+
+    /// Codes are exact here and the cosines equal, but the ratios of scale to length round to either side.
+    #[test]
+    fn the_rounding_of_an_estimate_decides_nothing() {
+        let vectors = [[127.0, 58.0, 10.0, 3.0], [127.0, 127.0, 0.0, 0.0], [127.0, 22.0, 19.0, 18.0]];
+        let vectors = vectors.map(|vector| vector.to_vec());
+        check(&vectors, 0..3, &[1.0; 4], &[]);
+        check(&vectors.iter().rev().cloned().collect::<Vec<_>>(), 0..3, &[1.0; 4], &[]);
+    }
 }
