@@ -261,8 +261,8 @@ impl VectorCache {
         self.remove_first(self.len());
     }
 
-    /// The vector that is most like `vector`; none if the cache is empty. Exact, though not every vector is looked at
-    /// in full.
+    /// The vector that is most like `vector`, expired ones included until [`VectorCache::expire`]; none if the cache is
+    /// empty. Exact, though not every vector is looked at in full.
     ///
     /// # Errors
     ///
@@ -295,7 +295,7 @@ impl VectorCache {
         self.labels.partition_point(|label| !is_alive(label))
     }
 
-    /// The best of some rows; those in `skipped` (ascending) are left out.
+    /// The best of `rows`; those in `skipped`, which are ascending and some of `rows`, are left out.
     pub(super) fn nearest_of(
         &self,
         rows: Range<usize>,

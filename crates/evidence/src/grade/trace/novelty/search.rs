@@ -127,7 +127,7 @@ impl Code {
     }
 }
 
-/// The best of `rows`, those in `skipped` (ascending) left out; none if no row is left.
+/// The best of `rows`; none if no row is left. `skipped` is ascending and some of `rows`; these are left out.
 ///
 /// Bit for bit what [`cosine`] of every row and the first highest of them would give.
 #[inline(always)]
