@@ -1,0 +1,75 @@
+//! The embedder with the published model: the shared vectors, the bits, long and hostile texts.
+//!
+//! The model is not part of the repository. `scripts/fetch-embedder` puts it where these tests look, or `KARAT_EMBEDDER`
+//! names its folder. Without it the tests say that they were skipped; where `CI` is set they fail.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use karat_core::facts::Digest;
+use karat_evidence::grade::trace::embedder::{Embedder, Embedding};
+use serde_json::{Value, json};
+
+fn folder() -> PathBuf {
+    if let Some(folder) = std::env::var_os("KARAT_EMBEDDER") {
+        return folder.into();
+    }
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join(".cache"));
+    cache.join("karat-ci/embedder")
+}
+
+fn embedder() -> Option<&'static Embedder> {
+    static EMBEDDER: OnceLock<Option<Embedder>> = OnceLock::new();
+    let load = || {
+        let folder = folder();
+        if folder.is_dir() {
+            return Some(Embedder::load(&folder).unwrap_or_else(|problems| panic!("{problems}")));
+        }
+        let missing = format!("`{}` is not there: run scripts/fetch-embedder", folder.display());
+        assert!(std::env::var_os("CI").is_none(), "{missing}");
+        // Past the capture of output, so that nobody takes these tests for passed.
+        writeln!(std::io::stderr(), "skipped: the tests of the embedder, as {missing}").unwrap();
+        None
+    };
+    EMBEDDER.get_or_init(load).as_ref()
+}
+
+/// The digest of the vector's bits.
+fn bits(embedding: &Embedding) -> String {
+    let bytes: Vec<u8> = embedding.vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+    Digest::of(&bytes).to_string()
+}
+
+#[test]
+fn the_shared_vectors_are_matched() {
+    let Some(embedder) = embedder() else { return };
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/embeddings.jsonl");
+    let vectors = fs::read_to_string(vectors).unwrap();
+    assert!(!vectors.is_empty());
+    for line in vectors.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let text = case["text"].as_str().unwrap();
+        let embedding = embedder.embed(text).unwrap();
+        assert_eq!(json!(embedding.tokens), case["tokens"], "{text}");
+        let expected: Vec<f64> = serde_json::from_value(case["embedding"].clone()).unwrap();
+        assert_eq!(embedding.vector.len(), expected.len(), "{text}");
+        for (value, expected) in embedding.vector.iter().zip(expected) {
+            // The cases ask for 1e-4; the order of the sums is worth less than 1e-6.
+            assert!((f64::from(*value) - expected).abs() < 1e-6, "{text}: {value} {expected}");
+        }
+    }
+}
+
+/// What the model card's own example gives.
+#[test]
+fn the_example_of_the_model_card_comes_out() {
+    let Some(embedder) = embedder() else { return };
+    let embedding = embedder.embed("This is an example sentence").unwrap();
+    for (value, expected) in embedding.vector.iter().zip([0.067_657, 0.063_496, 0.048_713, 0.079_305]) {
+        assert!((value - expected).abs() < 1e-6, "{value} {expected}");
+    }
+    assert!(embedder.is_published());
+}
