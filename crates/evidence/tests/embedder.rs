@@ -73,3 +73,53 @@ fn the_example_of_the_model_card_comes_out() {
     }
     assert!(embedder.is_published());
 }
+
+/// These bits must come out on every machine and from every build: a novelty is recomputed from them.
+#[test]
+fn the_bits_are_pinned() {
+    let Some(embedder) = embedder() else { return };
+    for (text, tokens, expected) in [
+        ("", 2, "sha256:604194c419b9b48ba89b8a6737ffc625446a36cd63da0d714bc7bbe8c1057944"),
+        (
+            "This is an example sentence",
+            7,
+            "sha256:7212b34cf10eb8bf32e637bc1385bdc307e601dc09fdf0c9742af5f85cf43f80",
+        ),
+        (
+            "Ångström, naïve — 東京タワー и Γειά σου [SEP] عربى",
+            23,
+            "sha256:aa49e7241d0812bba33d1faaaecc995fb9c4b85e01a7179b14dbe7e1add078b5",
+        ),
+        // Ten megabytes: no more is read than the model takes.
+        (
+            &"step one, step two; ".repeat(500_000),
+            Embedder::TOKENS,
+            "sha256:c8dc70d3a0dbd9691a32add63469eb7da864d236ace90598e0c7252af526a28c",
+        ),
+    ] {
+        let embedding = embedder.embed(text).unwrap();
+        assert_eq!((embedding.tokens, bits(&embedding).as_str()), (tokens, expected), "{text:.30}");
+        assert_eq!(embedding.is_truncated, text.len() > 1000);
+    }
+}
+
+#[test]
+fn portable_instructions_give_the_same_bits() {
+    let Some(embedder) = embedder() else { return };
+    let text = "The linter flagged an unused import in the parser module.";
+    let portable = Embedder::load(&folder()).unwrap().portable();
+    assert_eq!(portable.embed(text).unwrap(), embedder.embed(text).unwrap());
+}
+
+#[test]
+fn text_without_words_has_a_vector_and_says_so() {
+    let Some(embedder) = embedder() else { return };
+    let empty = embedder.embed("").unwrap();
+    assert!(empty.is_blank());
+    let blank = embedder.embed(" \t\r\n\u{0}\u{200b}\u{feff}\u{fffd}\u{301}").unwrap();
+    assert_eq!(blank, empty);
+    let unknown = embedder.embed("🦀🦀 🦞 𐍈").unwrap();
+    assert_eq!((unknown.tokens, unknown.unknown_tokens, unknown.is_blank()), (5, 3, false));
+    assert!(unknown.vector.iter().all(|value| value.is_finite()));
+    assert_eq!(unknown.vector.len(), Embedder::DIMENSION);
+}

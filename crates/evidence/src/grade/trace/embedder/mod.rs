@@ -104,18 +104,18 @@ impl Embedder {
     /// # Errors
     ///
     /// If the weights, though finite, overflow on the way. Those of the publication do not.
-    pub fn embed(&self, text: &str) -> Result<Embedding, Problem> {
-        let tokens = self.tokenizer.tokens(text, Self::TOKENS);
+    pub fn embed(&self, text: &str) -> Result<Embedding, Problems> {
+        let tokens = self.tokenizer.tokens(text, self.weights.shape.positions);
         let vector = vector::encode(self.instructions, &self.weights, &tokens.ids);
         if let Some(value) = vector.iter().find(|value| !value.is_finite()) {
-            return Err(Problem {
+            return Err(Problems::from(Problem {
                 path: WEIGHTS.0.to_owned(),
                 found: format!("weights that give a text a vector with {value}"),
                 expected: "finite numbers".to_owned(),
                 mend: "the model is damaged: fetch it anew".to_owned(),
                 line: None,
                 column: None,
-            });
+            }));
         }
         Ok(Embedding {
             vector,
@@ -146,15 +146,17 @@ impl Embedding {
 }
 
 /// The bytes of a file of the model.
-fn read(folder: &Path, (file, most): (&str, u64)) -> Result<Vec<u8>, Problem> {
+fn read(folder: &Path, (file, most): (&str, u64)) -> Result<Vec<u8>, Problems> {
     let path = folder.join(file);
-    let problem = |found: String| Problem {
-        path: path.display().to_string(),
-        found,
-        expected: format!("the file `{file}` of all-MiniLM-L6-v2"),
-        mend: "scripts/fetch-embedder gets the files of the model".to_owned(),
-        line: None,
-        column: None,
+    let problem = |found: String| {
+        Problems::from(Problem {
+            path: path.display().to_string(),
+            found,
+            expected: format!("the file `{file}` of all-MiniLM-L6-v2"),
+            mend: "scripts/fetch-embedder gets the files of the model".to_owned(),
+            line: None,
+            column: None,
+        })
     };
     let mut bytes = Vec::new();
     // Bounded by what is read, not by what the file system says: the file may be a device.
@@ -193,6 +195,40 @@ mod tests {
         assert_eq!(read(folder, ("Cargo.toml", size)).unwrap().len() as u64, size);
         let said = read(folder, ("Cargo.toml", size - 1)).unwrap_err().to_string();
         assert!(said.contains(&format!("found more than {} bytes", size - 1)), "{said}");
+    }
+
+    fn small(largest: f32) -> Embedder {
+        Embedder {
+            tokenizer: tokenizer::tests::small(),
+            weights: weights::tests::model(largest),
+            digest: Digest::of(b""),
+            instructions: Instructions::best(),
+        }
+    }
+
+    #[test]
+    fn an_embedding_tells_what_it_saw() {
+        let embedder = small(1.0);
+        let text = "step 🦀 ".repeat(8);
+        let embedding = embedder.embed(&text).unwrap();
+        assert!(embedding.is_truncated && !embedding.is_blank() && !embedder.is_published());
+        assert_eq!(
+            embedding.detail(),
+            json!({
+                "embedder": Digest::of(b"").to_string(), "tokens": 16, "unknown_tokens": 7, "truncated": true,
+            })
+        );
+        assert_eq!(embedder.portable().embed(&text).unwrap(), embedding);
+        assert!(small(1.0).embed(" \t").unwrap().is_blank());
+    }
+
+    #[test]
+    fn weights_that_overflow_are_a_problem_and_no_vector() {
+        let said = small(1e38).embed("step").unwrap_err().to_string();
+        assert!(
+            said.starts_with("model.safetensors: found weights that give a text a vector with NaN"),
+            "{said}"
+        );
     }
 
     /// `printf abc > a; printf '' > b; sha256sum a b | sha256sum`

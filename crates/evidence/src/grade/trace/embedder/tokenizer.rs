@@ -275,7 +275,7 @@ fn is_word_alone(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -308,9 +308,13 @@ mod tests {
         Tokenizer::read(json.to_string().as_bytes(), PIECES.len(), "file")
     }
 
+    pub fn small() -> Tokenizer {
+        read(&json()).unwrap()
+    }
+
     /// The pieces between the frame.
     fn pieces(text: &str) -> Vec<&'static str> {
-        let tokens = read(&json()).unwrap().tokens(text, 512);
+        let tokens = small().tokens(text, 512);
         let pieces: Vec<_> = tokens.ids.iter().map(|&id| PIECES[id as usize]).collect();
         let [START, inner @ .., END] = &pieces[..] else { panic!("{text}: {pieces:?}") };
         assert_eq!(tokens.unknown, inner.iter().filter(|&&piece| piece == UNKNOWN).count());
@@ -378,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_inside_its_frame() {
-        let tokenizer = read(&json()).unwrap();
+        let tokenizer = small();
         let text = |words: usize| "step ".repeat(words);
         let whole = tokenizer.tokens(&text(510), 512);
         assert_eq!((whole.ids.len(), whole.is_truncated), (512, false));
@@ -392,7 +396,7 @@ mod tests {
     /// Text of ten megabytes that gives one word, no word, or words without end.
     #[test]
     fn hostile_text_is_read_in_passing() {
-        let tokenizer = read(&json()).unwrap();
+        let tokenizer = small();
         for (text, tokens) in [
             ("p", 3),
             ("\u{301}", 2),
@@ -438,7 +442,7 @@ mod tests {
         /// Any text gives a frame with known tokens inside, and a smaller limit gives the beginning of the same tokens.
         #[test]
         fn every_text_has_tokens(text in "(?:[ spte中\\[\\]]|step|\\[SEP\\]|\\PC|.){0,40}", limit in 2_usize..40) {
-            let tokenizer = read(&json()).unwrap();
+            let tokenizer = small();
             let whole = tokenizer.tokens(&text, usize::MAX);
             prop_assert!(!whole.is_truncated);
             prop_assert!(whole.ids.iter().all(|&id| (id as usize) < PIECES.len()));

@@ -172,9 +172,9 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A model that is small enough to write down, of no size that fits the lanes of a processor.
+    /// A small model, of no size that fits the lanes of a processor.
     pub const SMALL: Shape =
-        Shape { vocabulary: 11, positions: 16, hidden: 36, heads: 3, feed_forward: 70, layers: 2 };
+        Shape { vocabulary: 24, positions: 16, hidden: 36, heads: 3, feed_forward: 70, layers: 2 };
 
     /// Tensors by name: type, shape and bytes.
     type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
@@ -246,14 +246,14 @@ pub(super) mod tests {
             let offset = tensors.get_mut("embeddings.LayerNorm.bias").unwrap();
             *offset = (Dtype::F16, vec![36], vec![0; 72]);
             let words = tensors.get_mut("embeddings.word_embeddings.weight").unwrap();
-            words.1 = vec![36, 11];
+            words.1 = vec![36, 24];
             let norm = tensors.get_mut("encoder.layer.0.output.LayerNorm.weight").unwrap();
             norm.2[8..12].copy_from_slice(&f32::NAN.to_le_bytes());
         });
         assert_eq!(
             said.lines().collect::<Vec<_>>(),
             [
-                "model: tensor `embeddings.word_embeddings.weight`: found F32 of shape [36, 11], expected 32-bit numbers of shape [11, 36]",
+                "model: tensor `embeddings.word_embeddings.weight`: found F32 of shape [36, 24], expected 32-bit numbers of shape [24, 36]",
                 "model: tensor `embeddings.LayerNorm.bias`: found F16 of shape [36], expected 32-bit numbers of shape [36]",
                 "model: tensor `encoder.layer.0.output.LayerNorm.weight`: found NaN as value 2, expected finite numbers",
                 "model: tensor `encoder.layer.1.output.dense.weight`: found no such tensor, expected 32-bit numbers of shape [36, 70]",
