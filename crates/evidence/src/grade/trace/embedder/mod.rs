@@ -1,11 +1,20 @@
 //! The embedder: the meaning of a text as a vector, by the model all-MiniLM-L6-v2.
 //!
 //! The vector is 384 numbers of length 1; the cosine of two of them says how close two texts are. A novelty must be
-//! recomputable by anyone, so a text gives the same bits on every machine: [`forward`] and [`matrix`] say how. A text
-//! that is longer than the model reads is cut, and the embedding says so.
+//! recomputable by anyone, so a text gives the same bits on every machine: every sum has one order, nothing is fused,
+//! `exp` and `erf` come from `libm`. A text that is longer than the model reads is cut, and the embedding says so.
 //!
 //! The model is read from a folder with the two files of its publication: `model.safetensors` (weights) and
 //! `tokenizer.json` (vocabulary). `scripts/fetch-embedder` gets them.
+//!
+//! ```no_run
+//! use karat_evidence::grade::trace::embedder::Embedder;
+//!
+//! let embedder = Embedder::load("models/all-MiniLM-L6-v2".as_ref())?;
+//! let embedding = embedder.embed("Analyze the earnings report")?;
+//! assert_eq!(embedding.vector.len(), Embedder::DIMENSION);
+//! # Ok::<(), karat_evidence::Problems>(())
+//! ```
 
 mod forward;
 mod matrix;
@@ -43,7 +52,7 @@ pub struct Embedder {
 /// The vector of a text, and what was seen of the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
-    /// [`Embedder::DIMENSION`] finite numbers; the sum of their squares is 1.
+    /// [`Embedder::DIMENSION`] finite numbers; their squares sum to 1, but for rounding.
     pub vector: Vec<f32>,
     /// Digest of the model: see [`Embedder::digest`].
     pub embedder: Digest,
@@ -56,6 +65,9 @@ pub struct Embedding {
 }
 
 impl Embedder {
+    /// [`Embedder::digest`] of the files of sentence-transformers/all-MiniLM-L6-v2.
+    const PUBLISHED: &str = "sha256:b97e45d2e4496634276a080695de5a138f74deda66a1fcd7ffa34ce6bbe456ad";
+
     /// Numbers of a vector.
     pub const DIMENSION: usize = Shape::ALL_MINILM_L6_V2.hidden;
 
@@ -96,10 +108,10 @@ impl Embedder {
 
     /// Whether the files are those that were published as sentence-transformers/all-MiniLM-L6-v2.
     pub fn is_published(&self) -> bool {
-        self.digest.to_string() == "sha256:b97e45d2e4496634276a080695de5a138f74deda66a1fcd7ffa34ce6bbe456ad"
+        self.digest.to_string() == Self::PUBLISHED
     }
 
-    /// The vector of `text`. Its time grows with the tokens, up to [`Embedder::TOKENS`], not with the text.
+    /// The vector of `text`. What lies beyond [`Embedder::TOKENS`] is not read.
     ///
     /// # Errors
     ///

@@ -6,6 +6,10 @@
 //! punctuation character and each Chinese ideograph is a word. A word becomes the longest pieces of the vocabulary from
 //! left to right; one that they do not cover, or of more than 100 characters, becomes `[UNK]`.
 //!
+//! Categories and NFD are those of Unicode 18, fixed with the versions of the crates. Small letters are those of the
+//! compiler; compilers differ only over letters that are younger than the vocabulary. Other implementations carry
+//! older tables and so differ over younger marks and punctuation.
+//!
 //! Everything is done in passing: no more of a text is read than fits the model.
 
 use std::collections::BTreeMap;
