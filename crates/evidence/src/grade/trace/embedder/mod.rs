@@ -81,8 +81,8 @@ impl Embedder {
     ///
     /// # Errors
     ///
-    /// All that is wrong with the files, each by the file and the place in it: a file that cannot be read, that is not
-    /// of its format, or is not of this model (a tensor that is missing, of another shape or type, with a number that
+    /// All that is wrong with the first file that is wrong, by the place in it: it cannot be read, is not of its format,
+    /// or is not of this model (a tensor that is missing, of another shape or type, with a number that
     /// is not finite; a tokeniser that works otherwise, or has another vocabulary).
     pub fn load(folder: &Path) -> Result<Self, Problems> {
         let shape = Shape::ALL_MINILM_L6_V2;
@@ -119,11 +119,13 @@ impl Embedder {
     pub fn embed(&self, text: &str) -> Result<Embedding, Problems> {
         let tokens = self.tokenizer.tokens(text, self.weights.shape.positions);
         let vector = vector::encode(self.instructions, &self.weights, &tokens.ids);
-        if let Some(value) = vector.iter().find(|value| !value.is_finite()) {
+        // NaN where a number overflowed on the way, 0 where only its square did.
+        let length = vector.iter().fold(0.0, |sum, x| sum + x * x).sqrt();
+        if !(0.999..1.001).contains(&length) {
             return Err(Problems::from(Problem {
                 path: WEIGHTS.0.to_owned(),
-                found: format!("weights that give a text a vector with {value}"),
-                expected: "finite numbers".to_owned(),
+                found: format!("weights that give a text a vector of length {length}"),
+                expected: "length 1".to_owned(),
                 mend: "the model is damaged: fetch it anew".to_owned(),
                 line: None,
                 column: None,
@@ -236,11 +238,14 @@ mod tests {
 
     #[test]
     fn weights_that_overflow_are_a_problem_and_no_vector() {
-        let said = small(1e38).embed("step").unwrap_err().to_string();
-        assert!(
-            said.starts_with("model.safetensors: found weights that give a text a vector with NaN"),
-            "{said}"
-        );
+        let mut only_squares_do = small(1.0);
+        only_squares_do.weights.layers.last_mut().unwrap().output_norm.offset.fill(1e30);
+        for (embedder, length) in [(small(1e38), "NaN"), (only_squares_do, "0")] {
+            let said = embedder.embed("step").unwrap_err().to_string();
+            let expected =
+                format!("model.safetensors: found weights that give a text a vector of length {length}, ");
+            assert!(said.starts_with(&expected), "{said}");
+        }
     }
 
     /// `printf abc > a; printf '' > b; sha256sum a b | sha256sum`
