@@ -1,6 +1,7 @@
-//! Graders of reasoning traces: the novelty cache, the embedder, votes; and the time that an evaluation may take.
+//! Graders of reasoning traces: the embedder, the novelty cache, votes; and the time that an evaluation may take.
 
 pub mod budget;
 pub mod eigentrust;
+pub mod embedder;
 pub mod novelty;
 mod problems;
