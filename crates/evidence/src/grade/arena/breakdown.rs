@@ -71,6 +71,14 @@ impl Breakdown {
     }
 }
 
+/// Points of a dimension as evidence gives them: on the grid of readings, a millionth of a point, and rounded up to it, so that a
+/// total that is whole as a fraction (a third of 750 and more of the kind) does not fall below it on the way.
+pub(super) fn evidence_score(points: f64) -> f64 {
+    // What doubles lose is taken away before, so that 83 stays 83.
+    let billionths = round(points * 1e9);
+    (billionths / 1000.0).ceil() / 1e6
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +99,13 @@ mod tests {
             700.0
         );
         assert_eq!(total(&[("correctness", 0.3, 250.0 / 3.0), ("speed", 0.7, 100.0)]), 95.0);
+    }
+
+    #[test]
+    fn evidence_is_rounded_up_to_the_grid() {
+        assert_eq!(evidence_score(250.0 / 3.0), 83.333_334);
+        assert_eq!(evidence_score(83.000_000_000_000_01), 83.0);
+        assert_eq!([evidence_score(0.0), evidence_score(1000.0)], [0.0, 1000.0]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod evaluator;
 mod evaluator_output;
 mod gate;
 mod harness;
+mod match_grade;
 mod members;
 mod payload;
 mod primitives;
@@ -24,6 +25,7 @@ pub use evaluator::{Attempt, DimensionGrade, Evaluation, Evaluator, Outcome, Par
 pub use evaluator_output::{EvaluatorOutput, parse_evaluator_output};
 pub use gate::{Arrival, Gate, MatchStatus, submission_gate};
 pub use harness::{Harness, harness_warning};
+pub use match_grade::{MatchGrade, MatchOptions, grade_match};
 pub use payload::{
     Action, RESPONSE_TEXT_MAX, STEPS_MAX, Step, Submission, TOOL_TEXT_MAX, replay_log, submission,
 };

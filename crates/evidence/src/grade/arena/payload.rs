@@ -77,12 +77,12 @@ pub enum Action<'a> {
 /// ```
 pub fn submission(payload: &Value) -> Result<Submission<'_>, Problems> {
     let mut problems = Problems::default();
-    let submission = read(payload, &mut problems);
+    let submission = read_at(payload, "$", &mut problems);
     submission.filter(|_| problems.is_empty()).ok_or(problems)
 }
 
-fn read<'a>(payload: &'a Value, problems: &mut Problems) -> Option<Submission<'a>> {
-    let payload = Members::of(payload, "$", problems)?;
+pub(super) fn read_at<'a>(payload: &'a Value, path: &str, problems: &mut Problems) -> Option<Submission<'a>> {
+    let payload = Members::of(payload, path, problems)?;
     let answer = payload.require("answer", "an object", problems);
     let answer = answer.and_then(|answer| answer.members(problems));
     let mut submission = Submission { answer: answer?.map(), harness_id: None, replay_log: None };

@@ -52,6 +52,11 @@ impl Window {
         Ok(Self { started_at, submitted_at })
     }
 
+    /// Whether the submission came after `limit_seconds` had passed. The last moment is in time, and there is no grace.
+    pub fn is_past(self, limit_seconds: f64) -> bool {
+        self.used_seconds() > limit_seconds
+    }
+
     /// Seconds from start to submission.
     pub fn used_seconds(self) -> f64 {
         (self.submitted_at - self.started_at) as f64 / 1000.0

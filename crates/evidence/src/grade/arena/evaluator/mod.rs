@@ -40,6 +40,8 @@
 mod field;
 mod grade;
 mod read;
+#[cfg(test)]
+mod tests;
 mod toml;
 
 use std::collections::{BTreeMap, BTreeSet};
