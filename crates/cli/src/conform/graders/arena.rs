@@ -37,12 +37,8 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
         "submission_gate" => submission_gate(&given),
         "harness_warning" => harness_warning(&given),
         "structural_hash" => structural_hash(&given),
-        "validate_required_strings" => {
-            submission_warnings(&given, |ids, submission| arena::validate_required_strings(ids, submission))
-        }
-        "validate_flat_answers" => {
-            submission_warnings(&given, |ids, submission| arena::validate_flat_answers(ids, submission))
-        }
+        "validate_required_strings" => submission_warnings(&given, arena::validate_required_strings),
+        "validate_flat_answers" => submission_warnings(&given, arena::validate_flat_answers),
         "parse_evaluator_output" => parse_evaluator_output(&given),
         _ => return None,
     };
@@ -72,13 +68,13 @@ fn numeric_tolerance(given: &Given<'_>) -> Result<Value, String> {
     let tolerance = given.member("tolerance")?.number()?;
     let options = arena::NumericTolerance { tolerance, ..arena::NumericTolerance::default() };
     let grade = arena::numeric_tolerance(submitted, expected, options);
-    grade.map(|grade| value(&grade)).map_err(|problem| problem.to_string())
+    grade.map(|grade| value(&grade)).map_err(refused)
 }
 
 fn fuzzy_string(given: &Given<'_>) -> Result<Value, String> {
     let [a, b] = [given.member("a")?.text()?, given.member("b")?.text()?];
     let grade = arena::fuzzy_string(a, b, arena::FuzzyString::default());
-    grade.map(|grade| value(&grade)).map_err(|problem| problem.to_string())
+    grade.map(|grade| value(&grade)).map_err(refused)
 }
 
 fn of_numbers<const N: usize>(
@@ -226,7 +222,7 @@ fn validate_submission_payload(given: &Given<'_>) -> Result<Value, String> {
 fn submission_gate(given: &Given<'_>) -> Result<Value, String> {
     let status = if flag(&given.member("match_exists")?)? {
         let status = given.member("status")?;
-        Some(arena::MatchStatus::parse(status.text()?).map_err(|problem| problem.to_string())?)
+        Some(arena::MatchStatus::parse(status.text()?).map_err(refused)?)
     } else {
         None
     };

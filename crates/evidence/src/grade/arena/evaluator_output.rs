@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::detail;
-use super::members::{Members, located};
-use crate::problem::{Problem, Problems};
+use super::members::{Members, located, refusal};
+use crate::problem::Problems;
 
 /// Scores that a script printed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,19 +44,11 @@ impl EvaluatorOutput {
 /// An exit status other than 0 (none stands for a script that was stopped), whatever was printed; no such line; a score in it
 /// that is no number, or below 0. None of these may fall back to another evaluator.
 pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<EvaluatorOutput, Problems> {
-    let refused = |path: &str, found: String, expected: &str, mend: &str| Problem {
-        path: path.to_owned(),
-        found,
-        expected: expected.to_owned(),
-        mend: mend.to_owned(),
-        line: None,
-        column: None,
-    };
     if exit_code != Some(0) {
         let found =
             exit_code.map_or_else(|| "no exit status".to_owned(), |code| format!("exit status {code}"));
         let mend = "read what the evaluator printed to standard error";
-        return Err(refused("$.exit_code", found, "exit status 0", mend).into());
+        return Err(refusal("$.exit_code", found, "exit status 0", mend));
     }
     let mut results = stdout.lines().enumerate().filter_map(|(at, line)| {
         // Only a line with an object can hold one: whatever else is printed need not be parsed.
@@ -70,7 +62,7 @@ pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<Ev
     let Some((line, scores)) = last else {
         let mend = "print `{\"scores\": {\"DIMENSION\": NUMBER}}` on a line of its own";
         let found = format!("no scores in {} lines", stdout.lines().count());
-        return Err(refused("$.stdout", found, "a line with an object `scores`", mend).into());
+        return Err(refusal("$.stdout", found, "a line with an object `scores`", mend));
     };
     let mut problems = Problems::default();
     let members = Members::of(&scores, "$.scores", &mut problems);

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::problem::{Problem, nearest, quoted};
+use super::members::refusal;
+use crate::problem::{Problems, nearest, quoted};
 
 /// How far a match has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,18 +32,12 @@ impl MatchStatus {
     /// # Errors
     ///
     /// A name that is none of `pending`, `active`, `completed`, `expired`.
-    pub fn parse(name: &str) -> Result<Self, Problem> {
+    pub fn parse(name: &str) -> Result<Self, Problems> {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, status)| *status).ok_or_else(|| {
             let near = nearest(name, Self::NAMES.iter().map(|(known, _)| *known));
-            Problem {
-                path: "$.status".to_owned(),
-                found: quoted(name),
-                expected: "`pending`, `active`, `completed` or `expired`".to_owned(),
-                mend: near.map_or_else(String::new, |near| format!("did you mean `{near}`?")),
-                line: None,
-                column: None,
-            }
+            let mend = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+            refusal("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &mend)
         })
     }
 }
@@ -137,6 +132,9 @@ mod tests {
     #[test]
     fn a_status_has_one_of_four_names() {
         assert_eq!(MatchStatus::parse("active"), Ok(MatchStatus::Active));
-        assert_eq!(MatchStatus::parse("complete").unwrap_err().mend, "did you mean `completed`?");
+        assert_eq!(
+            MatchStatus::parse("complete").unwrap_err().iter().next().unwrap().mend,
+            "did you mean `completed`?"
+        );
     }
 }

@@ -1,22 +1,18 @@
 //! A whole match: from what was handed in to the evidence that a challenge's card scores.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use super::breakdown::evidence_score;
-use super::constraints::{Constraints, Scope, Usage, Violation, constraint_violations};
+use super::constraints::{Scope, Usage, Violation, constraint_violations};
 use super::efficiency::{Efficiency, WithoutModelCall, efficiency};
-use super::evaluator::{Attempt, Evaluation, Evaluator, Outcome};
-use super::gate::{Arrival, Gate, MatchStatus, submission_gate};
+use super::evaluator::{Evaluation, Evaluator, Outcome};
 use super::harness::harness_warning;
-use super::members::{Members, refuse};
-use super::payload::{self, Submission};
+use super::played::Played;
 use super::primitives::Seen;
-use super::trajectory::{Standing, TrajectoryGrade, TrajectoryOptions, Window, validate_trajectory};
+use super::trajectory::{Standing, TrajectoryGrade, TrajectoryOptions, validate_trajectory};
 use super::warnings::SubmissionWarning;
 use crate::check::EXACT;
-use crate::problem::{Problems, quoted};
+use crate::problem::Problems;
 
 /// How [`grade_match`] grades.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -180,141 +176,6 @@ impl MatchGrade {
         })
     }
 }
-
-/// The parts of a match, read.
-struct Played<'a> {
-    match_id: &'a str,
-    agent_id: &'a str,
-    requester_id: Option<&'a str>,
-    status: MatchStatus,
-    started_at: &'a str,
-    submitted_at: &'a str,
-    window: Window,
-    attempt_number: u64,
-    memoryless: bool,
-    harness_id: Option<&'a str>,
-    constraints: Constraints,
-    constraints_given: Option<&'a Value>,
-    submission: Submission<'a>,
-    attempt: Attempt<'a>,
-    workspace_files: Option<BTreeMap<&'a str, &'a str>>,
-}
-
-impl<'a> Played<'a> {
-    fn read(parts: &'a Value, problems: &mut Problems) -> Option<Self> {
-        let parts = Members::of(parts, "$", problems)?.with_nulls();
-        parts.refuse_unknown(&KNOWN, problems);
-        let [match_id, agent_id, started_at, submitted_at] =
-            ["match_id", "agent_id", "started_at", "submitted_at"]
-                .map(|name| parts.require(name, "a text", problems)?.text(problems));
-        let [requester_id, harness_id] =
-            ["requester_id", "harness_id"].map(|name| parts.get(name)?.text(problems));
-        let status = parts.get("status").and_then(|status| status.text(problems));
-        let status = status.map_or(Ok(MatchStatus::Active), MatchStatus::parse);
-        if let Err(problem) = &status {
-            problems.add(|| problem.clone());
-        }
-        let window = started_at.zip(submitted_at).and_then(|(started_at, submitted_at)| {
-            let window = Window::parse(started_at, submitted_at);
-            if let Err(refused) = &window {
-                refused.iter().for_each(|problem| problems.add(|| problem.clone()));
-            }
-            window.ok()
-        });
-        let limit_seconds = parts
-            .require("time_limit_secs", "a number of seconds", problems)
-            .and_then(|limit| limit.number(0.0, f64::MAX, "a number not below 0", problems));
-        let attempt_number = parts
-            .require("attempt_number", "1 for the first time that the agent entered", problems)
-            .and_then(|number| number.count(1.0, problems));
-        let memoryless = parts.require("memoryless", "`true` or `false`", problems);
-        let memoryless = memoryless.and_then(|memoryless| memoryless.flag(problems));
-        let constraints_given = parts.get("constraints");
-        let constraints = constraints_given
-            .as_ref()
-            .and_then(|given| Constraints::read_at(given.value, &given.path, problems))
-            .unwrap_or_default();
-        let payload = parts.require("payload", "what was submitted", problems);
-        let submission =
-            payload.as_ref().and_then(|payload| payload::read_at(payload.value, &payload.path, problems));
-        let ground_truth = parts.require("ground_truth", "what is right", problems);
-        let api_calls = parts.get("api_calls").and_then(|calls| calls.count(0.0, problems));
-        let files = parts.get("workspace_files").and_then(|files| files.members(problems));
-        let workspace_files = files.map(|files| {
-            files.iter().filter_map(|(path, text)| Some((path, text.text(problems)?))).collect()
-        });
-        let window = window?;
-        Some(Self {
-            match_id: match_id?,
-            agent_id: agent_id?,
-            requester_id,
-            status: status.ok()?,
-            started_at: started_at?,
-            submitted_at: submitted_at?,
-            window,
-            attempt_number: attempt_number?,
-            memoryless: memoryless?,
-            harness_id,
-            constraints,
-            constraints_given: constraints_given.map(|given| given.value),
-            submission: submission?,
-            attempt: Attempt {
-                submission: payload?.value.get("answer")?,
-                ground_truth: ground_truth?.value,
-                used_seconds: window.used_seconds(),
-                limit_seconds: limit_seconds?,
-                api_calls,
-            },
-            workspace_files,
-        })
-    }
-
-    /// Refuses a submission that the arena would not take.
-    fn accepted(&self) -> Result<(), Problems> {
-        let gate = submission_gate(Arrival {
-            status: Some(self.status),
-            requester_is_owner: self.requester_id.is_none_or(|requester| requester == self.agent_id),
-            past_deadline: self.window.is_past(self.attempt.limit_seconds),
-        });
-        let (path, found, expected) = match gate {
-            Gate::Accepted => return Ok(()),
-            Gate::NoMatch => ("$", "no match".to_owned(), "a match"),
-            Gate::NotOwner => {
-                let requester = quoted(self.requester_id.unwrap_or_default());
-                ("$.requester_id", requester, "the agent that entered the match")
-            }
-            Gate::AlreadyCompleted => {
-                ("$.status", "`completed`: it was submitted before".to_owned(), "a match that is open")
-            }
-            Gate::Expired => {
-                let Attempt { used_seconds, limit_seconds, .. } = self.attempt;
-                let found = format!("{used_seconds} s of {limit_seconds} s: the match has expired");
-                ("$.submitted_at", found, "a match within its time limit")
-            }
-        };
-        let mut problems = Problems::default();
-        refuse(&mut problems, path, found, expected, "leave it out: what is not accepted has no score");
-        Err(problems)
-    }
-}
-
-const KNOWN: [&str; 15] = [
-    "match_id",
-    "agent_id",
-    "requester_id",
-    "status",
-    "started_at",
-    "submitted_at",
-    "time_limit_secs",
-    "attempt_number",
-    "memoryless",
-    "harness_id",
-    "constraints",
-    "payload",
-    "ground_truth",
-    "workspace_files",
-    "api_calls",
-];
 
 #[cfg(test)]
 mod tests {

@@ -151,14 +151,23 @@ impl<'a> Member<'a> {
 
 /// Adds a problem whose line is not known.
 pub(super) fn refuse(problems: &mut Problems, path: &str, found: String, expected: &str, mend: &str) {
-    problems.add(|| Problem {
+    problems.add(|| problem(path, found, expected, mend));
+}
+
+/// One problem as all that is wrong.
+pub(super) fn refusal(path: &str, found: String, expected: &str, mend: &str) -> Problems {
+    problem(path, found, expected, mend).into()
+}
+
+fn problem(path: &str, found: String, expected: &str, mend: &str) -> Problem {
+    Problem {
         path: path.to_owned(),
         found,
         expected: expected.to_owned(),
         mend: mend.to_owned(),
         line: None,
         column: None,
-    });
+    }
 }
 
 /// The same problems with their lines and columns, where `place` knows them.
@@ -170,14 +179,7 @@ pub(super) fn located(problems: &Problems, place: impl Fn(&str) -> Option<(u64, 
     }
     // What was only counted stays counted.
     for _ in problems.iter().len()..problems.len() {
-        located.add(|| Problem {
-            path: String::new(),
-            found: String::new(),
-            expected: String::new(),
-            mend: String::new(),
-            line: None,
-            column: None,
-        });
+        located.add(|| problem("", String::new(), "", ""));
     }
     located
 }

@@ -10,6 +10,7 @@ mod harness;
 mod match_grade;
 mod members;
 mod payload;
+mod played;
 mod primitives;
 mod text;
 mod trajectory;

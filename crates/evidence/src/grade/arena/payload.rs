@@ -85,16 +85,19 @@ pub(super) fn read_at<'a>(payload: &'a Value, path: &str, problems: &mut Problem
     let payload = Members::of(payload, path, problems)?;
     let answer = payload.require("answer", "an object", problems);
     let answer = answer.and_then(|answer| answer.members(problems));
-    let mut submission = Submission { answer: answer?.map(), harness_id: None, replay_log: None };
+    let mut harness_id = None;
+    let mut replay_log = None;
     if let Some(metadata) = payload.get("metadata").and_then(|metadata| metadata.members(problems)) {
         for claim in ["token_count", "tool_call_count", "wall_clock_secs"] {
-            metadata.get(claim).map(|claim| any_number(&claim, problems));
+            if let Some(claim) = metadata.get(claim) {
+                any_number(&claim, problems);
+            }
         }
         metadata.get("model_id").map(|model| model.text(problems));
-        submission.harness_id = metadata.get("harness_id").and_then(|harness| harness.text(problems));
-        submission.replay_log = metadata.get("replay_log").and_then(|log| steps(&log, problems));
+        harness_id = metadata.get("harness_id").and_then(|harness| harness.text(problems));
+        replay_log = metadata.get("replay_log").and_then(|log| steps(&log, problems));
     }
-    Some(submission)
+    Some(Submission { answer: answer?.map(), harness_id, replay_log })
 }
 
 /// Checks the steps of a trajectory, given alone.
@@ -145,8 +148,9 @@ fn step<'a>(element: &Member<'a>, problems: &mut Problems) -> Option<Step<'a>> {
         }
     };
     let at = required_text(&step, "ts", usize::MAX, problems);
-    step.require("duration_ms", "a number of milliseconds", problems)
-        .map(|duration| any_number(&duration, problems));
+    if let Some(duration) = step.require("duration_ms", "a number of milliseconds", problems) {
+        any_number(&duration, problems);
+    }
     step.get("error").map(|error| error.flag(problems));
     step.get("metadata").map(|metadata| metadata.members(problems));
     at.zip(action).map(|(at, action)| Step { at, action })

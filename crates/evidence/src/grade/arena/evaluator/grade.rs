@@ -9,7 +9,7 @@ use crate::grade::arena::primitives::{
     exact_match_ratio, fuzzy_string, numeric_tolerance, numeric_tolerance_list, set_overlap, time_decay,
 };
 use crate::grade::arena::text;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 pub(super) fn evaluate(evaluator: &Evaluator, attempt: &Attempt<'_>) -> Result<Evaluation, Problems> {
     let time = time_decay(attempt.used_seconds, attempt.limit_seconds)?;
@@ -113,14 +113,16 @@ impl Comparison {
             (Self::NumericTolerance(options), Value::Array(expected)) => {
                 let numbers: Result<Vec<f64>, Outcome> = list()?.iter().map(number).collect();
                 let expected: Vec<f64> = expected.iter().filter_map(Value::as_f64).collect();
-                numeric_tolerance_list(&numbers?, &expected, options).map_err(unfit_problem)
+                numeric_tolerance_list(&numbers?, &expected, options).map_err(|problems| unfit(&problems))
             }
             (Self::NumericTolerance(options), _) => {
-                numeric_tolerance(number(submitted)?, number(expected)?, options).map_err(unfit_problem)
+                numeric_tolerance(number(submitted)?, number(expected)?, options)
+                    .map_err(|problems| unfit(&problems))
             }
             (Self::FuzzyString(options), _) => {
                 let form = |value| text::form(value).ok_or_else(|| mismatch(value, "a text"));
-                fuzzy_string(&form(submitted)?, &form(expected)?, options).map_err(unfit_problem)
+                fuzzy_string(&form(submitted)?, &form(expected)?, options)
+                    .map_err(|problems| unfit(&problems))
             }
             (Self::SetOverlap(options), Value::Array(expected)) => {
                 set_overlap(list()?, expected, options).map_err(|problems| unfit(&problems))
@@ -152,9 +154,7 @@ fn mismatch(found: &Value, expected: &str) -> Outcome {
 }
 
 fn unfit(problems: &Problems) -> Outcome {
-    Outcome::Unfit(problems.to_string())
-}
-
-fn unfit_problem(problem: Problem) -> Outcome {
-    Outcome::Unfit(format!("found {}, expected {}", problem.found, problem.expected))
+    let told =
+        problems.iter().map(|problem| format!("found {}, expected {}", problem.found, problem.expected));
+    Outcome::Unfit(told.collect::<Vec<_>>().join("; "))
 }

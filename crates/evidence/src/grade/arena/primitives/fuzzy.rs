@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use rapidfuzz::distance::levenshtein;
 
 use super::{Grade, Seen};
+use crate::grade::arena::members::refusal;
 use crate::grade::arena::text;
-use crate::problem::Problem;
+use crate::problem::Problems;
 
 /// Most pairs of code units that [`fuzzy_string`] compares: those of two texts of 50,000, the longest that a step of a
 /// trajectory may hold.
@@ -36,9 +37,9 @@ pub struct FuzzyString {
 ///
 /// let grade = fuzzy_string("kitten", "sitting", FuzzyString::default())?;
 /// assert_eq!(grade.value, 1.0 - 3.0 / 7.0);
-/// # Ok::<(), karat_evidence::Problem>(())
+/// # Ok::<(), karat_evidence::Problems>(())
 /// ```
-pub fn fuzzy_string(submitted: &str, expected: &str, options: FuzzyString) -> Result<Grade, Problem> {
+pub fn fuzzy_string(submitted: &str, expected: &str, options: FuzzyString) -> Result<Grade, Problems> {
     let [a, b] = [submitted, expected].map(|text| units(text, options));
     let length = a.len().max(b.len());
     let same_start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
@@ -46,14 +47,9 @@ pub fn fuzzy_string(submitted: &str, expected: &str, options: FuzzyString) -> Re
     let same_end = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a == b).count();
     let [rest_a, rest_b] = [rest_a, rest_b].map(|rest| rest.get(..rest.len() - same_end).unwrap_or_default());
     if rest_a.len().saturating_mul(rest_b.len()) > CELLS_MAX {
-        return Err(Problem {
-            path: "$".to_owned(),
-            found: format!("texts that differ over {} and {} UTF-16 code units", rest_a.len(), rest_b.len()),
-            expected: format!("lengths whose product is at most {CELLS_MAX}"),
-            mend: "compare shorter texts, or use another primitive".to_owned(),
-            line: None,
-            column: None,
-        });
+        let found = format!("texts that differ over {} and {} UTF-16 code units", rest_a.len(), rest_b.len());
+        let expected = format!("lengths whose product is at most {CELLS_MAX}");
+        return Err(refusal("$", found, &expected, "compare shorter texts, or use another primitive"));
     }
     let edits = levenshtein::distance(rest_a.iter().copied(), rest_b.iter().copied());
     let value = if length == 0 { 1.0 } else { 1.0 - edits as f64 / length as f64 };
@@ -115,7 +111,7 @@ mod tests {
         assert_eq!(grade.seen, Seen::Edits { edits: 1, length: 10_000_001 });
         assert_eq!(value(&sea, "", PLAIN), 0.0);
         let problem = fuzzy_string(&sea, &"c".repeat(10_000_000), PLAIN).unwrap_err();
-        assert!(problem.found.contains("10000000 and 10000000"), "{problem}");
+        assert!(problem.to_string().contains("10000000 and 10000000"), "{problem}");
     }
 
     /// The definition, cell by cell.

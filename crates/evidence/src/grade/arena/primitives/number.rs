@@ -1,7 +1,8 @@
 //! Comparisons of numbers: tolerance, time, calls, coverage.
 
 use super::{Grade, Listing, Seen, all_or_nothing};
-use crate::problem::{Problem, Problems, quoted};
+use crate::grade::arena::members::{refusal, refuse};
+use crate::problem::{Problems, quoted};
 
 /// How [`numeric_tolerance`] compares.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,18 +21,12 @@ impl Default for NumericTolerance {
 }
 
 impl NumericTolerance {
-    fn check(self) -> Result<(), Problem> {
+    fn check(self) -> Result<(), Problems> {
         if self.tolerance.is_finite() && self.tolerance >= 0.0 {
             return Ok(());
         }
-        Err(Problem {
-            path: "$.tolerance".to_owned(),
-            found: quoted(&self.tolerance.to_string()),
-            expected: "a number not below 0".to_owned(),
-            mend: String::new(),
-            line: None,
-            column: None,
-        })
+        let found = quoted(&self.tolerance.to_string());
+        Err(refusal("$.tolerance", found, "a number not below 0", ""))
     }
 
     /// Distance and value; a distance that is not a number is worth nothing.
@@ -60,9 +55,13 @@ impl NumericTolerance {
 ///
 /// let options = NumericTolerance { tolerance: 1.0, all_or_nothing: false };
 /// assert_eq!(numeric_tolerance(13.0, 10.0, options)?.value, 0.5);
-/// # Ok::<(), karat_evidence::Problem>(())
+/// # Ok::<(), karat_evidence::Problems>(())
 /// ```
-pub fn numeric_tolerance(submitted: f64, expected: f64, options: NumericTolerance) -> Result<Grade, Problem> {
+pub fn numeric_tolerance(
+    submitted: f64,
+    expected: f64,
+    options: NumericTolerance,
+) -> Result<Grade, Problems> {
     options.check()?;
     let (difference, value) = options.compare(submitted, expected);
     Ok(Grade { value, seen: Seen::Difference { difference, tolerance: options.tolerance } })
@@ -78,15 +77,14 @@ pub fn numeric_tolerance_list(
     submitted: &[f64],
     expected: &[f64],
     options: NumericTolerance,
-) -> Result<Grade, Problem> {
+) -> Result<Grade, Problems> {
     options.check()?;
     let mut outside = Listing::default();
     let mut sum = 0.0;
     for (at, (&submitted, &expected)) in submitted.iter().zip(expected).enumerate() {
         let (distance, value) = options.compare(submitted, expected);
         sum += value;
-        // A distance that is not a number is not within it either.
-        if !(distance <= options.tolerance) {
+        if distance.is_nan() || distance > options.tolerance {
             outside.add(|| at);
         }
     }
@@ -160,14 +158,7 @@ pub fn coverage_ratio(found: f64, total: f64) -> Result<Grade, Problems> {
 fn finite(numbers: &[(&str, f64)]) -> Result<(), Problems> {
     let mut problems = Problems::default();
     for (name, number) in numbers.iter().filter(|(_, number)| !number.is_finite()) {
-        problems.add(|| Problem {
-            path: format!("$.{name}"),
-            found: quoted(&number.to_string()),
-            expected: "a finite number".to_owned(),
-            mend: String::new(),
-            line: None,
-            column: None,
-        });
+        refuse(&mut problems, &format!("$.{name}"), quoted(&number.to_string()), "a finite number", "");
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
@@ -198,8 +189,8 @@ mod tests {
         assert_eq!(near(f64::MAX, f64::MIN, tolerance(1.0)), 0.0);
         assert_eq!(near(12.0, 10.0, NumericTolerance { all_or_nothing: true, ..tolerance(1.0) }), 0.0);
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
-            let problem = numeric_tolerance(1.0, 1.0, tolerance(bad)).unwrap_err();
-            assert_eq!(problem.path, "$.tolerance");
+            let problems = numeric_tolerance(1.0, 1.0, tolerance(bad)).unwrap_err();
+            assert!(problems.to_string().starts_with("$.tolerance: "), "{problems}");
         }
     }
 

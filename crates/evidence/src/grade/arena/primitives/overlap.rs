@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Grade, Listing, Seen, all_or_nothing, described, share};
+use crate::grade::arena::members::refuse;
 use crate::grade::arena::text;
-use crate::problem::{Problem, Problems, quoted};
+use crate::problem::{Problems, quoted};
 
 /// What [`set_overlap`] divides by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,15 +58,10 @@ pub fn set_overlap(submitted: &[Value], expected: &[Value], options: SetOverlap)
     for (at, value) in expected.iter().enumerate() {
         match member(value) {
             Some(form) => drop(wanted.insert(form)),
-            None => problems.add(|| Problem {
-                path: format!("$[{at}]"),
-                found: described(value),
-                expected: "a text, a number, a boolean or null".to_owned(),
-                mend: "members of a set are compared by their text; use `exact_match` with `deep` for structures"
-                    .to_owned(),
-                line: None,
-                column: None,
-            }),
+            None => {
+                let mend = "members of a set are compared by their text; use `exact_match` with `deep` for structures";
+                refuse(&mut problems, &format!("$[{at}]"), described(value), "a scalar", mend);
+            }
         }
     }
     if !problems.is_empty() {
