@@ -94,6 +94,23 @@ fn what_is_not_there_is_told_where_it_should_be() {
 }
 
 #[test]
+fn numbers_are_read_in_every_spelling_of_toml() {
+    let evaluator = |number: &str| {
+        load(&format!(
+            "[[evaluator.speed]]\nprimitive = 'numeric_tolerance'\nfield = 'f'\ntolerance = {number}\n"
+        ))
+    };
+    let json = json!({"evaluator": {"speed": [{"primitive": "numeric_tolerance", "field": "f", "tolerance": 1000}]}});
+    let wanted = Evaluator::from_json(&json, &PICKED);
+    for number in ["1000", "1_000", "+1000", "0x3e8", "0o1750", "1e3", "1_000.0", "1_0e2"] {
+        assert_eq!(evaluator(number), wanted, "{number}");
+    }
+    for number in ["nan", "-1", "'1000'", "99999999999999999999", "2026-01-01"] {
+        assert!(evaluator(number).is_err(), "{number}");
+    }
+}
+
+#[test]
 fn too_many_parts_are_refused() {
     let list = |count: usize| {
         let part = json!({"primitive": "exact_match", "field": "f"});
