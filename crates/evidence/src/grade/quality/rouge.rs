@@ -6,8 +6,9 @@
 use serde_json::{Value, json};
 
 use super::lcs::Pattern;
+use super::refuse;
 use super::tokens::{Tokenizer, Tokens};
-use crate::problem::Problem;
+use crate::problem::Problems;
 
 /// A reference text, cut into tokens once for all answers.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Reference {
     /// # Errors
     ///
     /// A text longer than [`Self::BYTES_MAX`] or of more than [`Self::TOKENS_MAX`] tokens.
-    pub fn new(text: &str, tokenizer: Tokenizer) -> Result<Self, Problem> {
+    pub fn new(text: &str, tokenizer: Tokenizer) -> Result<Self, Problems> {
         let tokens = tokens(text, tokenizer, "$.reference.reference_answer", Self::TOKENS_MAX)?;
         Ok(Self { pattern: Pattern::new(tokens), tokenizer })
     }
@@ -83,13 +84,13 @@ impl Reference {
     /// let rouge = reference.grade("Engineers tested an engine.")?;
     /// assert_eq!((rouge.common_tokens, rouge.reference_tokens, rouge.answer_tokens), (3, 5, 4));
     /// assert_eq!(rouge.f1, 2.0 * (3.0 / 4.0) * (3.0 / 5.0) / (3.0 / 4.0 + 3.0 / 5.0));
-    /// # Ok::<(), karat_evidence::Problem>(())
+    /// # Ok::<(), karat_evidence::Problems>(())
     /// ```
     ///
     /// # Errors
     ///
     /// An answer longer than [`Self::BYTES_MAX`] or of more than [`Self::ANSWER_TOKENS_MAX`] tokens.
-    pub fn grade(&self, answer: &str) -> Result<RougeL, Problem> {
+    pub fn grade(&self, answer: &str) -> Result<RougeL, Problems> {
         Ok(self.compare(&self.answer(answer)?))
     }
 
@@ -99,7 +100,7 @@ impl Reference {
     /// # Errors
     ///
     /// Those of [`Self::grade`].
-    pub fn overlap(&self, answer: &str) -> Result<Option<Overlap>, Problem> {
+    pub fn overlap(&self, answer: &str) -> Result<Option<Overlap>, Problems> {
         let places = self.pattern.common_places(&self.answer(answer)?, Self::TABLE_WORDS_MAX);
         Ok(places.map(|places| {
             let mut places = places.into_iter().peekable();
@@ -115,7 +116,7 @@ impl Reference {
         }))
     }
 
-    fn answer(&self, text: &str) -> Result<Tokens, Problem> {
+    fn answer(&self, text: &str) -> Result<Tokens, Problems> {
         tokens(text, self.tokenizer, "$.output.text", Self::ANSWER_TOKENS_MAX)
     }
 
@@ -155,15 +156,8 @@ impl Overlap {
     }
 }
 
-fn tokens(text: &str, tokenizer: Tokenizer, path: &str, most: usize) -> Result<Tokens, Problem> {
-    let refuse = |found: String, expected: String| Problem {
-        path: path.to_owned(),
-        found,
-        expected,
-        mend: "shorten the text".to_owned(),
-        line: None,
-        column: None,
-    };
+fn tokens(text: &str, tokenizer: Tokenizer, path: &str, most: usize) -> Result<Tokens, Problems> {
+    let refuse = |found: String, expected: String| refuse(path, found, &expected, "shorten the text");
     let bytes_max = Reference::BYTES_MAX;
     if text.len() > bytes_max {
         return Err(refuse(format!("{} bytes", text.len()), format!("at most {bytes_max} bytes")));
