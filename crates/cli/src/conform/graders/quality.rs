@@ -4,7 +4,7 @@
 //! an unknown kind is unmet, code is graded by patterns. They are asked with the options that say so.
 
 use karat_evidence::grade::quality::{
-    Checklist, CodeEvidence, CodeOptions, Evidence, Options, PartialCredit, Patterns, Reference, Task,
+    self, Checklist, CodeEvidence, CodeOptions, Evidence, Options, PartialCredit, Reference, Task,
     TestResults, Tokenizer, Transform, UnknownCriterion, code,
 };
 use serde_json::{Value, json};
@@ -73,9 +73,10 @@ fn code_graded(given: &Given<'_>) -> Result<f64, String> {
 }
 
 fn code_patterns(given: &Given<'_>) -> Result<f64, String> {
-    let expected = given.member("expected_patterns")?;
-    let patterns = Patterns::load(expected.value()).map_err(|problems| all(&problems))?;
-    Ok(patterns.grade(given.member("code")?.text()?).value)
+    let patterns = given.member("expected_patterns")?.elements()?;
+    let patterns: Result<Vec<String>, String> =
+        patterns.iter().map(|pattern| Ok(pattern.text()?.to_owned())).collect();
+    Ok(quality::code_patterns(&patterns?, given.member("code")?.text()?).value)
 }
 
 fn dispatch(given: &Given<'_>) -> Result<f64, String> {

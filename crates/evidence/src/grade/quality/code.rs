@@ -157,13 +157,18 @@ impl Patterns {
         if problems.is_empty() { Ok(Self { patterns: loaded }) } else { Err(problems) }
     }
 
-    /// Grades code: each pattern stands in it, in the same case, or does not.
+    /// Grades code: see [`code_patterns`].
     pub fn grade(&self, code: &str) -> PatternsGrade {
-        let (found, missing): (Vec<&String>, Vec<_>) =
-            self.patterns.iter().partition(|pattern| code.contains(pattern.as_str()));
-        let value = found.len() as f64 / self.patterns.len().max(1) as f64;
-        PatternsGrade { value, found: found.len(), missing: missing.into_iter().cloned().collect() }
+        code_patterns(&self.patterns, code)
     }
+}
+
+/// Grades code by the patterns that stand in it, literally and in the same case; without patterns it is worth 0.
+pub fn code_patterns(patterns: &[String], code: &str) -> PatternsGrade {
+    let (found, missing): (Vec<&String>, Vec<_>) =
+        patterns.iter().partition(|pattern| code.contains(pattern.as_str()));
+    let value = found.len() as f64 / patterns.len().max(1) as f64;
+    PatternsGrade { value, found: found.len(), missing: missing.into_iter().cloned().collect() }
 }
 
 impl PatternsGrade {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tokens::Tokens;
+use super::tokens::{Token, Tokens};
 
 /// A list of tokens, ready to be compared with others.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Pattern {
             4 => self.common_in::<4>(other),
             _ => {
                 let mut column = vec![u64::MAX; self.words];
-                for row in other.iter().filter_map(|token| self.row(token)) {
+                for row in other.iter().filter_map(|token| self.row(other, token)) {
                     advance(&mut column, row);
                 }
                 zeros(&column)
@@ -59,7 +59,7 @@ impl Pattern {
     /// The same with the column in registers.
     fn common_in<const WORDS: usize>(&self, other: &Tokens) -> usize {
         let mut column = [u64::MAX; WORDS];
-        for row in other.iter().filter_map(|token| self.row(token)?.first_chunk::<WORDS>()) {
+        for row in other.iter().filter_map(|token| self.row(other, token)?.first_chunk::<WORDS>()) {
             advance(&mut column, row);
         }
         zeros(&column)
@@ -68,7 +68,7 @@ impl Pattern {
     /// Places in the pattern of one longest common subsequence, ascending; none if the table would need more than
     /// `words_max` words of memory.
     pub(super) fn common_places(&self, other: &Tokens, words_max: usize) -> Option<Vec<usize>> {
-        let known: Vec<&[u64]> = other.iter().filter_map(|token| self.row(token)).collect();
+        let known: Vec<&[u64]> = other.iter().filter_map(|token| self.row(other, token)).collect();
         if known.len().saturating_mul(self.words) > words_max {
             return None;
         }
@@ -100,8 +100,8 @@ impl Pattern {
         Some(places)
     }
 
-    fn row(&self, token: &[u8]) -> Option<&[u64]> {
-        let row = self.index.find(&self.tokens, token)?;
+    fn row(&self, others: &Tokens, other: Token) -> Option<&[u64]> {
+        let row = self.index.find(&self.tokens, others, other)?;
         self.rows.get(row * self.words..(row + 1) * self.words)
     }
 }
@@ -152,66 +152,49 @@ impl Index {
         Self::Hashed { slots: vec![EMPTY; (2 * tokens).next_power_of_two()], rows: 0 }
     }
 
-    fn add(&mut self, tokens: &Tokens, at: usize, token: &[u8]) -> usize {
+    fn add(&mut self, tokens: &Tokens, at: usize, token: Token) -> usize {
         match self {
             Self::Hashed { slots, rows } => {
-                let key = key(token);
-                let place = place(slots, tokens, key, token);
+                let place = place(slots, tokens, tokens, token);
                 let Some(slot) = slots.get_mut(place) else { return 0 };
                 if slot.row == EMPTY.row {
-                    *slot = Slot { key, at: at as u32, row: *rows as u32 };
+                    *slot = Slot { key: token.key, at: at as u32, row: *rows as u32 };
                     *rows += 1;
                 }
                 slot.row as usize
             }
             Self::Sorted(rows) => {
                 let next = rows.len();
-                *rows.entry(token.to_vec()).or_insert(next)
+                *rows.entry(tokens.bytes(token).to_vec()).or_insert(next)
             }
         }
     }
 
-    fn find(&self, tokens: &Tokens, token: &[u8]) -> Option<usize> {
+    fn find(&self, tokens: &Tokens, others: &Tokens, other: Token) -> Option<usize> {
         match self {
             Self::Hashed { slots, .. } => {
-                let slot = slots.get(place(slots, tokens, key(token), token))?;
+                let slot = slots.get(place(slots, tokens, others, other))?;
                 (slot.row != EMPTY.row).then_some(slot.row as usize)
             }
-            Self::Sorted(rows) => rows.get(token).copied(),
+            Self::Sorted(rows) => rows.get(others.bytes(other)).copied(),
         }
     }
 }
 
 /// The place of the token, or the free place where it would be.
-fn place(slots: &[Slot], tokens: &Tokens, key: u64, token: &[u8]) -> usize {
+fn place(slots: &[Slot], tokens: &Tokens, others: &Tokens, other: Token) -> usize {
     let mask = slots.len().wrapping_sub(1);
-    let mut place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & mask;
+    let mut place = (other.key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & mask;
     while let Some(slot) = slots.get(place) {
-        let is_here = slot.key == key
-            && (token.len() <= 8 && tokens.get(slot.at as usize).len() <= 8
-                || tokens.get(slot.at as usize) == token);
-        if slot.row == EMPTY.row || is_here {
+        let is_free = slot.row == EMPTY.row;
+        let is_here = || {
+            slot.key == other.key
+                && tokens.get(slot.at as usize).is_some_and(|token| tokens.is_same(token, others, other))
+        };
+        if is_free || is_here() {
             break;
         }
         place = (place + 1) & mask;
     }
     place
-}
-
-/// The bytes of a token of up to eight, which no other such token shares since none has a zero byte; of a longer one a
-/// mixture of its bytes.
-fn key(token: &[u8]) -> u64 {
-    if token.len() <= 8 {
-        return token.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    }
-    let (chunks, rest) = token.as_chunks::<8>();
-    chunks.iter().chain(std::iter::once(&padded(rest))).fold(0, |mixed: u64, chunk| {
-        (mixed.rotate_left(29) ^ u64::from_le_bytes(*chunk)).wrapping_mul(0x2545_f491_4f6c_dd1d)
-    })
-}
-
-fn padded(bytes: &[u8]) -> [u8; 8] {
-    let mut chunk = [0; 8];
-    chunk.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    chunk
 }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::problem::{Problem, Problems, quoted};
 
 pub use checklist::{Checklist, ChecklistGrade, CriterionGrade, UnknownCriterion};
-pub use code::{CodeGrade, CodeOptions, Patterns, PatternsGrade, code, count_lint_lines};
+pub use code::{CodeGrade, CodeOptions, Patterns, PatternsGrade, code, code_patterns, count_lint_lines};
 pub use report::TestResults;
 pub use rouge::{Overlap, Reference, RougeL};
 pub use task::{CodeEvidence, Evidence, Grade, Grading, Options, Task};

@@ -110,7 +110,7 @@ impl Reference {
                     Some(_) => &mut overlap.matched,
                     None => &mut overlap.missing,
                 };
-                list.push(String::from_utf8_lossy(token).into_owned());
+                list.push(self.pattern.tokens().text(token));
             }
             overlap
         }))

@@ -39,109 +39,165 @@ impl Tokenizer {
     /// ```
     pub fn tokens(self, text: &str) -> Vec<String> {
         let tokens = Tokens::new(text, self);
-        tokens.iter().map(|token| String::from_utf8_lossy(token).into_owned()).collect()
+        tokens.iter().map(|token| tokens.text(token)).collect()
     }
 }
 
-/// The tokens of a text, one behind the other in one piece of memory.
-#[derive(Debug, Default)]
+/// The tokens of a text.
+#[derive(Debug)]
 pub(super) struct Tokens {
+    /// Zeros, then the tokens with at least one zero behind each, then zeros.
     letters: Vec<u8>,
-    ends: Vec<usize>,
+    list: Vec<Token>,
 }
+
+/// A token: where it stands, and a number by which it is found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    /// The bytes of a token of up to eight, which no other such token shares since none has a zero byte; of a longer one
+    /// a mixture of its bytes.
+    pub(super) key: u64,
+    start: u32,
+    length: u32,
+}
+
+/// Zeros before the first token and behind the last, so that eight bytes can be read anywhere in between.
+const MARGIN: usize = 8;
 
 impl Tokens {
     pub(super) fn new(text: &str, tokenizer: Tokenizer) -> Self {
-        let mut tokens =
-            Self { letters: Vec::with_capacity(text.len()), ends: Vec::with_capacity(text.len() / 4) };
-        match tokenizer {
-            Tokenizer::Reference => tokens.add_reference(text.as_bytes()),
-            Tokenizer::Unicode => tokens.add_unicode(text),
+        // Two characters outside ASCII have an ASCII letter in their lower case: the Kelvin sign is a k, and İ an i with
+        // a dot above. With both tokenisers an ASCII text has the same tokens.
+        let is_reference = tokenizer == Tokenizer::Reference;
+        if text.is_ascii() || is_reference && !text.contains(['\u{212a}', '\u{130}']) {
+            Self::reference(text)
+        } else if is_reference {
+            Self::reference(&text.replace('\u{212a}', "k").replace('\u{130}', "i\u{307}"))
+        } else {
+            Self::unicode(text)
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Token> {
+        self.list.iter().copied()
+    }
+
+    /// Whether a token is the same as one of another text.
+    pub(super) fn is_same(&self, token: Token, others: &Self, other: Token) -> bool {
+        const IN_KEY: u32 = 8;
+        token.key == other.key
+            && (token.length <= IN_KEY && other.length <= IN_KEY || self.bytes(token) == others.bytes(other))
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<Token> {
+        self.list.get(at).copied()
+    }
+
+    pub(super) fn bytes(&self, token: Token) -> &[u8] {
+        let start = token.start as usize;
+        self.letters.get(start..start + token.length as usize).unwrap_or_default()
+    }
+
+    pub(super) fn text(&self, token: Token) -> String {
+        String::from_utf8_lossy(self.bytes(token)).into_owned()
+    }
+
+    fn with_capacity(bytes: usize) -> Self {
+        let mut letters = Vec::with_capacity(bytes + 2 * MARGIN);
+        letters.resize(MARGIN, 0);
+        Self { letters, list: Vec::with_capacity(bytes / 4) }
+    }
+
+    fn reference(text: &str) -> Self {
+        let mut tokens = Self::with_capacity(text.len());
+        tokens.letters.extend(text.bytes().map(letter));
+        tokens.letters.resize(tokens.letters.len() + MARGIN, 0);
+        let mut start = MARGIN;
+        while let Some(eight) = tokens.eight(start) {
+            let before = eight.trailing_zeros() / 8;
+            if before > 0 {
+                start += before as usize;
+                continue;
+            }
+            let mut length = bytes_before_zero(eight);
+            if length == 8 {
+                let rest = tokens.letters.get(start + 8..).unwrap_or_default();
+                length += rest.iter().take_while(|&&letter| letter != 0).count();
+            }
+            tokens.push(start, length);
+            // The byte behind the token is a zero.
+            start += length + 1;
         }
         tokens
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| self.letters.get(start..end).unwrap_or_default())
-    }
-
-    pub(super) fn get(&self, at: usize) -> &[u8] {
-        let end_of = |at: usize| self.ends.get(at).copied().unwrap_or_default();
-        let start = at.checked_sub(1).map_or(0, end_of);
-        self.letters.get(start..end_of(at)).unwrap_or_default()
-    }
-
-    fn add_reference(&mut self, text: &[u8]) {
-        let mut start = 0;
-        let mut rest = text;
-        while let Some((&byte, after)) = rest.split_first() {
-            rest = after;
-            let mut letter = LETTERS[usize::from(byte)];
-            let mut ends_token = letter == 0;
-            if byte >= 0x80 {
-                // Two characters outside ASCII have an ASCII letter in their lower case: İ is an i with a dot above
-                // (which ends the token), and the Kelvin sign is a k.
-                match (byte, after) {
-                    (0xc4, [0xb0, ..]) => letter = b'i',
-                    (0xe2, [0x84, 0xaa, ..]) => {
-                        letter = b'k';
-                        ends_token = false;
-                        rest = after.get(2..).unwrap_or_default();
-                    }
-                    _ => {}
-                }
-            }
-            if letter != 0 {
-                self.letters.push(letter);
-            }
-            if ends_token && self.letters.len() > start {
-                start = self.end_token(start);
-            }
-        }
-        if self.letters.len() > start {
-            self.end_token(start);
-        }
-    }
-
-    fn add_unicode(&mut self, text: &str) {
-        let mut start = 0;
-        let normal: String =
+    fn unicode(text: &str) -> Self {
+        let mut tokens = Self::with_capacity(text.len());
+        let folded: String =
             text.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect();
-        for segment in normal.split_word_bounds() {
+        for segment in folded.split_word_bounds() {
             for word in segment.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c)) {
                 if word.contains(char::is_alphanumeric) {
-                    self.letters.extend_from_slice(word.as_bytes());
-                    start = self.end_token(start);
+                    let start = tokens.letters.len();
+                    tokens.letters.extend_from_slice(word.as_bytes());
+                    tokens.letters.resize(tokens.letters.len() + MARGIN, 0);
+                    tokens.push(start, word.len());
                 }
             }
         }
+        tokens
     }
 
-    /// Ends the token that begins at `start`, and gives the start of the next.
-    fn end_token(&mut self, start: usize) -> usize {
+    /// Adds the token that stands in `letters`, stemmed if it is long enough and of `a-z0-9`.
+    fn push(&mut self, start: usize, length: usize) {
         const SHORTEST: usize = 4;
-        if self.letters.len() - start >= SHORTEST && self.letters.get(start..).is_some_and(<[u8]>::is_ascii) {
-            stem(&mut self.letters, start);
+        let is_word = |bytes: &[u8]| bytes.is_ascii();
+        let length = if length >= SHORTEST && self.letters.get(start..start + length).is_some_and(is_word) {
+            stem(&mut self.letters, start, length)
+        } else {
+            length
+        };
+        let key = self.key(start, length);
+        // Texts are limited, so that places fit.
+        self.list.push(Token { key, start: start as u32, length: length as u32 });
+    }
+
+    fn key(&self, start: usize, length: usize) -> u64 {
+        let first = self.eight(start).unwrap_or_default();
+        if length <= 8 {
+            return first & u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or_default();
         }
-        self.ends.push(self.letters.len());
-        self.letters.len()
+        let bytes = self.letters.get(start..start + length).unwrap_or_default();
+        let (chunks, rest) = bytes.as_chunks::<8>();
+        let rest = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        chunks
+            .iter()
+            .map(|chunk| u64::from_le_bytes(*chunk))
+            .chain([rest])
+            .fold(0, |mixed: u64, word| (mixed.rotate_left(29) ^ word).wrapping_mul(0x2545_f491_4f6c_dd1d))
+    }
+
+    fn eight(&self, at: usize) -> Option<u64> {
+        self.letters.get(at..)?.first_chunk::<8>().map(|eight| u64::from_le_bytes(*eight))
     }
 }
 
-/// The lower case of the bytes that stand in tokens; 0 for all others.
-const LETTERS: [u8; 256] = {
-    let mut letters = [0; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        if (byte as u8).is_ascii_alphanumeric() {
-            letters[byte] = (byte as u8).to_ascii_lowercase();
-        }
-        byte += 1;
-    }
-    letters
-};
+/// The lower case of a byte that stands in tokens; 0 for all others. Without branches, so that many bytes go at once.
+fn letter(byte: u8) -> u8 {
+    let lower = byte | 0x20;
+    let is_letter = lower.wrapping_sub(b'a') < 26;
+    let is_digit = byte.wrapping_sub(b'0') < 10;
+    // The bit of lower case is set in digits already.
+    if is_letter | is_digit { lower } else { 0 }
+}
+
+/// How many of the eight bytes stand before the first zero, the first byte being the lowest.
+fn bytes_before_zero(eight: u64) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let zeros = eight.wrapping_sub(ONES) & !eight & ONES << 7;
+    (zeros.trailing_zeros() / 8) as usize
+}
