@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use karat_evidence::grade::quality::{Reference, Tokenizer};
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 200;
 const PAIRS: usize = 500;
 const TOKENS: usize = 200;
 

@@ -5,49 +5,73 @@
 //! words, `ies` and `ied` of short words, `y` after a consonant, `alli`, `bli`, `fulli`, `logi`) are those of the default
 //! mode of the stemmer that ROUGE scores are commonly computed with.
 
+use super::tokens::eight;
+
 /// Stems the word of `length` letters that stands in `letters` from `start` on, in place, and gives its new length.
 ///
-/// The word is in lower case, with a zero byte and seven more bytes before it; digits and bytes that are no letters
-/// count as consonants. No word becomes longer. The time is linear in its length.
+/// The word is of `a-z0-9`, a digit being a consonant, with a zero and seven more bytes before it and eight behind it. No
+/// word becomes longer. The time is linear in its length.
 pub(super) fn stem(letters: &mut [u8], start: usize, length: usize) -> usize {
-    let Some(word) = letters.get_mut(start..start + length) else { return length };
-    let Some(&last) = word.last() else { return length };
-    // No rule applies to a word that ends otherwise.
-    if length <= 2 || !matches!(last, b'c'..=b'e' | b'g' | b'i' | b'l'..=b'n' | b'r'..=b'u' | b'y') {
+    let mut word = Word::new(letters, start, length);
+    if length <= 2 || word.steps() == 0 {
         return length;
     }
-    if let Some(regular) = irregular(word) {
-        word.iter_mut().zip(regular).for_each(|(letter, regular)| *letter = *regular);
-        return regular.len();
+    if let Some(regular) = word.irregular() {
+        word.replace(length, regular);
+        return word.length;
     }
-    let mut word = Word::new(letters, start, length);
-    word.step_1a();
-    word.step_1b();
-    word.step_1c();
-    word.step_2();
-    word.step_3();
-    word.step_4();
-    word.step_5();
+    word.mark_vowels();
+    if word.steps() & STEP_1 != 0 {
+        word.step_1a();
+        word.step_1b();
+        word.step_1c();
+    }
+    if word.steps() & STEP_2 != 0 {
+        word.step_2();
+    }
+    if word.steps() & STEP_3 != 0 {
+        word.step_3();
+    }
+    if word.steps() & STEP_4 != 0 {
+        word.step_4();
+    }
+    if word.steps() & STEP_5 != 0 {
+        word.step_5();
+    }
     word.length
 }
 
-fn irregular(word: &[u8]) -> Option<&'static [u8]> {
-    Some(match word {
-        b"skies" => b"sky",
-        b"dying" => b"die",
-        b"lying" => b"lie",
-        b"tying" => b"tie",
-        b"news" => b"news",
-        b"inning" | b"innings" => b"inning",
-        b"outing" | b"outings" => b"outing",
-        b"canning" | b"cannings" => b"canning",
-        b"howe" => b"howe",
-        b"proceed" => b"proceed",
-        b"exceed" => b"exceed",
-        b"succeed" => b"succeed",
-        _ => return None,
-    })
-}
+const STEP_1: u8 = 1;
+const STEP_2: u8 = 2;
+const STEP_3: u8 = 4;
+const STEP_4: u8 = 8;
+const STEP_5: u8 = 16;
+
+/// Which steps may change a word, by its last two letters (five bits each, the last one higher). Few words end so that
+/// any may, and few of these so that a second one may.
+const STEPS: [u8; 1024] = {
+    const fn mark(table: &mut [u8; 1024], step: u8, endings: &str) {
+        let mut rest = endings.as_bytes();
+        while let [before, last, after @ ..] = rest {
+            table[((*last & 31) as usize) << 5 | (*before & 31) as usize] |= step;
+            rest = after;
+        }
+    }
+    let mut table = [0; 1024];
+    let mut before = 0;
+    while before < 32 {
+        table[((b's' & 31) as usize) << 5 | before] |= STEP_1;
+        table[((b'y' & 31) as usize) << 5 | before] |= STEP_1;
+        table[((b'e' & 31) as usize) << 5 | before] |= STEP_5;
+        before += 1;
+    }
+    mark(&mut table, STEP_1, "edng");
+    mark(&mut table, STEP_2, "alsmonerorsscigiliti");
+    mark(&mut table, STEP_3, "tevezetialulss");
+    mark(&mut table, STEP_4, "alceericlentonousmtetiusveze");
+    mark(&mut table, STEP_5, "ll");
+    table
+};
 
 /// A suffix of at most seven letters and what stands in its place.
 struct Suffix {
@@ -104,33 +128,77 @@ const WINDOW: usize = 64;
 
 impl<'a> Word<'a> {
     fn new(letters: &'a mut [u8], start: usize, length: usize) -> Self {
-        let word = letters.get(start..start + length).unwrap_or_default();
-        let window = length.saturating_sub(WINDOW);
-        let (before, within) = word.split_at(window);
-        let (mut is_vowel, mut has_vowel_before, mut measure_before) = (false, false, 0);
-        for (at, &letter) in before.iter().enumerate() {
-            let was_vowel = is_vowel;
-            is_vowel = follows_as_vowel(letter, was_vowel, at == 0);
-            has_vowel_before |= is_vowel;
-            measure_before += u32::from(was_vowel && !is_vowel);
-        }
-        let mut vowels = 0;
-        let was_vowel = is_vowel;
-        for (at, &letter) in within.iter().enumerate() {
-            is_vowel = follows_as_vowel(letter, is_vowel, window + at == 0);
-            vowels |= u64::from(is_vowel) << at;
-        }
-        measure_before += u32::from(was_vowel && vowels & 1 == 0);
-        let mut word =
-            Self { letters, start, length, tail: 0, window, vowels, measure_before, has_vowel_before };
+        let mut word = Self {
+            letters,
+            start,
+            length,
+            tail: 0,
+            window: 0,
+            vowels: 0,
+            measure_before: 0,
+            has_vowel_before: false,
+        };
         word.load_tail();
         word
     }
 
+    fn mark_vowels(&mut self) {
+        let mut is_vowel = false;
+        self.window = self.length.saturating_sub(WINDOW);
+        let before = self.letters.get(self.start..self.start + self.window).unwrap_or_default();
+        for (at, &letter) in before.iter().enumerate() {
+            let was_vowel = is_vowel;
+            is_vowel = follows_as_vowel(letter, was_vowel, at == 0);
+            self.has_vowel_before |= is_vowel;
+            self.measure_before += u32::from(was_vowel && !is_vowel);
+        }
+        let mut ys = 0;
+        for place in 0..(self.length - self.window).div_ceil(8) {
+            let eight = eight(self.letters, self.start + self.window + 8 * place).unwrap_or_default();
+            self.vowels |= among(eight, b"aeiou") << (8 * place);
+            ys |= among(eight, b"y") << (8 * place);
+        }
+        // From left to right, since a y is what the letter before it is not.
+        while ys != 0 {
+            let at = ys.trailing_zeros();
+            let after_vowel = at.checked_sub(1).map_or(is_vowel, |before| self.vowels >> before & 1 == 1);
+            self.vowels |= u64::from(!after_vowel && self.window + at as usize > 0) << at;
+            ys &= ys - 1;
+        }
+        self.measure_before += u32::from(is_vowel && self.vowels & 1 == 0);
+    }
+
+    /// The stem of a word that has one of its own.
+    fn irregular(&self) -> Option<&'static [u8]> {
+        let may_be = rules!["eed" => "", "ews" => "", "ies" => "", "ing" => "", "ngs" => "", "owe" => ""];
+        if !may_be.iter().fold(false, |may_be, ending| may_be | ending.ends(self.tail)) {
+            return None;
+        }
+        Some(match self.letters.get(self.start..self.start + self.length)? {
+            b"skies" => b"sky",
+            b"dying" => b"die",
+            b"lying" => b"lie",
+            b"tying" => b"tie",
+            b"news" => b"news",
+            b"inning" | b"innings" => b"inning",
+            b"outing" | b"outings" => b"outing",
+            b"canning" | b"cannings" => b"canning",
+            b"howe" => b"howe",
+            b"proceed" => b"proceed",
+            b"exceed" => b"exceed",
+            b"succeed" => b"succeed",
+            _ => return None,
+        })
+    }
+
+    /// Which steps may change the word as it stands.
+    fn steps(&self) -> u8 {
+        STEPS[self.letter(0) as usize % 32 * 32 + self.letter(1) as usize % 32]
+    }
+
     fn load_tail(&mut self) {
-        let end = self.start + self.length;
-        let eight = end.checked_sub(8).and_then(|from| self.letters.get(from..)?.first_chunk::<8>());
-        self.tail = eight.map_or(0, |eight| u64::from_le_bytes(*eight));
+        let from = (self.start + self.length).checked_sub(8);
+        self.tail = from.and_then(|from| eight(self.letters, from)).unwrap_or_default();
     }
 
     fn ends_with(&self, suffix: &'static str) -> bool {
@@ -326,6 +394,18 @@ impl<'a> Word<'a> {
 /// A vowel is a, e, i, o, u, and y after a consonant.
 fn follows_as_vowel(letter: u8, after_vowel: bool, is_first: bool) -> bool {
     matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u') || letter == b'y' && !after_vowel && !is_first
+}
+
+/// Which of eight bytes are among these letters, the first byte in the lowest bit. Bytes behind one that is not ASCII are
+/// not told.
+fn among(eight: u64, letters: &[u8]) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The highest bit of a byte stays 0 only if the byte is 0, which it is where the letter stands.
+    let others = letters.iter().fold(u64::MAX, |others, &letter| {
+        others & (eight ^ (ONES * u64::from(letter))).wrapping_add(ONES * 0x7f)
+    });
+    // The factor moves the lowest bit of byte i to bit 56 + i.
+    (!others >> 7 & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The lowest `count` bits.

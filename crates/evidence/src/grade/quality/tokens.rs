@@ -54,12 +54,15 @@ pub(super) struct Tokens {
 /// A token: where it stands, and a number by which it is found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
-    /// The bytes of a token of up to eight, which no other such token shares since none has a zero byte; of a longer one
-    /// a mixture of its bytes.
+    /// The bytes of a token of up to eight, which no other such token shares since none has a zero byte; of a longer one,
+    /// or one whose bytes have the highest bit, a mixture of its bytes, with this bit.
     pub(super) key: u64,
     start: u32,
     length: u32,
 }
+
+/// The bit of a key that is not the bytes of its token.
+const MIXED: u64 = 1 << 63;
 
 /// Zeros before the first token and behind the last, so that eight bytes can be read anywhere in between.
 const MARGIN: usize = 8;
@@ -88,9 +91,7 @@ impl Tokens {
 
     /// Whether a token is the same as one of another text.
     pub(super) fn is_same(&self, token: Token, others: &Self, other: Token) -> bool {
-        const IN_KEY: u32 = 8;
-        token.key == other.key
-            && (token.length <= IN_KEY && other.length <= IN_KEY || self.bytes(token) == others.bytes(other))
+        token.key == other.key && (token.key & MIXED == 0 || self.bytes(token) == others.bytes(other))
     }
 
     pub(super) fn get(&self, at: usize) -> Option<Token> {
@@ -117,18 +118,18 @@ impl Tokens {
         tokens.letters.extend(text.bytes().map(letter));
         tokens.letters.resize(tokens.letters.len() + MARGIN, 0);
         let mut start = MARGIN;
-        while let Some(eight) = tokens.eight(start) {
-            let before = eight.trailing_zeros() / 8;
+        while let Some(first) = eight(&tokens.letters, start) {
+            let before = first.trailing_zeros() / 8;
             if before > 0 {
                 start += before as usize;
                 continue;
             }
-            let mut length = bytes_before_zero(eight);
+            let mut length = bytes_before_zero(first);
             if length == 8 {
                 let rest = tokens.letters.get(start + 8..).unwrap_or_default();
                 length += rest.iter().take_while(|&&letter| letter != 0).count();
             }
-            tokens.push(start, length);
+            tokens.push(start, length, true);
             // The byte behind the token is a zero.
             start += length + 1;
         }
@@ -145,45 +146,41 @@ impl Tokens {
                     let start = tokens.letters.len();
                     tokens.letters.extend_from_slice(word.as_bytes());
                     tokens.letters.resize(tokens.letters.len() + MARGIN, 0);
-                    tokens.push(start, word.len());
+                    tokens.push(start, word.len(), word.is_ascii());
                 }
             }
         }
         tokens
     }
 
-    /// Adds the token that stands in `letters`, stemmed if it is long enough and of `a-z0-9`.
-    fn push(&mut self, start: usize, length: usize) {
+    /// Adds the token that stands in `letters`, which is stemmed if it is a word of `a-z0-9` and long enough.
+    fn push(&mut self, start: usize, length: usize, is_ascii: bool) {
         const SHORTEST: usize = 4;
-        let is_word = |bytes: &[u8]| bytes.is_ascii();
-        let length = if length >= SHORTEST && self.letters.get(start..start + length).is_some_and(is_word) {
-            stem(&mut self.letters, start, length)
-        } else {
-            length
-        };
-        let key = self.key(start, length);
+        let is_stemmed = is_ascii && length >= SHORTEST;
+        let length = if is_stemmed { stem(&mut self.letters, start, length) } else { length };
         // Texts are limited, so that places fit.
-        self.list.push(Token { key, start: start as u32, length: length as u32 });
+        self.list.push(Token { key: self.key(start, length), start: start as u32, length: length as u32 });
     }
 
     fn key(&self, start: usize, length: usize) -> u64 {
-        let first = self.eight(start).unwrap_or_default();
-        if length <= 8 {
-            return first & u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or_default();
-        }
+        let first = eight(&self.letters, start).unwrap_or_default();
+        let bytes = first & u64::MAX.checked_shr(64 - 8 * length.min(8) as u32).unwrap_or_default();
+        if length <= 8 && bytes & MIXED == 0 { bytes } else { self.mixed_key(start, length) }
+    }
+
+    #[cold]
+    fn mixed_key(&self, start: usize, length: usize) -> u64 {
         let bytes = self.letters.get(start..start + length).unwrap_or_default();
         let (chunks, rest) = bytes.as_chunks::<8>();
         let rest = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-        chunks
-            .iter()
-            .map(|chunk| u64::from_le_bytes(*chunk))
-            .chain([rest])
-            .fold(0, |mixed: u64, word| (mixed.rotate_left(29) ^ word).wrapping_mul(0x2545_f491_4f6c_dd1d))
+        let mix = |mixed: u64, word: u64| (mixed.rotate_left(29) ^ word).wrapping_mul(0x2545_f491_4f6c_dd1d);
+        chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)).chain([rest]).fold(0, mix) | MIXED
     }
+}
 
-    fn eight(&self, at: usize) -> Option<u64> {
-        self.letters.get(at..)?.first_chunk::<8>().map(|eight| u64::from_le_bytes(*eight))
-    }
+/// The eight bytes from `at` on, the first lowest.
+pub(super) fn eight(letters: &[u8], at: usize) -> Option<u64> {
+    letters.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
 }
 
 /// The lower case of a byte that stands in tokens; 0 for all others. Without branches, so that many bytes go at once.
