@@ -9,13 +9,11 @@ use super::tokens::eight;
 
 /// Stems the word of `length` letters that stands in `letters` from `start` on, in place, and gives its new length.
 ///
-/// The word is of `a-z0-9`, a digit being a consonant, with a zero and seven more bytes before it and eight behind it. No
+/// The word is of `a-z0-9` and longer than two letters, a digit being a consonant, with a zero and seven more bytes before it and eight behind it. No
 /// word becomes longer. The time is linear in its length.
+#[inline(never)]
 pub(super) fn stem(letters: &mut [u8], start: usize, length: usize) -> usize {
     let mut word = Word::new(letters, start, length);
-    if length <= 2 || word.steps() == 0 {
-        return length;
-    }
     if let Some(regular) = word.irregular() {
         word.replace(length, regular);
         return word.length;
@@ -39,6 +37,15 @@ pub(super) fn stem(letters: &mut [u8], start: usize, length: usize) -> usize {
         word.step_5();
     }
     word.length
+}
+
+/// Whether a word whose last eight letters are these, the last in the highest byte, may have another stem than itself.
+pub(super) fn may_change(tail: u64) -> bool {
+    steps(tail) != 0
+}
+
+fn steps(tail: u64) -> u8 {
+    STEPS[(tail >> 56) as usize % 32 * 32 + (tail >> 48) as usize % 32]
 }
 
 const STEP_1: u8 = 1;
@@ -119,7 +126,7 @@ struct Word<'a> {
     window: usize,
     /// Bit `i`: letter `window + i` is a vowel. Bits beyond the word mean nothing.
     vowels: u64,
-    /// How many consonants follow a vowel up to the first letter of the window.
+    /// How often a consonant follows a vowel up to the first letter of the window; at most 2.
     measure_before: u32,
     has_vowel_before: bool,
 }
@@ -150,7 +157,7 @@ impl<'a> Word<'a> {
             let was_vowel = is_vowel;
             is_vowel = follows_as_vowel(letter, was_vowel, at == 0);
             self.has_vowel_before |= is_vowel;
-            self.measure_before += u32::from(was_vowel && !is_vowel);
+            self.measure_before = (self.measure_before + u32::from(was_vowel && !is_vowel)).min(2);
         }
         let mut ys = 0;
         for place in 0..(self.length - self.window).div_ceil(8) {
@@ -193,7 +200,7 @@ impl<'a> Word<'a> {
 
     /// Which steps may change the word as it stands.
     fn steps(&self) -> u8 {
-        STEPS[self.letter(0) as usize % 32 * 32 + self.letter(1) as usize % 32]
+        steps(self.tail)
     }
 
     fn load_tail(&mut self) {
@@ -213,6 +220,7 @@ impl<'a> Word<'a> {
     /// Takes letters away at the end and puts others there.
     fn replace(&mut self, taken: usize, put: &[u8]) {
         self.length = self.length.saturating_sub(taken);
+        self.load_tail();
         for &letter in put {
             let at = self.length;
             let is_vowel = follows_as_vowel(letter, at > 0 && self.is_vowel(at - 1), at == 0);
@@ -222,8 +230,9 @@ impl<'a> Word<'a> {
                 *place = letter;
             }
             self.length += 1;
+            // Reading what was just written, a byte here and eight there, would be slow.
+            self.tail = self.tail >> 8 | u64::from(letter) << 56;
         }
-        self.load_tail();
     }
 
     /// Whether the letter at `at`, counted from the start of the word and within the window, is a vowel.
@@ -231,14 +240,12 @@ impl<'a> Word<'a> {
         at.checked_sub(self.window).is_some_and(|at| self.vowels >> at.min(WINDOW - 1) & 1 == 1)
     }
 
-    /// The measure of the word without its last `taken` letters.
+    /// The measure of the word without its last `taken` letters: 0, 1, or 2 for all above.
     fn measure_without(&self, taken: usize) -> u32 {
         let length = self.length.saturating_sub(self.window + taken);
-        if length < 2 {
-            return self.measure_before;
-        }
-        let ends_of_vowels = self.vowels & !(self.vowels >> 1);
-        self.measure_before + (ends_of_vowels & lowest(length - 1)).count_ones()
+        let ends_of_vowels = self.vowels & !(self.vowels >> 1) & lowest(length.saturating_sub(1));
+        let others = ends_of_vowels & ends_of_vowels.wrapping_sub(1);
+        (self.measure_before + u32::from(ends_of_vowels != 0) + u32::from(others != 0)).min(2)
     }
 
     fn has_vowel_without(&self, taken: usize) -> bool {

@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::stem::stem;
+use super::stem::{may_change, stem};
 
 /// How a text is cut into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -154,10 +154,16 @@ impl Tokens {
     }
 
     /// Adds the token that stands in `letters`, which is stemmed if it is a word of `a-z0-9` and long enough.
+    #[inline]
     fn push(&mut self, start: usize, length: usize, is_ascii: bool) {
         const SHORTEST: usize = 4;
-        let is_stemmed = is_ascii && length >= SHORTEST;
-        let length = if is_stemmed { stem(&mut self.letters, start, length) } else { length };
+        let tail = eight(&self.letters, start + length - MARGIN).unwrap_or_default();
+        // One branch for all, since each by itself is hard to predict.
+        let length = if is_ascii & (length >= SHORTEST) & may_change(tail) {
+            stem(&mut self.letters, start, length)
+        } else {
+            length
+        };
         // Texts are limited, so that places fit.
         self.list.push(Token { key: self.key(start, length), start: start as u32, length: length as u32 });
     }
