@@ -111,10 +111,8 @@ impl Pattern {
 fn advance(column: &mut [u64], row: &[u64]) {
     let mut carry = false;
     for (column, row) in column.iter_mut().zip(row) {
-        let matched = *column & row;
-        let (sum, over) = column.overflowing_add(matched);
-        let (sum, over_again) = sum.overflowing_add(u64::from(carry));
-        carry = over || over_again;
+        let sum;
+        (sum, carry) = column.carrying_add(*column & row, carry);
         *column = sum | (*column & !row);
     }
 }
@@ -128,21 +126,20 @@ fn zeros(column: &[u64]) -> usize {
 #[derive(Debug)]
 enum Index {
     /// For short lists: open addressing, at most half full. It is never iterated, so its order is not seen.
-    Hashed { slots: Vec<Slot>, rows: usize },
+    Hashed { slots: Vec<Slot>, rows: u32 },
     /// For long lists, in which tokens made to collide would cost quadratic time.
-    Sorted(BTreeMap<Vec<u8>, usize>),
+    Sorted(BTreeMap<Vec<u8>, u32>),
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
+    /// No token has the key 0, which stands for a free slot.
     key: u64,
+    row: u32,
     /// A place in the list where the token stands.
     at: u32,
-    /// `EMPTY` where there is no token.
-    row: u32,
 }
 
-const EMPTY: Slot = Slot { key: 0, at: 0, row: u32::MAX };
 const HASHED_MAX: usize = 2048;
 
 impl Index {
@@ -150,36 +147,45 @@ impl Index {
         if tokens > HASHED_MAX {
             return Self::Sorted(BTreeMap::new());
         }
-        Self::Hashed { slots: vec![EMPTY; (2 * tokens).next_power_of_two()], rows: 0 }
+        Self::Hashed {
+            slots: vec![Slot { key: 0, row: 0, at: 0 }; (2 * tokens).next_power_of_two()],
+            rows: 0,
+        }
     }
 
+    /// The row of the token at this place of the list; a new one if it has none yet.
     fn add(&mut self, tokens: &Tokens, at: usize, token: Token) -> usize {
-        match self {
+        let row = match self {
             Self::Hashed { slots, rows } => {
                 let place = place(slots, tokens, tokens, token);
                 let Some(slot) = slots.get_mut(place) else { return 0 };
-                if slot.row == EMPTY.row {
-                    *slot = Slot { key: token.key, at: at as u32, row: *rows as u32 };
+                if slot.key == 0 {
+                    *slot = Slot { key: token.key, row: *rows, at: at as u32 };
                     *rows += 1;
                 }
-                slot.row as usize
+                slot.row
             }
             Self::Sorted(rows) => {
-                let next = rows.len();
+                let next = rows.len() as u32;
                 *rows.entry(tokens.bytes(token).to_vec()).or_insert(next)
             }
-        }
+        };
+        row as usize
     }
 
     #[inline]
     fn find(&self, tokens: &Tokens, others: &Tokens, other: Token) -> Option<usize> {
-        match self {
+        let row = match self {
             Self::Hashed { slots, .. } => {
                 let slot = slots.get(place(slots, tokens, others, other))?;
-                (slot.row != EMPTY.row).then_some(slot.row as usize)
+                if slot.key == 0 {
+                    return None;
+                }
+                slot.row
             }
-            Self::Sorted(rows) => rows.get(others.bytes(other)).copied(),
-        }
+            Self::Sorted(rows) => *rows.get(others.bytes(other))?,
+        };
+        Some(row as usize)
     }
 }
 
@@ -189,12 +195,9 @@ fn place(slots: &[Slot], tokens: &Tokens, others: &Tokens, other: Token) -> usiz
     let mask = slots.len().wrapping_sub(1);
     let mut place = (other.key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & mask;
     while let Some(slot) = slots.get(place) {
-        let is_free = slot.row == EMPTY.row;
-        let is_here = || {
-            slot.key == other.key
-                && tokens.get(slot.at as usize).is_some_and(|token| tokens.is_same(token, others, other))
-        };
-        if is_free || is_here() {
+        let is_same =
+            || tokens.get(slot.at as usize).is_some_and(|token| tokens.is_same(token, others, other));
+        if slot.key == 0 || slot.key == other.key && (other.has_bytes_in_key() || is_same()) {
             break;
         }
         place = (place + 1) & mask;

@@ -18,22 +18,25 @@ pub(super) fn stem(letters: &mut [u8], start: usize, length: usize) -> usize {
         word.replace(length, regular);
         return word.length;
     }
+    word.step_1a();
+    if word.steps == 0 {
+        return word.length;
+    }
     word.mark_vowels();
-    if word.steps() & STEP_1 != 0 {
-        word.step_1a();
+    if word.steps & STEP_1 != 0 {
         word.step_1b();
         word.step_1c();
     }
-    if word.steps() & STEP_2 != 0 {
+    if word.steps & STEP_2 != 0 {
         word.step_2();
     }
-    if word.steps() & STEP_3 != 0 {
+    if word.steps & STEP_3 != 0 {
         word.step_3();
     }
-    if word.steps() & STEP_4 != 0 {
+    if word.steps & STEP_4 != 0 {
         word.step_4();
     }
-    if word.steps() & STEP_5 != 0 {
+    if word.steps & STEP_5 != 0 {
         word.step_5();
     }
     word.length
@@ -122,6 +125,8 @@ struct Word<'a> {
     length: usize,
     /// The last eight letters, the last in the highest byte; before the word stands a zero.
     tail: u64,
+    /// Which steps may change the word as it stands.
+    steps: u8,
     /// Where the window begins, counted from the start of the word.
     window: usize,
     /// Bit `i`: letter `window + i` is a vowel. Bits beyond the word mean nothing.
@@ -140,6 +145,7 @@ impl<'a> Word<'a> {
             start,
             length,
             tail: 0,
+            steps: 0,
             window: 0,
             vowels: 0,
             measure_before: 0,
@@ -198,14 +204,10 @@ impl<'a> Word<'a> {
         })
     }
 
-    /// Which steps may change the word as it stands.
-    fn steps(&self) -> u8 {
-        steps(self.tail)
-    }
-
     fn load_tail(&mut self) {
         let from = (self.start + self.length).checked_sub(8);
         self.tail = from.and_then(|from| eight(self.letters, from)).unwrap_or_default();
+        self.steps = steps(self.tail);
     }
 
     fn ends_with(&self, suffix: &'static str) -> bool {
@@ -233,6 +235,7 @@ impl<'a> Word<'a> {
             // Reading what was just written, a byte here and eight there, would be slow.
             self.tail = self.tail >> 8 | u64::from(letter) << 56;
         }
+        self.steps = steps(self.tail);
     }
 
     /// Whether the letter at `at`, counted from the start of the word and within the window, is a vowel.

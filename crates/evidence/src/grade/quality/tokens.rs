@@ -61,6 +61,13 @@ pub(super) struct Token {
     length: u32,
 }
 
+impl Token {
+    /// Whether tokens of the same key are the same token.
+    pub(super) fn has_bytes_in_key(self) -> bool {
+        self.key & MIXED == 0
+    }
+}
+
 /// The bit of a key that is not the bytes of its token.
 const MIXED: u64 = 1 << 63;
 
@@ -89,9 +96,9 @@ impl Tokens {
         self.list.iter().copied()
     }
 
-    /// Whether a token is the same as one of another text.
+    /// Whether a token has the same bytes as one of another text.
     pub(super) fn is_same(&self, token: Token, others: &Self, other: Token) -> bool {
-        token.key == other.key && (token.key & MIXED == 0 || self.bytes(token) == others.bytes(other))
+        self.bytes(token) == others.bytes(other)
     }
 
     pub(super) fn get(&self, at: usize) -> Option<Token> {
@@ -170,7 +177,7 @@ impl Tokens {
 
     fn key(&self, start: usize, length: usize) -> u64 {
         let first = eight(&self.letters, start).unwrap_or_default();
-        let bytes = first & u64::MAX.checked_shr(64 - 8 * length.min(8) as u32).unwrap_or_default();
+        let bytes = first & LOWEST_BYTES[length.min(8)];
         if length <= 8 && bytes & MIXED == 0 { bytes } else { self.mixed_key(start, length) }
     }
 
@@ -183,6 +190,10 @@ impl Tokens {
         chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)).chain([rest]).fold(0, mix) | MIXED
     }
 }
+
+/// The lowest bytes of eight.
+const LOWEST_BYTES: [u64; 9] =
+    [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, u64::MAX >> 8, u64::MAX];
 
 /// The eight bytes from `at` on, the first lowest.
 pub(super) fn eight(letters: &[u8], at: usize) -> Option<u64> {
