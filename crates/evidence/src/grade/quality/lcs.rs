@@ -100,7 +100,7 @@ impl Pattern {
         Some(places)
     }
 
-    #[inline]
+    #[inline(always)]
     fn row(&self, others: &Tokens, other: Token) -> Option<&[u64]> {
         let row = self.index.find(&self.tokens, others, other)?;
         self.rows.get(row * self.words..(row + 1) * self.words)
@@ -173,7 +173,7 @@ impl Index {
         row as usize
     }
 
-    #[inline]
+    #[inline(always)]
     fn find(&self, tokens: &Tokens, others: &Tokens, other: Token) -> Option<usize> {
         let row = match self {
             Self::Hashed { slots, .. } => {
@@ -190,7 +190,7 @@ impl Index {
 }
 
 /// The place of the token, or the free place where it would be.
-#[inline]
+#[inline(always)]
 fn place(slots: &[Slot], tokens: &Tokens, others: &Tokens, other: Token) -> usize {
     let mask = slots.len().wrapping_sub(1);
     let mut place = (other.key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & mask;

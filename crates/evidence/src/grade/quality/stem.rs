@@ -7,50 +7,6 @@
 
 use super::tokens::eight;
 
-/// Stems the word of `length` letters that stands in `letters` from `start` on, in place, and gives its new length.
-///
-/// The word is of `a-z0-9` and longer than two letters, a digit being a consonant, with a zero and seven more bytes before it and eight behind it. No
-/// word becomes longer. The time is linear in its length.
-#[inline(never)]
-pub(super) fn stem(letters: &mut [u8], start: usize, length: usize) -> usize {
-    let mut word = Word::new(letters, start, length);
-    if let Some(regular) = word.irregular() {
-        word.replace(length, regular);
-        return word.length;
-    }
-    word.step_1a();
-    if word.steps == 0 {
-        return word.length;
-    }
-    word.mark_vowels();
-    if word.steps & STEP_1 != 0 {
-        word.step_1b();
-        word.step_1c();
-    }
-    if word.steps & STEP_2 != 0 {
-        word.step_2();
-    }
-    if word.steps & STEP_3 != 0 {
-        word.step_3();
-    }
-    if word.steps & STEP_4 != 0 {
-        word.step_4();
-    }
-    if word.steps & STEP_5 != 0 {
-        word.step_5();
-    }
-    word.length
-}
-
-/// Whether a word whose last eight letters are these, the last in the highest byte, may have another stem than itself.
-pub(super) fn may_change(tail: u64) -> bool {
-    steps(tail) != 0
-}
-
-fn steps(tail: u64) -> u8 {
-    STEPS[(tail >> 56) as usize % 32 * 32 + (tail >> 48) as usize % 32]
-}
-
 const STEP_1: u8 = 1;
 const STEP_2: u8 = 2;
 const STEP_3: u8 = 4;
@@ -82,6 +38,10 @@ const STEPS: [u8; 1024] = {
     mark(&mut table, STEP_5, "ll");
     table
 };
+
+fn steps(tail: u64) -> u8 {
+    STEPS[(tail >> 56) as usize % 32 * 32 + (tail >> 48) as usize % 32]
+}
 
 /// A suffix of at most seven letters and what stands in its place.
 struct Suffix {
@@ -115,12 +75,26 @@ macro_rules! rules {
     };
 }
 
-/// A word with its vowels marked, so that the measure of any beginning of it is a count of bits.
+/// What a letter is to the stemmer: [`VOWEL`], [`Y`], or 0 for a consonant.
+pub(super) fn kind(letter: u8) -> u8 {
+    let is_vowel =
+        (letter == b'a') | (letter == b'e') | (letter == b'i') | (letter == b'o') | (letter == b'u');
+    u8::from(is_vowel) * VOWEL | u8::from(letter == b'y') * Y
+}
+
+const VOWEL: u8 = 1;
+/// A vowel only after a consonant.
+const Y: u8 = 2;
+
+/// A word on its way through the steps, with its vowels marked, so that the measure of any beginning of it is a count of
+/// bits.
 ///
 /// Rules look at the end of a word only, and take away fewer letters than the window has. What stands before the window
 /// is summed up once.
-struct Word<'a> {
+pub(super) struct Word<'a> {
     letters: &'a mut [u8],
+    /// The kinds of the letters, as they stood at first.
+    kinds: &'a [u8],
     start: usize,
     length: usize,
     /// The last eight letters, the last in the highest byte; before the word stands a zero.
@@ -139,9 +113,13 @@ struct Word<'a> {
 const WINDOW: usize = 64;
 
 impl<'a> Word<'a> {
-    fn new(letters: &'a mut [u8], start: usize, length: usize) -> Self {
+    /// The word of `length` letters that stands in `letters` from `start` on. It is of `a-z0-9`, longer than two letters,
+    /// with a zero and seven more bytes before it and eight behind it; `kinds` has the [`kind()`] of each of the letters.
+    #[inline]
+    pub(super) fn new(letters: &'a mut [u8], kinds: &'a [u8], start: usize, length: usize) -> Self {
         let mut word = Self {
             letters,
+            kinds,
             start,
             length,
             tail: 0,
@@ -153,6 +131,43 @@ impl<'a> Word<'a> {
         };
         word.load_tail();
         word
+    }
+
+    /// False if the word is surely its own stem.
+    #[inline]
+    pub(super) fn may_change(&self) -> bool {
+        self.steps != 0
+    }
+
+    /// Stems the word in place and gives its new length, which is not greater. The time is linear in its length.
+    #[inline(never)]
+    pub(super) fn stem(mut self) -> usize {
+        if let Some(regular) = self.irregular() {
+            self.replace(self.length, regular);
+            return self.length;
+        }
+        self.step_1a();
+        if self.steps == 0 {
+            return self.length;
+        }
+        self.mark_vowels();
+        if self.steps & STEP_1 != 0 {
+            self.step_1b();
+            self.step_1c();
+        }
+        if self.steps & STEP_2 != 0 {
+            self.step_2();
+        }
+        if self.steps & STEP_3 != 0 {
+            self.step_3();
+        }
+        if self.steps & STEP_4 != 0 {
+            self.step_4();
+        }
+        if self.steps & STEP_5 != 0 {
+            self.step_5();
+        }
+        self.length
     }
 
     fn mark_vowels(&mut self) {
@@ -167,9 +182,9 @@ impl<'a> Word<'a> {
         }
         let mut ys = 0;
         for place in 0..(self.length - self.window).div_ceil(8) {
-            let eight = eight(self.letters, self.start + self.window + 8 * place).unwrap_or_default();
-            self.vowels |= among(eight, b"aeiou") << (8 * place);
-            ys |= among(eight, b"y") << (8 * place);
+            let kinds = eight(self.kinds, self.start + self.window + 8 * place).unwrap_or_default();
+            self.vowels |= lowest_bits(kinds) << (8 * place);
+            ys |= lowest_bits(kinds >> 1) << (8 * place);
         }
         // From left to right, since a y is what the letter before it is not.
         while ys != 0 {
@@ -401,21 +416,18 @@ impl<'a> Word<'a> {
     }
 }
 
-/// A vowel is a, e, i, o, u, and y after a consonant.
 fn follows_as_vowel(letter: u8, after_vowel: bool, is_first: bool) -> bool {
-    matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u') || letter == b'y' && !after_vowel && !is_first
+    match kind(letter) {
+        VOWEL => true,
+        Y => !after_vowel && !is_first,
+        _ => false,
+    }
 }
 
-/// Which of eight bytes are among these letters, the first byte in the lowest bit. Bytes behind one that is not ASCII are
-/// not told.
-fn among(eight: u64, letters: &[u8]) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    // The highest bit of a byte stays 0 only if the byte is 0, which it is where the letter stands.
-    let others = letters.iter().fold(u64::MAX, |others, &letter| {
-        others & (eight ^ (ONES * u64::from(letter))).wrapping_add(ONES * 0x7f)
-    });
+/// The lowest bits of eight bytes, that of the first byte lowest.
+fn lowest_bits(eight: u64) -> u64 {
     // The factor moves the lowest bit of byte i to bit 56 + i.
-    (!others >> 7 & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    (eight & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The lowest `count` bits.

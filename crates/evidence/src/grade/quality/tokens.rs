@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::stem::{may_change, stem};
+use super::stem::{Word, kind};
 
 /// How a text is cut into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,6 +48,8 @@ impl Tokenizer {
 pub(super) struct Tokens {
     /// Zeros, then the tokens with at least one zero behind each, then zeros.
     letters: Vec<u8>,
+    /// What each of the letters is to the stemmer.
+    kinds: Vec<u8>,
     list: Vec<Token>,
 }
 
@@ -117,13 +119,15 @@ impl Tokens {
     fn with_capacity(bytes: usize) -> Self {
         let mut letters = Vec::with_capacity(bytes + 2 * MARGIN);
         letters.resize(MARGIN, 0);
-        Self { letters, list: Vec::with_capacity(bytes / 4) }
+        let kinds = Vec::with_capacity(letters.capacity());
+        Self { letters, kinds, list: Vec::with_capacity(bytes / 4) }
     }
 
     fn reference(text: &str) -> Self {
         let mut tokens = Self::with_capacity(text.len());
         tokens.letters.extend(text.bytes().map(letter));
         tokens.letters.resize(tokens.letters.len() + MARGIN, 0);
+        tokens.kinds.extend(tokens.letters.iter().map(|&letter| kind(letter)));
         let mut start = MARGIN;
         while let Some(first) = eight(&tokens.letters, start) {
             let before = first.trailing_zeros() / 8;
@@ -153,6 +157,9 @@ impl Tokens {
                     let start = tokens.letters.len();
                     tokens.letters.extend_from_slice(word.as_bytes());
                     tokens.letters.resize(tokens.letters.len() + MARGIN, 0);
+                    tokens
+                        .kinds
+                        .extend(tokens.letters.iter().skip(tokens.kinds.len()).map(|&letter| kind(letter)));
                     tokens.push(start, word.len(), word.is_ascii());
                 }
             }
@@ -164,13 +171,10 @@ impl Tokens {
     #[inline]
     fn push(&mut self, start: usize, length: usize, is_ascii: bool) {
         const SHORTEST: usize = 4;
-        let tail = eight(&self.letters, start + length - MARGIN).unwrap_or_default();
+        let word = Word::new(&mut self.letters, &self.kinds, start, length);
         // One branch for all, since each by itself is hard to predict.
-        let length = if is_ascii & (length >= SHORTEST) & may_change(tail) {
-            stem(&mut self.letters, start, length)
-        } else {
-            length
-        };
+        let is_stemmed = is_ascii & (length >= SHORTEST) & word.may_change();
+        let length = if is_stemmed { word.stem() } else { length };
         // Texts are limited, so that places fit.
         self.list.push(Token { key: self.key(start, length), start: start as u32, length: length as u32 });
     }
