@@ -79,7 +79,7 @@ macro_rules! rules {
 pub(super) fn kind(letter: u8) -> u8 {
     let is_vowel =
         (letter == b'a') | (letter == b'e') | (letter == b'i') | (letter == b'o') | (letter == b'u');
-    u8::from(is_vowel) * VOWEL | u8::from(letter == b'y') * Y
+    (u8::from(is_vowel) * VOWEL) | (u8::from(letter == b'y') * Y)
 }
 
 const VOWEL: u8 = 1;
