@@ -9,6 +9,7 @@ mod json;
 mod lcs;
 mod report;
 mod rouge;
+mod schema;
 mod stem;
 mod task;
 mod tokens;
@@ -53,3 +54,6 @@ fn described(value: &Value) -> String {
         Value::Object(_) => "an object".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
 //! Data transformations: an output that must be valid and the same as what was expected.
 
-use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value, json};
 
 use super::json::{self as strict, NotUsed};
+use super::schema::Schema;
 use super::{described, problem, refuse};
 use crate::locate::push_member;
 use crate::problem::{Problems, quoted};
@@ -12,7 +12,7 @@ use crate::problem::{Problems, quoted};
 #[derive(Debug)]
 pub struct Transform {
     expected: Expected,
-    schema: Option<Validator>,
+    schema: Option<Schema>,
     partial_credit: PartialCredit,
 }
 
@@ -88,9 +88,6 @@ impl TransformOutcome {
 }
 
 impl Transform {
-    /// A pattern of a schema may need this many bytes of memory.
-    const PATTERN_BYTES_MAX: usize = 1 << 20;
-
     /// Prepares a task: the expected value, perhaps a JSON Schema that outputs must be valid against, and what an output
     /// is worth that is not the expected one.
     ///
@@ -121,7 +118,7 @@ impl Transform {
         let path = "$.reference.expected_output";
         let expected =
             Expected::new(expected).map_err(|(found, expected)| problem(path, found, &expected, ""));
-        let schema = schema.map(compile).transpose();
+        let schema = schema.map(Schema::new).transpose();
         let (expected, schema) = match (expected, schema) {
             (Ok(expected), Ok(schema)) => (expected, schema),
             (expected, schema) => {
@@ -132,8 +129,8 @@ impl Transform {
         };
         let transform = Self { expected, schema, partial_credit };
         let refused = match (&transform.expected, &transform.schema) {
-            (Expected::Json(value), _) => transform.refused(value),
-            (Expected::Text(_), None) => None,
+            (Expected::Json(value), Some(schema)) => schema.refusal(value),
+            (_, None) => None,
             (Expected::Text(_), Some(_)) => Some("a text that is not JSON".to_owned()),
         };
         match refused {
@@ -158,7 +155,7 @@ impl Transform {
             Err(NotUsed::NotJson(reason)) => return nothing(TransformOutcome::NotJson, reason),
             Err(NotUsed::Ambiguous(reason)) => return nothing(TransformOutcome::Ambiguous, reason),
         };
-        if let Some(reason) = self.refused(&found) {
+        if let Some(reason) = self.schema.as_ref().and_then(|schema| schema.refusal(&found)) {
             return nothing(TransformOutcome::Invalid, reason);
         }
         if strict::are_equal(expected, &found) {
@@ -175,20 +172,6 @@ impl Transform {
             grade.keys = Some(keys);
         }
         grade
-    }
-
-    /// Why the schema refuses a value.
-    fn refused(&self, value: &Value) -> Option<String> {
-        let schema = self.schema.as_ref()?;
-        // The cheap question first: it remembers what it has seen, so that no schema can make it slow.
-        if schema.is_valid(value) {
-            return None;
-        }
-        let error = schema.validate(value).err()?;
-        let keyword = quoted(&error.schema_path().to_string());
-        let place = error.instance_path().to_string();
-        let place = if place.is_empty() { "the whole".to_owned() } else { quoted(&place) };
-        Some(format!("{place} does not satisfy {keyword} of the schema"))
     }
 }
 
@@ -251,20 +234,6 @@ impl KeyCounts {
     fn share_of(self, all: usize) -> f64 {
         if all == 0 { 0.0 } else { self.matched as f64 / all as f64 }
     }
-}
-
-fn compile(schema: &Value) -> Result<Validator, Problems> {
-    let path = "$.reference.schema";
-    if !strict::is_shallow(schema) {
-        let most = format!("a schema nested at most {} deep", strict::DEPTH_MAX);
-        return Err(refuse(path, "a deeper value".to_owned(), &most, ""));
-    }
-    let patterns = PatternOptions::regex().size_limit(Transform::PATTERN_BYTES_MAX);
-    let options = jsonschema::options().offline().with_pattern_options(patterns);
-    options.build(schema).map_err(|error| {
-        let mend = "a schema may refer to its own parts only, and its patterns have no look-around";
-        refuse(path, quoted(&error.to_string()), "a JSON Schema", mend)
-    })
 }
 
 /// Where the first difference of two values is, in the order of the expected keys, and which.
