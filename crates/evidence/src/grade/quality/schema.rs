@@ -39,7 +39,7 @@ impl Schema {
             let most = format!("a schema nested at most {DEPTH_MAX} deep");
             return Err(refuse(path, "a deeper value".to_owned(), &most, ""));
         }
-        let mut survey = Survey { schema, targets: BTreeMap::new(), is_recursive: false };
+        let mut survey = Survey { schema, targets: BTreeMap::from([("#", None)]), is_recursive: false };
         let size = survey.size(schema, Place::Schema, 0);
         let most = if survey.is_recursive { Self::NESTED_RECURSIVE_MAX } else { Self::NESTED_MAX };
         size.and_then(|size| nested(size.height, most))

@@ -114,7 +114,7 @@ impl Task {
     /// let output = json!({"text": "A river carves a valley."});
     /// let grade = task.grade(&Evidence { output: Some(&output), ..Evidence::default() })?;
     /// assert_eq!(grade.value, 0.75);
-    /// assert_eq!(grade.detail()["matched"], json!(["river", "carv", "vallei"]));
+    /// assert_eq!(grade.detail()["matched"], json!(["river", "carv", "valley"]));
     /// # Ok::<(), karat_evidence::Problems>(())
     /// ```
     ///
