@@ -71,6 +71,9 @@ const KINDS: [&str; 3] = ["keyword", "json_key", "regex"];
 impl Checklist {
     /// A compiled pattern may need this many bytes of memory; what it counts up beyond is refused.
     pub const PATTERN_BYTES_MAX: usize = 1 << 20;
+    /// Patterns are searched in outputs of up to this many bytes, four times what a run's text may have. A search takes
+    /// at worst the product of both limits, a few seconds.
+    pub const SEARCHED_BYTES_MAX: usize = 1 << 16;
     /// Most criteria of a task.
     pub const CRITERIA_MAX: usize = 1000;
 
@@ -224,6 +227,9 @@ impl Criterion {
                 Ok(_) => (false, Some("the output is JSON, but no object".to_owned())),
                 Err(reason) => (false, Some(reason.clone())),
             },
+            Test::Pattern { .. } if output.text.len() > Checklist::SEARCHED_BYTES_MAX => {
+                (false, Some(format!("the output has more than {} bytes", Checklist::SEARCHED_BYTES_MAX)))
+            }
             Test::Pattern { regex, ends_before_line_break } => {
                 let before = output.text.strip_suffix('\n').filter(|_| *ends_before_line_break);
                 (regex.is_match(output.text) || before.is_some_and(|text| regex.is_match(text)), None)

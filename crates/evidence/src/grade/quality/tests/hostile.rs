@@ -67,6 +67,11 @@ fn patterns_built_to_explode() {
     ] {
         assert!(load(pattern).is_err(), "{pattern:.40}");
     }
+    for pattern in [r"\b\w{1,20}@\w+\.\w{2,}\b", r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$", r"\p{L}{2,10} \S+"] {
+        assert!(load(pattern).is_ok(), "{pattern} is not too large");
+    }
+    let grade = load("a").unwrap().grade(&long("a"));
+    assert_eq!(grade.criteria[0].reason.as_deref(), Some("the output has more than 65536 bytes"));
     // Exponential for an engine that backtracks.
     let text = "a".repeat(30_000) + "!";
     for pattern in ["^(a+)+$", "^(a|aa)+$", "(.*a){12}b", "(a|a|a|a)*c"] {
