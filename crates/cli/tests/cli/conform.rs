@@ -13,7 +13,7 @@ const VECTORS: [&str; 4] =
     ["vectors/workflow.jsonl", "vectors/arena.jsonl", "vectors/trace.jsonl", "vectors/trust.jsonl"];
 
 /// The functions that the engine has.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 48] = [
     "workflow.score",
     "dims",
     "dims.custom_key",
@@ -27,6 +27,41 @@ const KNOWN: [&str; 13] = [
     "effective_weights",
     "composite_covered",
     "to_thousand",
+    "quality.rag",
+    "quality.rag_tokens",
+    "quality.agent",
+    "quality.data_transform",
+    "quality.code_graded",
+    "quality.code_patterns",
+    "quality.dispatch",
+    "dag.validate",
+    "dataref.resolve",
+    "execute.account",
+    "warmup.scale",
+    "audit.jump",
+    "exact_match",
+    "exact_match_ratio",
+    "numeric_tolerance",
+    "fuzzy_string",
+    "fuzzy_string.astral",
+    "time_decay",
+    "api_call_efficiency",
+    "coverage_ratio",
+    "set_overlap",
+    "declarative_score",
+    "efficiency",
+    "efficiency_from_replay",
+    "constraint_violations",
+    "validate_trajectory",
+    "validate_submission_payload",
+    "submission_gate",
+    "harness_warning",
+    "validate_required_strings",
+    "validate_flat_answers",
+    "parse_evaluator_output",
+    "structural_hash",
+    "cache",
+    "eigentrust",
 ];
 
 /// The published cases, line by line.
