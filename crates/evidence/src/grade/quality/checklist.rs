@@ -70,7 +70,7 @@ const KINDS: [&str; 3] = ["keyword", "json_key", "regex"];
 
 impl Checklist {
     /// A compiled pattern may need this many bytes of memory; what it counts up beyond is refused.
-    pub const PATTERN_BYTES_MAX: usize = 1 << 20;
+    pub const PATTERN_BYTES_MAX: usize = 1 << 21;
     /// Patterns are searched in outputs of up to this many bytes, four times what a run's text may have. A search takes
     /// at worst the product of both limits, a few seconds.
     pub const SEARCHED_BYTES_MAX: usize = 1 << 16;
