@@ -1,4 +1,4 @@
-//! The choice of vector instructions at run time: the one place with `unsafe` in this crate.
+//! The choice of vector instructions at run time; holds the only `unsafe` of the embedder.
 //!
 //! All functions carry out the same loops. The wide ones are compiled for processors with AVX2 or AVX-512; they must
 //! not run elsewhere, and only this module decides. The bits are the same: a test compares them.
