@@ -1,1 +1,3 @@
 //! Graders of agents: evaluations, juries, estimators.
+
+pub mod estimators;
