@@ -276,7 +276,11 @@ mod tests {
         assert_eq!(expected_calibration_error(&wrong, 10), Some(0.25));
         assert_eq!(brier_score(&wrong), Some((0.0625 + 0.5625) / 2.0));
         let right: Vec<Forecast> = (0..20).map(|n| at(0.75, n % 4 != 0)).collect();
-        assert_eq!(expected_calibration_error(&right, 10), Some(0.0), "ties are not told apart by their place");
+        assert_eq!(
+            expected_calibration_error(&right, 10),
+            Some(0.0),
+            "ties are not told apart by their place"
+        );
         // Fewer forecasts than bins: one each.
         assert_eq!(expected_calibration_error(&[at(0.2, false), at(0.6, true)], 10), Some((0.2 + 0.4) / 2.0));
     }
