@@ -13,7 +13,7 @@ const VECTORS: [&str; 4] =
     ["vectors/workflow.jsonl", "vectors/arena.jsonl", "vectors/trace.jsonl", "vectors/trust.jsonl"];
 
 /// The functions that the engine has.
-const KNOWN: [&str; 48] = [
+const KNOWN: [&str; 49] = [
     "workflow.score",
     "dims",
     "dims.custom_key",
@@ -62,6 +62,7 @@ const KNOWN: [&str; 48] = [
     "structural_hash",
     "cache",
     "eigentrust",
+    "jury_trim_median",
 ];
 
 /// The published cases, line by line.
