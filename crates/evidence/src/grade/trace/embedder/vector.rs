@@ -50,9 +50,12 @@ impl Instructions {
 }
 
 /// The vector of a text: see [`forward::encode`].
-#[expect(
-    unsafe_code,
-    reason = "calls functions compiled for instructions that the processor was found to have"
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "calls functions compiled for instructions that the processor was found to have"
+    )
 )]
 pub(super) fn encode(instructions: Instructions, weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     match instructions.0 {

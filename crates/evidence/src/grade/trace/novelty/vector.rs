@@ -46,9 +46,12 @@ impl Instructions {
 }
 
 /// The best of `rows`: see [`search::nearest`].
-#[expect(
-    unsafe_code,
-    reason = "calls functions compiled for instructions that the processor was found to have"
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "calls functions compiled for instructions that the processor was found to have"
+    )
 )]
 pub(super) fn nearest(
     instructions: Instructions,
