@@ -226,7 +226,7 @@ pub struct ExplainArgs {
 A case is one line {\"id\", \"fn\", \"input\", \"expected\"}. Numbers may be off by
 2e-9, or by its \"tolerance\". What was refused or is unknown did not pass: it is
 counted on its own. The status is 1 when a case failed, a line holds none, or no
-case passed.
+case passed. Lines {\"text\", \"tokens\", \"embedding\"} ask for --embedder.
 
 Examples:
   karat conform vectors/trust.jsonl
@@ -235,6 +235,9 @@ pub struct ConformArgs {
     /// Print {"id", "fn", "output" or "refused"}, compare nothing
     #[arg(long, conflicts_with_all = ["json", "table"])]
     pub emit: bool,
+    /// The folder of the model that reads traces
+    #[arg(long, value_name = "DIR")]
+    pub embedder: Option<String>,
     /// One JSON object (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,
