@@ -232,7 +232,7 @@ Examples:
   karat conform vectors/trust.jsonl
   karat conform --emit vectors/workflow.jsonl")]
 pub struct ConformArgs {
-    /// Print {"id", "fn", "output" or "refused"}, compare nothing
+    /// Print {"id", "fn", "output"|"refused"}, compare none
     #[arg(long, conflicts_with_all = ["json", "table"])]
     pub emit: bool,
     /// The folder of the model that reads traces

@@ -8,7 +8,7 @@ use karat_evidence::source::{Layout, Source};
 use serde_json::{Map, Value, json};
 
 use super::compare::{TOLERANCE, differences};
-use super::report::{Outcome, Report, short};
+use super::report::{Outcome, Report};
 use super::{Answer, Functions};
 use crate::args::{Cli, ConformArgs};
 use crate::evidence::Files;
@@ -149,7 +149,12 @@ impl Case {
 
     /// The id as it is shown.
     fn name(&self) -> String {
-        self.id.as_str().map_or_else(|| self.id.to_string(), |text| short(&Value::from(text)))
+        const SHOWN: usize = 60;
+        let name = self.id.as_str().map_or_else(|| self.id.to_string(), str::to_owned);
+        match name.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+            None => name,
+        }
     }
 
     /// What comes of the case; the reason if it says nothing that could be compared.
