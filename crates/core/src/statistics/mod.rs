@@ -12,15 +12,28 @@
 //! | [`attempts`] | the same from numbered attempts, as the arena document counts them; learning curve |
 //! | [`distribution`] | middle, spread and shape of scores; what happened at a challenge |
 //! | [`trend`], [`track`] | the direction of recent scores; the score over a list of challenges |
+//! | [`table`], [`bootstrap`] | results by subject and task; intervals by drawing tasks anew |
+//! | [`compare`] | two subjects on the same tasks: which is ahead, or not distinguishable |
+//! | [`ranks`], [`leaderboard`] | ranks, their ranges, groups of subjects that cannot be told apart |
+//! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
+//! | [`composite`], [`robustness`] | composites under other weights, dimensions and means, and what becomes of the ranks |
+//! | [`correlation`], [`drivers`] | what moves together, and what really moves the composite |
+//! | [`influence`] | the fewest items whose removal changes who is first |
 
 use core::error::Error;
 use core::fmt;
 
 pub mod attempts;
+pub mod bootstrap;
+pub mod compare;
 pub mod distribution;
+pub mod leaderboard;
+pub mod outcome;
 pub mod proportion;
 pub mod random;
+pub mod ranks;
 mod special;
+pub mod table;
 pub mod track;
 pub mod trend;
 pub mod trials;
@@ -45,9 +58,9 @@ pub enum Method {
     Wilson,
     /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).
     ClopperPearson,
-    /// Quantiles of the bootstrap estimates .
+    /// Quantiles of the bootstrap estimates ([`bootstrap`]).
     Percentile,
-    /// Quantiles of the bootstrap estimates, moved for bias and skew .
+    /// Quantiles of the bootstrap estimates, moved for bias and skew ([`bootstrap`]).
     BiasCorrectedAccelerated,
 }
 
