@@ -26,12 +26,17 @@ use core::fmt;
 pub mod attempts;
 pub mod bootstrap;
 pub mod compare;
+pub mod composite;
+pub mod correlation;
 pub mod distribution;
+pub mod drivers;
+pub mod influence;
 pub mod leaderboard;
 pub mod outcome;
 pub mod proportion;
 pub mod random;
 pub mod ranks;
+pub mod robustness;
 mod special;
 pub mod table;
 pub mod track;
@@ -78,6 +83,11 @@ pub enum StatisticsError {
         found: u32,
         /// How many are needed.
         needed: u32,
+    },
+    /// A concentration of drawn weights that is not above 0 and finite.
+    Concentration {
+        /// The concentration given.
+        found: f64,
     },
     /// Too few of something to estimate from.
     TooFew {
@@ -127,6 +137,12 @@ impl fmt::Display for StatisticsError {
             }
             Self::Draws { found, needed } => {
                 write!(f, "{found} draws are too few for this confidence, expected {needed} or more")
+            }
+            Self::Concentration { found } => {
+                write!(
+                    f,
+                    "the concentration of the weights is {found}, expected a number above 0, such as 100"
+                )
             }
             Self::TooFew { what, found, needed } => {
                 write!(f, "found {found} {what}, expected {needed} or more")
