@@ -3,7 +3,8 @@
 //! The tasks are drawn, not the trials: trials of one task are alike, so drawing trials would make intervals too narrow
 //! (Cameron, Gelbach and Miller, "Bootstrap-based improvements for inference with clustered errors", 2008; Miller, "Adding
 //! error bars to evals", 2024, section 2.2). Each draw takes as many tasks as there are, with replacement, and is the same
-//! for all subjects, so that what they have in common (an easy draw) cancels when they are compared.
+//! for all subjects, so that what they have in common (an easy draw) cancels when they are compared. Dimensions and
+//! composites of the same tasks are tables of their own; drawn by the same plan, they too share their draws.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -70,11 +71,13 @@ pub struct Estimate {
 impl<'a> Draws<'a> {
     /// The largest number of means that is kept: subjects times draws.
     pub const MOST_MEANS: u64 = 50_000_000;
+    /// The largest number of tasks drawn: tasks times draws. More would take minutes.
+    pub const MOST_DRAWN: u64 = 10_000_000_000;
 
     /// Draws the tasks of `table` anew, as often as `plan` says.
     ///
     /// # Errors
-    /// If there are no draws, no tasks, or too many means.
+    /// If there are no draws, no tasks, or more of both than [`Self::MOST_MEANS`] or [`Self::MOST_DRAWN`].
     ///
     /// ```
     /// use karat_core::statistics::bootstrap::{Draws, Ends, Plan};
@@ -95,13 +98,15 @@ impl<'a> Draws<'a> {
             return Err(StatisticsError::TooFew { what: "tasks", found: 0, needed: 1 });
         };
         let (draws, subjects) = (plan.draws as usize, table.subjects());
-        let found = u64::from(plan.draws).saturating_mul(subjects as u64);
-        if found > Self::MOST_MEANS {
-            return Err(StatisticsError::TooMany {
-                what: "subjects times draws",
-                found,
-                most: Self::MOST_MEANS,
-            });
+        let limits = [
+            ("subjects times draws", subjects as u64, Self::MOST_MEANS),
+            ("tasks times draws", tasks.get(), Self::MOST_DRAWN),
+        ];
+        for (what, each, most) in limits {
+            let found = u64::from(plan.draws).saturating_mul(each);
+            if found > most {
+                return Err(StatisticsError::TooMany { what, found, most });
+            }
         }
         let mut random = Random::new(plan.seed);
         let mut means = alloc::vec![NOTHING; subjects * draws];
@@ -156,8 +161,8 @@ impl<'a> Draws<'a> {
         let mut means: Vec<i64> = self.means(subject).flatten().collect();
         means.sort_unstable();
         let drawn = u32::try_from(means.len()).unwrap_or(u32::MAX);
-        // Half of the fewest draws of which one lies beyond each end: (draws + 1) * tail >= 1.
-        if rank(drawn, tail) == 0 {
+        // At least one draw must lie at or beyond each end.
+        if left_out(drawn, tail) == 0 {
             let needed = libm::ceil(1.0 / tail - 1.0 - SLACK) as u32;
             return Err(StatisticsError::Draws { found: drawn, needed });
         }
@@ -173,8 +178,8 @@ impl<'a> Draws<'a> {
                     (below, above, Method::BiasCorrectedAccelerated)
                 }
             };
-            let low = rank(drawn, below).max(1) - 1;
-            let high = drawn - rank(drawn, above).max(1);
+            let low = left_out(drawn, below).max(1) - 1;
+            let high = drawn - left_out(drawn, above).max(1);
             let at = |place: u32| means.get(place as usize).copied().unwrap_or(mean) as f64;
             (at(low), at(high), method)
         };
@@ -197,7 +202,7 @@ const SLACK: f64 = 1e-9;
 
 /// How many of `draws` lie at or beyond the end of an interval that leaves out `tail`: `floor((draws + 1) tail)`. Efron
 /// and Tibshirani, "An introduction to the bootstrap" (1993), 12.5.
-pub(super) fn rank(draws: u32, tail: f64) -> u32 {
+pub(super) fn left_out(draws: u32, tail: f64) -> u32 {
     (libm::floor((f64::from(draws) + 1.0) * tail + SLACK) as u32).min(draws)
 }
 
@@ -331,6 +336,9 @@ mod tests {
         assert!(Draws::new(&TaskTable::new(3, &[]).unwrap(), PLAN).is_err());
         let many = TaskTable::new(100_000, &[Observation::of_success(0, 0, true)]).unwrap();
         assert!(Draws::new(&many, PLAN).is_err());
+        let tasks: Vec<Observation> = (0..1000).map(|task| Observation::of_success(0, task, true)).collect();
+        let tasks = TaskTable::new(1, &tasks).unwrap();
+        assert!(Draws::new(&tasks, Plan { draws: 20_000_000, seed: 1 }).is_err());
         let draws = Draws::new(&table, PLAN).unwrap();
         assert!(draws.estimate(1, 0.95, Ends::Percentile).is_err(), "no such subject");
         assert!(draws.estimate(0, 1.0, Ends::Percentile).is_err());

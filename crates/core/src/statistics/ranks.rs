@@ -90,7 +90,7 @@ impl RankTally {
         self.best.sort_unstable();
         self.worst.sort_unstable();
         let draws = self.best.len() as u32;
-        let left_out = super::bootstrap::rank(draws, tail).max(1);
+        let left_out = super::bootstrap::left_out(draws, tail).max(1);
         let best = *self.best.get(left_out as usize - 1)?;
         let worst = *self.worst.get((draws - left_out) as usize)?;
         Some(RankRange { best, worst: worst.max(best) })
