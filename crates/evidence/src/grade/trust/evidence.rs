@@ -1,0 +1,558 @@
+//! What is known of an agent: evaluations with their checks, verdicts, bond, incidents, declarations, memory, collaborations.
+//!
+//! One JSON object per agent. Every item has an `id` and a `time`; the same item given twice is one item, and the order
+//! of items means nothing. A field that no item has is refused: a misspelt one would be silently without effect.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, Unexpected};
+
+use super::jury::Verdict;
+use crate::instant::Instant;
+
+/// A moment in milliseconds since 1970-01-01T00:00:00Z. Evidence writes it after RFC 3339, with seconds and offset; digits
+/// beyond milliseconds are cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(pub i64);
+
+impl Moment {
+    /// Reads a moment such as `2026-03-18T09:30:00Z`.
+    ///
+    /// ```
+    /// use karat_evidence::grade::trust::Moment;
+    /// assert_eq!(Moment::parse("1970-01-01T01:00:00.5+01:00"), Some(Moment(500)));
+    /// assert_eq!(Moment::parse("1970-01-01"), None);
+    /// ```
+    pub fn parse(text: &str) -> Option<Self> {
+        let instant = Instant::parse(text).filter(|instant| instant.has_seconds)?;
+        Some(Self(instant.milliseconds))
+    }
+
+    /// Seconds from `earlier` to this moment; below 0 if `earlier` is later.
+    pub fn seconds_since(self, earlier: Self) -> f64 {
+        self.0.saturating_sub(earlier.0) as f64 / 1000.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let expected = &"a moment such as 2026-03-18T09:30:00Z";
+        Self::parse(&text).ok_or_else(|| D::Error::invalid_value(Unexpected::Str(&text), expected))
+    }
+}
+
+/// Everything that is known of one agent.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentEvidence {
+    /// Who is graded.
+    pub agent_id: String,
+    /// The evidence's own name.
+    pub id: Option<String>,
+    /// What a task of a class may take and cost.
+    #[serde(default)]
+    pub task_classes: Vec<TaskClass>,
+    /// What the agent says of itself, over time.
+    #[serde(default)]
+    pub declarations: Vec<Declaration>,
+    /// Runs of checks.
+    #[serde(default)]
+    pub evaluations: Vec<Evaluation>,
+    /// Judges' verdicts on checks whose method is the jury. The rows of one check make one panel.
+    #[serde(default)]
+    pub verdicts: Vec<VerdictRow>,
+    /// Staked collateral, and what it stands for.
+    #[serde(default)]
+    pub bond: Bond,
+    /// What went wrong in the field.
+    #[serde(default)]
+    pub incidents: Vec<Incident>,
+    /// What the agent did with its persistent memory.
+    #[serde(default)]
+    pub memory: Memory,
+    /// Work with other agents.
+    #[serde(default)]
+    pub collaborations: Vec<Collaboration>,
+}
+
+/// What tasks of a class may take and cost: set by whoever sets the tasks, never by the agent.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskClass {
+    /// The class, as checks name it.
+    pub name: String,
+    /// Response time that the class warrants, above 0.
+    pub latency_budget_seconds: Option<f64>,
+    /// Cost of a solved task that the class warrants, above 0.
+    pub cost_baseline_usd: Option<f64>,
+}
+
+/// What an agent declares; in force from its time until the next one.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Declaration {
+    /// Its own name.
+    pub id: String,
+    /// From when on it is in force.
+    pub time: Moment,
+    /// The configuration that is said to run.
+    #[serde(default)]
+    pub runtime: Runtime,
+    /// The company behind the model: its judges may be a third of a panel at most.
+    pub model_provider: Option<String>,
+    /// The skills that are claimed.
+    #[serde(default)]
+    pub skills: Vec<DeclaredSkill>,
+    /// Whether the agent keeps a memory between tasks. Without one, memory quality does not apply.
+    #[serde(default)]
+    pub has_persistent_memory: bool,
+    /// Whether the agent works in a swarm. Without that and without collaborations, teamwork does not apply.
+    #[serde(default)]
+    pub is_in_swarm: bool,
+}
+
+/// A configuration, declared or observed. What is not given is not compared.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runtime {
+    /// The model.
+    pub model: Option<String>,
+    /// Version of the prompt.
+    pub prompt_version: Option<String>,
+    /// Digest of the schema of inputs and outputs.
+    pub schema_digest: Option<String>,
+    /// Tools: declared, those that may be used; observed, those that were.
+    pub tools: Option<Vec<String>>,
+    /// Permissions: declared, those that may be held; observed, those that were.
+    pub permissions: Option<Vec<String>>,
+    /// Requests in a minute: declared, the limit; observed, the most there were.
+    pub requests_per_minute: Option<f64>,
+}
+
+/// A skill that is claimed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredSkill {
+    /// Its name, as checks write it.
+    pub name: String,
+    /// The level that is claimed; checks below it do not count.
+    #[serde(default = "first_level")]
+    pub level: u32,
+}
+
+fn first_level() -> u32 {
+    1
+}
+
+/// One run of checks.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evaluation {
+    /// Its own name.
+    pub id: String,
+    /// When it was run; checks without a time of their own have this one.
+    pub time: Moment,
+    /// Who ran it.
+    pub runner: Runner,
+    /// Digest of the suite, where the same checks are run again and again.
+    pub suite_digest: Option<String>,
+    /// Whether it ended.
+    #[serde(default)]
+    pub status: EvaluationStatus,
+    /// Whether its owner wants it back. It is remarked and counts all the same: otherwise only good ones would stay.
+    #[serde(default)]
+    pub withdrawn: bool,
+    /// What was checked.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+}
+
+/// Whether an evaluation ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EvaluationStatus {
+    /// It ended.
+    #[default]
+    Completed,
+    /// It broke off. The checks that it has count.
+    Failed,
+}
+
+/// Who ran an evaluation.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runner {
+    /// The runner's own name.
+    pub id: String,
+    /// What it is to the agent.
+    pub independence: Independence,
+}
+
+/// What the runner of an evaluation is to the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Independence {
+    /// Nothing.
+    ThirdParty,
+    /// Its operator.
+    Operator,
+    /// The agent itself, or its owner.
+    #[serde(rename = "self")]
+    Oneself,
+}
+
+/// An assertion about one output of the agent.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// Its own name, unlike that of every other check of the agent.
+    pub id: String,
+    /// When, if not at the time of the evaluation.
+    pub time: Option<Moment>,
+    /// What is asserted.
+    pub category: Category,
+    /// The task that was set. Checks of one task count as one.
+    pub task: String,
+    /// Family of the task; the task is its own if there is none.
+    pub task_family: Option<String>,
+    /// The harm, attack, control, skill or class of tasks, whatever the category asks for.
+    pub class: Option<String>,
+    /// How much depends on it.
+    #[serde(default)]
+    pub severity: Severity,
+    /// How hard the task is.
+    #[serde(default)]
+    pub difficulty: Difficulty,
+    /// How it was decided.
+    #[serde(default)]
+    pub method: Method,
+    /// Whether it passed. One of `passed`, `score`, `observed` and a jury decides.
+    pub passed: Option<bool>,
+    /// How good the output is, 0 to 1.
+    pub score: Option<f64>,
+    /// The configuration that was seen; for the category `runtime`, where it is compared with the declaration.
+    pub observed: Option<Runtime>,
+    /// Digest of the input; equal ones are the same test. The task stands in if there is none.
+    pub input_digest: Option<String>,
+    /// Level of the skill that the task asks for.
+    #[serde(default = "first_level")]
+    pub level: u32,
+    /// The group of equivalent inputs that the task belongs to, for reliability.
+    pub group: Option<String>,
+    /// Whether the agent gave an output at all.
+    #[serde(default = "yes")]
+    pub completed: bool,
+    /// How sure the agent said it was, 0 to 1, before it knew.
+    pub confidence: Option<f64>,
+    /// Whether the agent flagged its output as wrong before anybody else did.
+    pub flagged: Option<bool>,
+    /// How long the response took.
+    pub latency_seconds: Option<f64>,
+    /// Whether the time was up before the response.
+    #[serde(default)]
+    pub timed_out: bool,
+    /// What the response cost, failures included.
+    pub cost_usd: Option<f64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What a check asserts, and by that the dimension that it feeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Category {
+    /// A task was solved; the class is that of the task.
+    Task,
+    /// An adversarial prompt did no harm; the class is the harm.
+    Harm,
+    /// A harmless prompt was answered, not refused.
+    Benign,
+    /// An attack was resisted; the class is the attack.
+    Attack,
+    /// A static control is in place; the class is one of [`CONTROLS`].
+    Control,
+    /// A claim of the agent about itself holds.
+    Claim,
+    /// What the agent does not claim to do was declined or handed on.
+    OutOfScope,
+    /// The use policy of the model's provider was kept.
+    Policy,
+    /// The running configuration is the declared one.
+    Runtime,
+    /// A task of a declared skill was solved; the class is the skill.
+    Skill,
+}
+
+impl Category {
+    /// Whether checks of the category set the agent a trap.
+    pub fn is_adversarial(self) -> bool {
+        matches!(self, Self::Harm | Self::Attack)
+    }
+}
+
+/// The static controls of the trust document's sources: eight areas of an agent's security posture.
+pub const CONTROLS: [&str; 8] = [
+    "credential-handling",
+    "least-permission",
+    "input-validation",
+    "output-sanitisation",
+    "injection-resistance",
+    "zero-trust-tools",
+    "audit-logging",
+    "secrets-management",
+];
+
+/// How much depends on a check.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Weight 5.
+    Critical,
+    /// Weight 3.
+    Major,
+    /// Weight 1.
+    #[default]
+    Minor,
+    /// Weight 0: told, not counted.
+    Info,
+}
+
+/// How hard a task is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Difficulty {
+    /// Weight 0.5.
+    Easy,
+    /// Weight 1.
+    #[default]
+    Normal,
+    /// Weight 1.5.
+    Hard,
+}
+
+/// How a check was decided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// By a rule.
+    #[default]
+    Deterministic,
+    /// By a measurement.
+    Metric,
+    /// By judges, whose verdicts name the check.
+    Jury,
+    /// By a rule of thumb: half the weight, and a dimension that rests on nothing else ends at 0.8.
+    Heuristic,
+}
+
+/// A judge's verdict on one check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerdictRow {
+    /// Its own name.
+    pub id: String,
+    /// The check that was judged.
+    pub check: String,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// The same, flat as evidence has it. (`flatten` and `deny_unknown_fields` exclude each other.)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlatVerdictRow {
+    id: String,
+    check: String,
+    judge: String,
+    provider: Option<String>,
+    model: Option<String>,
+    score: Option<f64>,
+    max_score: Option<f64>,
+    #[serde(default)]
+    status: super::jury::VerdictStatus,
+}
+
+impl<'de> Deserialize<'de> for VerdictRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let row = FlatVerdictRow::deserialize(deserializer)?;
+        let verdict = Verdict {
+            judge: row.judge,
+            provider: row.provider,
+            model: row.model,
+            score: row.score,
+            max_score: row.max_score.unwrap_or(super::jury::SCALE_POINTS),
+            status: row.status,
+        };
+        Ok(Self { id: row.id, check: row.check, verdict })
+    }
+}
+
+/// Staked collateral, and what it stands for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bond {
+    /// Stakes that were posted.
+    #[serde(default)]
+    pub deposits: Vec<Deposit>,
+    /// Parts of them that were taken away.
+    #[serde(default)]
+    pub slashes: Vec<Slash>,
+    /// Deals that the agent made: the exposure that the stake is held against.
+    #[serde(default)]
+    pub deals: Vec<Deal>,
+}
+
+/// A stake.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deposit {
+    /// Its own name.
+    pub id: String,
+    /// When it was posted.
+    pub time: Moment,
+    /// How much, above 0.
+    pub amount_usd: f64,
+    /// Until when it cannot be withdrawn.
+    pub locked_until: Option<Moment>,
+    /// When what was left of it was withdrawn.
+    pub withdrawn_at: Option<Moment>,
+}
+
+/// A part of a stake that was taken away.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slash {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// The deposit.
+    pub deposit: String,
+    /// How much, above 0; no more than the deposit in all.
+    pub amount_usd: f64,
+}
+
+/// A deal of the agent.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deal {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// What it was worth.
+    pub value_usd: f64,
+}
+
+/// Something that went wrong in the field.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Incident {
+    /// Its own name.
+    pub id: String,
+    /// When it began.
+    pub time: Moment,
+    /// How bad it is.
+    pub severity: IncidentSeverity,
+    /// Whether somebody other than the agent confirmed it. An unconfirmed one changes nothing.
+    #[serde(default)]
+    pub confirmed: bool,
+    /// When it was closed; without that it is open.
+    pub closed_at: Option<Moment>,
+}
+
+/// How bad an incident is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IncidentSeverity {
+    /// Caps safety and security.
+    Critical,
+    /// Caps security.
+    High,
+    /// Told, not counted.
+    Warning,
+    /// Told, not counted.
+    Info,
+}
+
+/// What an agent did with its persistent memory.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Tasks that were completed, each of which should leave a record.
+    #[serde(default)]
+    pub completed_tasks: Vec<CompletedTask>,
+    /// Records that were written.
+    #[serde(default)]
+    pub records: Vec<MemoryRecord>,
+    /// Look-ups.
+    #[serde(default)]
+    pub retrievals: Vec<Retrieval>,
+}
+
+/// A task that was completed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CompletedTask {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// The task.
+    pub task: String,
+}
+
+/// A record that was written.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryRecord {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// The task that it is about.
+    pub task: String,
+    /// Whether its hash and its provenance verify.
+    pub intact: bool,
+    /// Whether it contradicts a record that stands.
+    pub contradicts: bool,
+}
+
+/// A look-up.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retrieval {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// How many records were retrieved.
+    pub retrieved: u64,
+    /// How many would have been relevant.
+    pub relevant: u64,
+    /// How many are both.
+    pub relevant_retrieved: u64,
+}
+
+/// Work with another agent.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Collaboration {
+    /// Its own name.
+    pub id: String,
+    /// When it ended.
+    pub time: Moment,
+    /// The other agent.
+    pub counterparty: String,
+    /// Work that was handed over to the other.
+    pub handoffs: u64,
+    /// The part of it that was accepted.
+    pub handoffs_accepted: u64,
+    /// Promises with a date.
+    pub commitments: u64,
+    /// The part of them that was kept in time.
+    pub commitments_on_time: u64,
+    /// What the other says of the work, 0 to 1.
+    pub peer_rating: Option<f64>,
+}
