@@ -26,3 +26,6 @@ mod tasks;
 pub use evidence::*;
 pub use grade::*;
 pub use options::{Minimum, Options};
+
+#[cfg(test)]
+mod tests;

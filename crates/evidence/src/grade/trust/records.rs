@@ -122,7 +122,8 @@ pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
         records.into_iter().filter(|it| is_used(it.time) || tasks.contains(it.task.as_str())).collect();
     let retrievals: Vec<_> = retrievals.into_iter().filter(|it| is_used(it.time)).collect();
 
-    let total = |count: fn(&Retrieval) -> u64| retrievals.iter().map(|it| count(it)).fold(0, u64::saturating_add);
+    let total =
+        |count: fn(&Retrieval) -> u64| retrievals.iter().map(|it| count(it)).fold(0, u64::saturating_add);
     let (found, relevant, both) =
         (total(|it| it.retrieved), total(|it| it.relevant), total(|it| it.relevant_retrieved));
     let mut seen = json!({
@@ -163,7 +164,8 @@ pub(super) fn teamwork(agent: &mut Agent<'_>) -> Graded {
     let need = Need { units: minimum.collaborations.max(1), items_per_unit: 1, name: "collaborations" };
     let used = select(agent, &all, |it| it.time, |it| it.id.as_str(), need)?;
     let others: BTreeSet<&str> = used.items.iter().map(|it| it.counterparty.as_str()).collect();
-    let total = |count: fn(&Collaboration) -> u64| used.items.iter().map(|it| count(it)).fold(0, u64::saturating_add);
+    let total =
+        |count: fn(&Collaboration) -> u64| used.items.iter().map(|it| count(it)).fold(0, u64::saturating_add);
     let (handoffs, accepted) = (total(|it| it.handoffs), total(|it| it.handoffs_accepted));
     let (commitments, on_time) = (total(|it| it.commitments), total(|it| it.commitments_on_time));
     let ratings: Vec<f64> = used.items.iter().filter_map(|it| it.peer_rating).collect();
