@@ -13,7 +13,7 @@ const VECTORS: [&str; 4] =
     ["vectors/workflow.jsonl", "vectors/arena.jsonl", "vectors/trace.jsonl", "vectors/trust.jsonl"];
 
 /// The functions that the engine has.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     "workflow.score",
     "dims",
     "dims.custom_key",
@@ -27,6 +27,7 @@ const KNOWN: [&str; 13] = [
     "effective_weights",
     "composite_covered",
     "to_thousand",
+    "jury_trim_median",
 ];
 
 /// The published cases, line by line.

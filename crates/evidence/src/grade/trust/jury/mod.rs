@@ -306,13 +306,7 @@ pub(super) fn aggregate<V: Borrow<Verdict>>(
     let mut excluded = Vec::new();
     for verdict in verdicts.iter().map(Borrow::borrow) {
         let points = match (verdict.status, verdict.score) {
-            (VerdictStatus::Valid, Some(score)) => {
-                if verdict.max_score == SCALE_POINTS {
-                    score
-                } else {
-                    score / verdict.max_score * SCALE_POINTS
-                }
-            }
+            (VerdictStatus::Valid, Some(score)) => score / verdict.max_score * SCALE_POINTS,
             (status, _) => {
                 excluded.push((verdict.judge.clone(), status));
                 continue;
