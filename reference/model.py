@@ -607,13 +607,21 @@ def score_item(card, given, override=None):
 
 
 def read_json(line):
-    """JSON with its decimals kept as they are written."""
+    """JSON with its decimals kept as they are written, and no key of an object twice."""
 
     def refuse(constant):
         raise Refused(f"`{constant}` is not a number")
 
+    def members(pairs):
+        found = {}
+        for key, value in pairs:
+            if key in found:
+                raise Refused(f"the key `{key}` stands twice")
+            found[key] = value
+        return found
+
     try:
-        return json.loads(line, parse_float=Decimal, parse_constant=refuse)
+        return json.loads(line, parse_float=Decimal, parse_constant=refuse, object_pairs_hook=members)
     except json.JSONDecodeError as error:
         raise Refused(f"not JSON: {error}") from error
 

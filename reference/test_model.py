@@ -19,7 +19,7 @@ from card import build_card, decimal_text
 from formula import (
     EVERYTHING, FAILED, MISSING, UNDECIDED, Interval, Possible, Refused, evaluate, evaluate_interval, parse, point,
 )  # fmt: skip
-from model import read_json, score_item, to_json
+from model import read_json, score_item, score_line, to_json
 
 HEAD = 'schema = "karat/scorecard/1"\nid = "test"\nversion = "1.0.0"\ntitle = "Test"\n'
 
@@ -518,6 +518,11 @@ class Lines(unittest.TestCase):
         self.assertEqual(decimal_text(Fraction(1000)), "1000")
         with self.assertRaises(Refused):
             read_json('{"a":NaN}')
+
+    def test_a_key_that_stands_twice_is_refused(self):
+        line = '{"facts":{"accuracy":1},"override":{"accuracy":0.1,"safety":0.1,"accuracy":0.2}}'
+        self.assertEqual(score_line(card_of(TRUST), line), {"refused": "the key `accuracy` stands twice"})
+        self.assertIn("override", score_line(card_of(TRUST), line.replace(',"accuracy":0.2', "")))
 
 
 class Vectors(unittest.TestCase):

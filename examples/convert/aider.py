@@ -4,10 +4,9 @@ The files are a YAML list of flat records (`- key: value`, then `  key: value`).
 not of that form it refuses.
 """
 
-import json
 import re
-import sys
-from pathlib import Path
+
+from lines import main
 
 LINE = re.compile(r"^(- |  )([A-Za-z_]\w*):(?: (.*))?$")
 NUMBER = re.compile(r"^-?\d+(\.\d+)?$")
@@ -19,10 +18,10 @@ FACTS = (
 )
 
 
-def records(text):
+def records(path):
     """The records of a file, values as text; raises ValueError with the line that is not of the known form."""
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         match = LINE.match(line.rstrip())
@@ -34,7 +33,7 @@ def records(text):
     return found
 
 
-def facts(record):
+def facts(record, _path):
     """The facts of a run. What the file does not state is left out: missing is not 0."""
     run = {"id": record["dirname"], "subject": f"{record['model']} ({record['edit_format']})"}
     for name in FACTS:
@@ -44,22 +43,5 @@ def facts(record):
     return run
 
 
-def main(paths):
-    if not paths:
-        sys.exit("usage: python3 aider.py FILE.yml... > runs.jsonl")
-    refused = False
-    for path in map(Path, paths):
-        try:
-            for record in records(path.read_text(encoding="utf-8")):
-                print(json.dumps(facts(record), ensure_ascii=False))
-        except KeyError as error:
-            print(f"{path}: a record has no {error}", file=sys.stderr)
-            refused = True
-        except (OSError, ValueError) as error:
-            print(f"{path}: {error}", file=sys.stderr)
-            refused = True
-    sys.exit(1 if refused else 0)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main("aider.py FILE.yml... > runs.jsonl", records, facts)

@@ -1,9 +1,8 @@
 """Turns SWE-agent trajectories (`.traj`) into reasoning traces, one JSON line each. The mapping is in README.md."""
 
 import json
-import sys
-from pathlib import Path
 
+from lines import main
 from reasoning_trace import Steps, reasoning_trace
 
 # What a command prints when it did not do what was asked. A crash that the agent provokes on purpose looks the same,
@@ -32,10 +31,15 @@ def objective(history):
     return ""
 
 
-def convert(path):
+def records(path):
+    """The one trajectory of a file."""
     log = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(log, dict) or "trajectory" not in log:
         raise ValueError("no `trajectory` at the top: not a SWE-agent trajectory")
+    return [log]
+
+
+def convert(log, path):
     steps = Steps()
     for turn in log["trajectory"]:
         steps.thought(turn.get("thought"))
@@ -59,18 +63,5 @@ def convert(path):
     )
 
 
-def main(paths):
-    if not paths:
-        sys.exit("usage: python3 swe_agent.py FILE.traj... > traces.jsonl")
-    refused = False
-    for path in map(Path, paths):
-        try:
-            print(json.dumps(convert(path), ensure_ascii=False))
-        except (OSError, ValueError) as error:
-            print(f"{path}: {error}", file=sys.stderr)
-            refused = True
-    sys.exit(1 if refused else 0)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main("swe_agent.py FILE.traj... > traces.jsonl", records, convert)

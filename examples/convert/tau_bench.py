@@ -2,9 +2,8 @@
 
 import json
 import re
-import sys
-from pathlib import Path
 
+from lines import main
 from reasoning_trace import Steps, reasoning_trace
 
 # The policy in the first message states the moment in which the task plays.
@@ -20,8 +19,16 @@ def created_at(messages):
     return None
 
 
-def convert(record, agent):
-    messages = record["traj"]
+def records(path):
+    """The results of a file, one per attempt at a task."""
+    results = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(results, list):
+        raise ValueError("no list of results at the top: not a file of tau-bench")
+    return results
+
+
+def convert(record, path):
+    agent, messages = path.stem, record["traj"]
     steps = Steps()
     for message in messages:
         content = message.get("content")
@@ -50,23 +57,5 @@ def convert(record, agent):
     )
 
 
-def main(paths):
-    if not paths:
-        sys.exit("usage: python3 tau_bench.py FILE.json... > traces.jsonl")
-    refused = False
-    for path in map(Path, paths):
-        try:
-            for place, record in enumerate(json.loads(path.read_text(encoding="utf-8"))):
-                try:
-                    print(json.dumps(convert(record, path.stem), ensure_ascii=False))
-                except (AttributeError, KeyError, TypeError, ValueError) as error:
-                    print(f"{path}: record {place}: {type(error).__name__}: {error}", file=sys.stderr)
-                    refused = True
-        except (OSError, ValueError) as error:
-            print(f"{path}: {error}", file=sys.stderr)
-            refused = True
-    sys.exit(1 if refused else 0)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main("tau_bench.py FILE.json... > traces.jsonl", records, convert)

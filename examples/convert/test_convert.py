@@ -1,6 +1,8 @@
 """Tests of the converters: python3 -m unittest, in this folder."""
 
 import json
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -17,10 +19,7 @@ def kinds(trace):
 class SweAgent(unittest.TestCase):
     def convert(self, turns, exit_status="submitted"):
         log = {"trajectory": turns, "history": [{"role": "user", "content": "Mend it"}], "info": {"exit_status": exit_status}}
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "a.traj")
-            path.write_text(json.dumps(log), encoding="utf-8")
-            return swe_agent.convert(path)
+        return swe_agent.convert(log, Path("a.traj"))
 
     def test_same_tool_after_its_failure_is_a_recovery(self):
         failed = {"thought": "t", "action": "edit 1:1", "observation": "Your proposed edit has introduced new syntax error(s)."}
@@ -47,7 +46,7 @@ class TauBench(unittest.TestCase):
             {"role": "assistant", "content": "Another one", "tool_calls": [call]}, {"role": "tool", "content": "{}"},
         ]
         record = {"task_id": 4, "trial": 1, "reward": reward, "info": {"task": {"instruction": "Book"}}, "traj": traj}
-        return tau_bench.convert(record, "airline")
+        return tau_bench.convert(record, Path("airline.json"))
 
     def test_steps(self):
         trace = self.convert("", 1.0)
@@ -66,13 +65,46 @@ class TauBench(unittest.TestCase):
 
 
 class Aider(unittest.TestCase):
+    def records(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "board.yml")
+            path.write_text(text, encoding="utf-8")
+            return aider.records(path)
+
     def test_a_fact_that_is_not_stated_is_left_out(self):
-        found = aider.records("- dirname: a\n  model: m\n  edit_format: diff\n  pass_rate_1: 49.4\n  total_cost: 0.0000\n")
-        self.assertEqual(aider.facts(found[0]), {"id": "a", "subject": "m (diff)", "pass_rate_1": 49.4, "total_cost": 0})
+        found = self.records("- dirname: a\n  model: m\n  edit_format: diff\n  pass_rate_1: 49.4\n  total_cost: 0.0000\n")
+        facts = aider.facts(found[0], Path("board.yml"))
+        self.assertEqual(facts, {"id": "a", "subject": "m (diff)", "pass_rate_1": 49.4, "total_cost": 0})
 
     def test_nested_yaml_is_refused_with_its_line(self):
         with self.assertRaisesRegex(ValueError, "line 2"):
-            aider.records("- dirname: a\n    deep: 1\n")
+            self.records("- dirname: a\n    deep: 1\n")
+
+
+class Programs(unittest.TestCase):
+    def run_on(self, program, *files):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder, str(place)) for place in range(len(files))]
+            for path, text in zip(paths, files):
+                path.write_text(text, encoding="utf-8")
+            done = subprocess.run([sys.executable, program, *paths], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+    def test_what_cannot_be_read_is_named_and_the_rest_goes_on(self):
+        good = "- dirname: a\n  model: m\n  edit_format: diff\n"
+        status, lines, complaints = self.run_on("aider.py", "- dirname: b\n" + good, "no record", good)
+        self.assertEqual((status, [json.loads(line)["id"] for line in lines]), (1, ["a", "a"]))
+        self.assertRegex(complaints[0], "0: record 0: KeyError: 'model'$")
+        self.assertRegex(complaints[1], "1: line 1: `no record` is not")
+        for program, other in [("swe_agent.py", "[]"), ("tau_bench.py", "{"), ("tau_bench.py", "null"), ("tau_bench.py", "[1]")]:
+            status, lines, complaints = self.run_on(program, other)
+            self.assertEqual((status, lines, len(complaints)), (1, [], 1), complaints)
+
+    def test_no_file_is_a_wrong_use(self):
+        for program in ("aider.py", "swe_agent.py", "tau_bench.py"):
+            status, lines, complaints = self.run_on(program)
+            self.assertEqual((status, lines), (1, []))
+            self.assertRegex(complaints[0], f"^usage: python3 {program} FILE")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,15 @@ use crate::output::Color;
     propagate_version = false
 )]
 pub struct Cli {
-    /// When to use colour
-    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
+    /// Colour: auto, always or never
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        value_name = "WHEN",
+        hide_possible_values = true
+    )]
     pub color: Color,
     /// Use the instruction path that every processor has
     #[arg(long, global = true, hide = true)]
@@ -34,7 +41,7 @@ pub struct Cli {
 pub enum Verb {
     /// Score evidence: one record per item
     Score(ScoreArgs),
-    /// Say why a score is what it is, and check a record against its own facts
+    /// Say why a score is what it is, and verify records
     Explain(ExplainArgs),
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
@@ -64,16 +71,16 @@ pub struct ScoreArgs {
     /// The moment of the verdict, as 2026-01-31T12:00:00Z; goes into the records
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub as_of: Option<String>,
-    /// Fail when a published score is below this many points
+    /// Fail when a published score is below POINTS
     #[arg(long, value_name = "POINTS", value_parser = points, allow_negative_numbers = true)]
     pub fail_under: Option<Decimal>,
-    /// One canonical JSON record per line (the default in a pipe)
+    /// JSON, one record per line (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,
     /// A table (the default on a terminal)
     #[arg(long)]
     pub table: bool,
-    /// Score the good items and list the bad ones at the end
+    /// Score the good items, then list the bad ones
     #[arg(long)]
     pub keep_going: bool,
     /// No progress bar
@@ -90,12 +97,15 @@ pub struct ScoreArgs {
     after_help = "Examples:\n  karat explain -c log-forensics examples/arena/documented-823.json\n  karat explain -c trust examples/trust/coverage.jsonl -s agent-all-sixteen\n  karat score -c workflow examples/workflow/closed-gate.json | karat explain"
 )]
 pub struct ExplainArgs {
-    /// A record, or evidence to score first; `-` reads standard input
+    /// A record, or evidence to score first; `-` is standard input
     #[arg(value_name = "RECORD|EVIDENCE", default_value = "-")]
     pub file: String,
     /// The scorecard: a released id or a file; a record names its own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
+    /// Compare the record with this, its evidence
+    #[arg(long, value_name = "FILE")]
+    pub evidence: Option<String>,
     /// Which subject, where the file has several
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
@@ -113,15 +123,16 @@ pub struct ExplainArgs {
 /// Cases to answer.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A case is one line {\"id\", \"fn\", \"input\", \"expected\"}; numbers may be off by 2e-9,
-or by its \"tolerance\". The status is 1 when a case failed or a line holds none.
-What was refused or is unknown did not pass: it is counted on its own.
+A case is one line {\"id\", \"fn\", \"input\", \"expected\"}. Numbers may be off by
+2e-9, or by its \"tolerance\". What was refused or is unknown did not pass: it is
+counted on its own. The status is 1 when a case failed, a line holds none, or no
+case passed.
 
 Examples:
   karat conform vectors/trust.jsonl
   karat conform --emit vectors/workflow.jsonl")]
 pub struct ConformArgs {
-    /// Compare nothing: print {"id", "fn", "output" or "refused"} for each case
+    /// Print {"id", "fn", "output" or "refused"}, compare nothing
     #[arg(long, conflicts_with_all = ["json", "table"])]
     pub emit: bool,
     /// One JSON object (the default in a pipe)
@@ -142,11 +153,11 @@ pub enum CardVerb {
     List(ListArgs),
     /// Show a scorecard in full
     Show(ShowArgs),
-    /// Check scorecard files: everything that is wrong or a trap, and how to mend it
+    /// Say everything that is wrong with scorecards or a trap in them
     Check(CheckArgs),
     /// Write a commented scorecard to start from
     New(NewArgs),
-    /// Score the same evidence under two scorecards and say who moves, and why
+    /// Score evidence under two scorecards and say who moves, and why
     Diff(DiffArgs),
 }
 
@@ -191,8 +202,7 @@ pub struct CheckArgs {
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
     pub id: String,
-    /// The kind of evidence that it reads: facts, workflow-run, match,
-    /// reasoning-trace or agent-dimensions
+    /// What it reads: facts, workflow-run, match, reasoning-trace or agent-dimensions
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
     /// The file to write; standard output if not given
@@ -216,7 +226,7 @@ pub struct DiffArgs {
     /// The field of an item that says who is scored
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
-    /// How many of the largest movers to show
+    /// How many movers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
     /// One JSON object

@@ -67,7 +67,7 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
         || wanted.ends_with(".toml")
         || Path::new(wanted).exists();
     if is_path {
-        let text = input::read_text(wanted, "a scorecard")?;
+        let text = input::read_text(wanted, "a scorecard", Exit::CardRefused)?;
         if text.trim_start().starts_with('{') {
             let message = format!("`{wanted}` is JSON, and a scorecard is a TOML file");
             return Err(Failure::with_exit(Exit::CardRefused, message)

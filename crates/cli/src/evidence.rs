@@ -105,7 +105,7 @@ impl Files {
 }
 
 /// A stream has no name that could end in `.csv`. For facts, what does not begin as JSON does, but with one of their names, is
-/// the header of a table.
+/// the header of a table, whatever separates its columns: the source of rows says which must.
 fn layout_of_stream(input: &mut impl BufRead, wanted: &Wanted) -> io::Result<Layout> {
     if wanted.kind != Kind::Facts {
         return Ok(Layout::Auto);
@@ -117,7 +117,8 @@ fn layout_of_stream(input: &mut impl BufRead, wanted: &Wanted) -> io::Result<Lay
         let cell = cell.trim().trim_matches('"');
         cell == "subject" || wanted.facts.iter().any(|(name, _)| name == cell)
     };
-    let is_table = !header.trim_start().starts_with(['{', '[']) && header.split(',').any(is_name);
+    let is_table =
+        !header.trim_start().starts_with(['{', '[']) && header.split([',', ';', '\t', '|']).any(is_name);
     Ok(if is_table { Layout::Csv } else { Layout::Auto })
 }
 

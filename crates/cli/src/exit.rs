@@ -17,7 +17,7 @@ pub enum Exit {
     Inconclusive = 12,
     /// A scorecard was refused.
     CardRefused = 13,
-    /// A record is not what its own facts give.
+    /// A record is not what its own facts give, or not what its evidence gives.
     VerificationFailed = 14,
 }
 
@@ -31,7 +31,7 @@ Exit status:
   11  a gate of the scorecard held (under --fail-under)
   12  there is no score to compare (under --fail-under)
   13  a scorecard was refused
-  14  a record is not what its own facts give";
+  14  a record is not what its facts or its evidence give";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

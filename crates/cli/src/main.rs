@@ -9,6 +9,7 @@ mod exit;
 mod explanation;
 mod failure;
 mod input;
+mod origin;
 mod output;
 mod progress;
 mod render;

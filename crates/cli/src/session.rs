@@ -84,13 +84,13 @@ impl<'s> Session<'s> {
         let kind = self.reader.kind();
         let evidence = self.reader.read(bytes?).map_err(|problems| {
             let foreign = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count() > 1;
-            let help = foreign.then(|| {
-                format!(
-                    "`{}` reads evidence of kind `{}`: is this of that kind?",
-                    self.scorer.card().name(),
-                    kind.name()
-                )
-            });
+            let nameless = kind == Kind::Facts && problems.iter().any(|it| it.found.starts_with("no name"));
+            let help = if foreign {
+                let (name, kind) = (self.scorer.card().name(), kind.name());
+                Some(format!("`{name}` reads evidence of kind `{kind}`: is this of that kind?"))
+            } else {
+                nameless.then(|| String::from("to take another field for the subject: --subject-field FIELD"))
+            };
             let problems = if place.is_row { problems.without_columns() } else { problems };
             let problems = problems
                 .starting_at(place.line.unwrap_or(1))

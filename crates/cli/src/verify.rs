@@ -1,21 +1,26 @@
-//! Reading a record back: its facts, to recompute it, and what differs when the bytes do.
+//! Reading a record back: its facts, to recompute it, and what differs from that or from its evidence.
 
 use std::fmt;
 
 use karat_core::facts::{Digest, Fact};
-use karat_core::number::Decimal;
+use karat_core::number::{Decimal, DecimalError};
+use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 
 use crate::args::is_moment;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::text::clean;
+use crate::render::text::{clean, list};
 
 /// Most differences that are listed.
 const LISTED: usize = 20;
+/// What the schema of every record begins with, and the one version of it that is read here.
+const RECORD: &str = "karat/record/";
+const VERSION: &str = "1";
 
 /// The text of a record, and what it says.
 #[derive(Debug)]
@@ -26,11 +31,22 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The record in `text`, if it is one: JSON with `"schema": "karat/record/1"`.
-    pub fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let is_record = value.get("schema")?.as_str()? == "karat/record/1";
-        is_record.then(|| Self { text: text.trim_end_matches(['\n', '\r']).to_owned(), value })
+    /// The record in `text`, if it is one: JSON with `"schema": "karat/record/1"`. Fails for a record of another version.
+    pub fn parse(text: &str) -> Result<Option<Self>, Failure> {
+        let Ok(value) = serde_json::from_str::<Value>(text) else { return Ok(None) };
+        let schema = value.get("schema").and_then(Value::as_str);
+        match schema.and_then(|schema| schema.strip_prefix(RECORD)) {
+            None => Ok(None),
+            Some(VERSION) => Ok(Some(Self { text: text.trim_end_matches(['\n', '\r']).to_owned(), value })),
+            Some(version) => {
+                let version = clean(version);
+                let message =
+                    format!("this is a record of the schema `{RECORD}{version}`, which is not known here");
+                Err(Failure::new(message)
+                    .help(format!("karat {ENGINE_VERSION} knows `{RECORD}{VERSION}`"))
+                    .help("use a version of karat that knows it: `engine` in the record names its writer"))
+            }
+        }
     }
 
     /// A member by JSON pointer, as text.
@@ -103,7 +119,7 @@ impl Claim {
         }
         let mut found = Vec::new();
         match serde_json::from_slice::<Value>(recomputed) {
-            Ok(value) => compare(&self.value, &value, String::new(), &mut found),
+            Ok(value) => compare(&self.value, &value, "recomputed", String::new(), &mut found),
             Err(error) => found.push(format!("the recomputed record is not JSON: {error}")),
         }
         if found.is_empty() {
@@ -111,13 +127,48 @@ impl Claim {
                 "the values agree, the bytes do not: the record is not canonical JSON (RFC 8785) on one line any more",
             ));
         }
-        let more = found.len().saturating_sub(LISTED);
-        found.truncate(LISTED);
-        if more > 0 {
-            found.push(format!("and {more} more"));
-        }
-        Some(found)
+        Some(shortened(found))
     }
+
+    /// What differs from `scored`, the record of its evidence: a line on what is the same and what is not, then every
+    /// difference; none if subject, id, digest, facts and score agree. All else in a sound record follows from them.
+    pub fn differences_from_evidence(&self, scored: &[u8]) -> Option<Vec<String>> {
+        let scored: Value = serde_json::from_slice(scored).unwrap_or_default();
+        let (mut same, mut different, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        for (part, pointer) in PARTS {
+            let before = found.len();
+            let [claimed, given] =
+                [&self.value, &scored].map(|record| record.pointer(pointer).unwrap_or(&Value::Null));
+            compare(claimed, given, "by the evidence", path(pointer), &mut found);
+            if found.len() == before { &mut same } else { &mut different }.push(part);
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let same = if same.is_empty() { String::new() } else { format!("; the same: {}", list(&same)) };
+        let mut lines = vec![format!("different: {}{same}", list(&different))];
+        lines.extend(shortened(found));
+        Some(lines)
+    }
+}
+
+/// What of a record is compared with its evidence, and where it stands.
+const PARTS: [(&str, &str); 5] = [
+    ("subject", "/subject"),
+    ("id", "/evidence/id"),
+    ("digest", "/evidence/digest"),
+    ("facts", "/facts"),
+    ("score", "/score"),
+];
+
+/// At most so many lines as anyone reads.
+fn shortened(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(LISTED);
+    lines.truncate(LISTED);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
 }
 
 /// Weights by dimension from a JSON object: every name once, every value a decimal of at most six places.
@@ -131,26 +182,23 @@ pub fn weights(text: &str) -> Result<Vec<(String, Decimal)>, String> {
         if weights.iter().any(|(known, _)| *known == name) {
             return Err(format!("`{}` stands there twice", clean(&name)));
         }
-        let text = weight.as_number().map(ToString::to_string);
-        match text.as_deref().map(Decimal::parse) {
-            Some(Ok((decimal, true))) => weights.push((name, decimal)),
-            Some(Ok((_, false))) => {
-                return Err(format!("the weight of `{}` is {weight}: at most six decimals", clean(&name)));
+        let problem = match Decimal::parse(weight.get()) {
+            Ok((decimal, true)) => {
+                weights.push((name, decimal));
+                continue;
             }
-            _ => {
-                return Err(format!(
-                    "the weight of `{}` is {}, expected a number",
-                    clean(&name),
-                    short(&weight)
-                ));
-            }
-        }
+            Ok((_, false)) => ": at most six decimals",
+            Err(DecimalError::TooLarge) => ", which is too large",
+            Err(DecimalError::Malformed) => ", expected a number",
+        };
+        return Err(format!("the weight of `{}` is {}{problem}", clean(&name), short(&weight)));
     }
     Ok(weights)
 }
 
-/// The members of a JSON object as they stand, a repeated name included: a map would keep the last one in silence.
-struct Members(Vec<(String, Value)>);
+/// The members of a JSON object as they stand: a repeated name included, where a map would keep the last one in silence,
+/// and numbers in their own digits, as a double could not hold all of them.
+struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -204,35 +252,36 @@ fn digest(text: &str) -> Option<Digest> {
     Some(Digest(bytes))
 }
 
-/// Lists where two values differ, by path.
-fn compare(claimed: &Value, recomputed: &Value, path: String, found: &mut Vec<String>) {
-    match (claimed, recomputed) {
+/// Lists where two values differ, by path; `origin` says in messages where the other one comes from.
+fn compare(claimed: &Value, other: &Value, origin: &str, path: String, found: &mut Vec<String>) {
+    match (claimed, other) {
         (Value::Object(left), Value::Object(right)) => {
             for (name, value) in left {
                 let path = member(&path, name);
                 match right.get(name) {
-                    Some(other) => compare(value, other, path, found),
-                    None => found
-                        .push(format!("{path}: the record has {}, recomputed it is absent", short(value))),
+                    Some(other) => compare(value, other, origin, path, found),
+                    None => {
+                        let value = short(value);
+                        found.push(format!("{path}: the record has {value}, {origin} it is absent"));
+                    }
                 }
             }
             for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
-                let path = member(&path, name);
-                found.push(format!("{path}: absent from the record, recomputed it is {}", short(value)));
+                let (path, value) = (member(&path, name), short(value));
+                found.push(format!("{path}: absent from the record, {origin} it is {value}"));
             }
         }
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
             for (place, (value, other)) in left.iter().zip(right).enumerate() {
-                compare(value, other, format!("{path}[{place}]"), found);
+                compare(value, other, origin, format!("{path}[{place}]"), found);
             }
         }
         (Value::Number(left), Value::Number(right)) if left.as_f64() == right.as_f64() => {}
-        _ if claimed == recomputed => {}
-        _ => found.push(format!(
-            "{path}: the record says {}, recomputed it is {}",
-            short(claimed),
-            short(recomputed)
-        )),
+        _ if claimed == other => {}
+        _ => {
+            let (claimed, other) = (short(claimed), short(other));
+            found.push(format!("{path}: the record says {claimed}, {origin} it is {other}"));
+        }
     }
 }
 
@@ -242,12 +291,13 @@ fn member(path: &str, name: &str) -> String {
 }
 
 /// A value in few characters.
-fn short(value: &Value) -> String {
+fn short(value: &impl fmt::Display) -> String {
     const MOST: usize = 60;
     let text = value.to_string();
+    let text = clean(&text);
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
+        None => text.into_owned(),
     }
 }
 
@@ -257,8 +307,9 @@ mod tests {
 
     #[test]
     fn differences_name_their_path() {
-        let claim =
-            Claim::parse(r#"{"schema":"karat/record/1","score":{"exact":0.5},"list":[1,2]}"#).unwrap();
+        let claim = Claim::parse(r#"{"schema":"karat/record/1","score":{"exact":0.5},"list":[1,2]}"#)
+            .unwrap()
+            .unwrap();
         let same = r#"{"schema":"karat/record/1","score":{"exact":0.5},"list":[1,2]}"#;
         assert_eq!(claim.differences(same.as_bytes()), None);
         let other = r#"{"schema":"karat/record/1","score":{"exact":0.75},"list":[1,3],"band":"win"}"#;
@@ -276,9 +327,9 @@ mod tests {
 
     #[test]
     fn only_records_are_taken_for_records() {
-        assert!(Claim::parse(r#"{"schema":"karat/scorecard/1"}"#).is_none());
-        assert!(Claim::parse(r#"{"subject":"a"}"#).is_none());
-        assert!(Claim::parse("[1]").is_none());
+        for other in [r#"{"schema":"karat/scorecard/1"}"#, r#"{"subject":"a"}"#, "[1]", "{"] {
+            assert!(Claim::parse(other).unwrap().is_none(), "{other}");
+        }
     }
 
     #[test]
@@ -296,7 +347,11 @@ mod tests {
         assert_eq!(read[1], ("safety".to_owned(), Decimal::from_millionths(1)));
         for (bad, why) in [
             (r#"{"a": 0.1234567}"#, "six decimals"),
-            (r#"{"a": "0.5"}"#, "expected a number"),
+            (r#"{"a": "0.5"}"#, "the weight of `a` is \"0.5\", expected a number"),
+            (r#"{"a": 0.1, "b": 1e999}"#, "the weight of `b` is 1e999, which is too large"),
+            (r#"{"b": -1e99999999999}"#, "the weight of `b` is -1e99999999999, which is too large"),
+            (r#"{"b": 1e20}"#, "too large"),
+            (r#"{"b": [1e999]}"#, "expected a number"),
             (r#"{"a": 0.5, "a": 0.1}"#, "twice"),
             ("[0.5]", "not an object"),
             ("{\"a\": 0.5", "column 9"),

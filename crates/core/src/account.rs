@@ -33,7 +33,7 @@ impl Scorer {
         context: &Context<'a>,
         profile: Option<(usize, ProfileUse<'a>)>,
     ) -> Record<'a> {
-        let (card, places) = (&self.card, &self.plan.full.places);
+        let (card, places) = (&self.card, &self.plan.places);
         let profile_place = profile.map_or(0, |(place, _)| place);
         let raw_score = registers.value(places.score);
         let status = if state::is(raw_score, state::WITHHELD) {
@@ -93,7 +93,7 @@ impl Scorer {
 
     /// What happened to the score after the weighted parts were added up to `weighted`.
     fn course(&self, registers: &Registers, scored: bool, weighted: Option<Score>) -> Course<'_> {
-        let (card, places) = (&self.card, &self.plan.full.places);
+        let (card, places) = (&self.card, &self.plan.places);
         let mut course = Course { steps: Vec::new(), undecided: Vec::new(), gates: Vec::new() };
         let score = |units: f64| Score::from_units(units as i64);
         let step = |kind, name, before, after| {
@@ -155,7 +155,7 @@ impl Scorer {
     ) -> Vec<DimensionRecord<'a>> {
         let mut records = Vec::with_capacity(self.card.dimensions.len());
         for (at, (dimension, places)) in
-            self.card.dimensions.iter().zip(&self.plan.full.places.dimensions).enumerate()
+            self.card.dimensions.iter().zip(&self.plan.places.dimensions).enumerate()
         {
             let reading = registers.value(places.reading);
             let value = registers.value(places.value);
@@ -217,7 +217,7 @@ impl Scorer {
 
     /// The first thing a dimension needs that is not there.
     fn missing_need<'a>(&'a self, dimension: usize, registers: &Registers, item: &Item<'a>) -> Reason<'a> {
-        let places = &self.plan.full.places.dimensions;
+        let places = &self.plan.places.dimensions;
         let absent = |symbol: &Symbol| match *symbol {
             Symbol::Fact(at) => {
                 let fact = item.facts.get(at).unwrap_or(&Fact::Missing);
@@ -264,7 +264,7 @@ impl Scorer {
         published: Option<Published>,
         coverage: i64,
     ) -> Vec<Blocker<'a>> {
-        let (card, places) = (&self.card, &self.plan.full.places);
+        let (card, places) = (&self.card, &self.plan.places);
         let mut blockers = Vec::new();
         if !published.is_some_and(|published| published.reaches(tier.score)) {
             blockers.push(Blocker { condition: Condition::Score, needed: tier.score, found: published });

@@ -8,7 +8,7 @@ use crate::evaluate::Scorer;
 use crate::facts::Fact;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, Score, UNITS_PER_ONE, round};
-use crate::plan::{mean_of_point, units};
+use crate::plan::{mean_of_points, units};
 use crate::record::{Published, Record};
 use crate::scorecard::{FactType, Scorecard};
 
@@ -23,11 +23,9 @@ pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option
     if let (true, Some(published)) = (certain, record.published) {
         return Some((published, published));
     }
-    let profiles: Vec<usize> = match &card.profiles {
-        Some(profiles) if record.profile.is_some_and(|used| used.asked.is_none()) => {
-            (0..profiles.list.len()).collect()
-        }
-        _ => alloc::vec![profile],
+    let profiles = match &card.profiles {
+        Some(profiles) if record.profile.is_some_and(|used| used.asked.is_none()) => 0..profiles.list.len(),
+        _ => profile..profile + 1,
     };
     let mut item = ItemRange::new(scorer, record, profiles.len() == 1);
     let mut hull: Option<Interval> = record.score.map(|score| Interval::point(score.units() as f64));
@@ -211,13 +209,11 @@ impl<'a> ItemRange<'a> {
 
     /// Steps 4 to 6 over intervals; none where nothing applies.
     fn score(&mut self, scorer: &Scorer, profile: usize) -> Option<Interval> {
-        let end = |high: bool| {
-            mean_of_point(scorer, profile, &|dimension| {
-                let range = self.readings.get(dimension).copied().flatten()?.range;
-                Some(if high { range.high } else { range.low })
-            })
-        };
-        self.composite = Interval { low: end(false)?, high: end(true)? };
+        let [low, high] = mean_of_points(scorer, profile, &|dimension| {
+            let range = self.readings.get(dimension).copied().flatten()?.range;
+            Some([range.low, range.high])
+        })?;
+        self.composite = Interval { low, high };
         self.score = self.composite;
         for rule in &self.card.rules {
             let fires = evaluate(&rule.when.expr, self).flag();

@@ -26,8 +26,8 @@ pub use crate::facts_check::FactError;
 use crate::formula::Symbol;
 use crate::number::Decimal;
 pub use crate::plan::Column;
-use crate::plan::vector::{Instructions, execute};
-use crate::plan::{BLOCK, FactColumns, Input, Plan, Registers};
+use crate::plan::vector::{Instructions, execute, hand_over};
+use crate::plan::{BLOCK, Code, FactColumns, Input, Known, Registers};
 use crate::record::{ProfileUse, Record};
 use crate::scorecard::{FactType, Scorecard};
 use crate::weights::{NoOverride, OverrideUse, Weighting};
@@ -36,7 +36,7 @@ use crate::weights::{NoOverride, OverrideUse, Weighting};
 #[derive(Debug, Clone)]
 pub struct Scorer {
     pub(crate) card: Scorecard,
-    pub(crate) plan: Plan,
+    pub(crate) plan: Code,
     pub(crate) weighting: Weighting,
     pub(crate) override_use: Option<OverrideUse>,
     /// For each dimension what it needs, lets opened: to name what is missing.
@@ -56,6 +56,9 @@ impl fmt::Display for NotScoreable {
     }
 }
 
+/// Bytes in a page of memory on most machines, and in a block of a column.
+const PAGE_BYTES: usize = 4096;
+
 /// What is given besides the evidence.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
@@ -68,8 +71,23 @@ pub struct Context<'a> {
 pub struct Workspace {
     instructions: Instructions,
     single: Registers,
-    block: Registers,
+    table: Option<Table>,
     row: Vec<f64>,
+}
+
+/// Code for a table, and the columns for its blocks.
+#[derive(Debug, Clone)]
+struct Table {
+    known: Known,
+    code: Code,
+    block: Registers,
+}
+
+impl Table {
+    fn new(card: &Scorecard, known: Known) -> Self {
+        let code = Code::for_table(card, &known);
+        Self { known, block: Registers::new(&code), code }
+    }
 }
 
 impl Workspace {
@@ -86,12 +104,7 @@ impl Workspace {
     }
 
     fn with(scorer: &Scorer, instructions: Instructions) -> Self {
-        Self {
-            instructions,
-            single: Registers::new(&scorer.plan.full, 1),
-            block: Registers::new(&scorer.plan.compact, BLOCK),
-            row: Vec::new(),
-        }
+        Self { instructions, single: Registers::new(&scorer.plan), table: None, row: Vec::new() }
     }
 }
 
@@ -117,11 +130,28 @@ pub struct Scores<'a> {
     pub tier: &'a mut [u8],
 }
 
+impl Scores<'_> {
+    /// Rows `start` to `end`.
+    fn part(&mut self, start: usize, end: usize) -> Scores<'_> {
+        Scores {
+            score: self.score.get_mut(start..end).unwrap_or_default(),
+            coverage: self.coverage.get_mut(start..end).unwrap_or_default(),
+            band: self.band.get_mut(start..end).unwrap_or_default(),
+            tier: self.tier.get_mut(start..end).unwrap_or_default(),
+        }
+    }
+}
+
 /// A table that cannot be scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnsError {
     /// Columns, profiles and results are not all as long as each other, or a column is not there.
     Length,
+    /// A row asks for a profile that the card does not have.
+    Profile {
+        /// The row, from 0.
+        row: usize,
+    },
     /// A value breaks the declaration of its fact.
     Fact {
         /// The row, from 0.
@@ -135,6 +165,7 @@ impl fmt::Display for ColumnsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length => f.write_str("the columns are not all there, or not of one length"),
+            Self::Profile { row } => write!(f, "row {row}: the card has no profile of this number"),
             Self::Fact { row, error } => write!(f, "row {row}: {error}"),
         }
     }
@@ -151,7 +182,7 @@ impl Scorer {
         }
         let needs = (0..card.dimensions.len()).map(|at| account::needs(&card, at)).collect();
         Ok(Self {
-            plan: Plan::compile(&card),
+            plan: Code::for_items(&card),
             weighting: Weighting::new(&card, None),
             override_use: None,
             needs,
@@ -201,7 +232,7 @@ impl Scorer {
     #[must_use]
     pub fn value_of_let(&self, work: &Workspace, name: &str) -> Option<f64> {
         let at = self.card.lets.iter().position(|named| named.name == name)?;
-        let register = (*self.plan.full.places.lets.get(at)?)?;
+        let register = (*self.plan.places.lets.get(at)?)?;
         Some(work.single.value(register)).filter(|value| !value.is_nan())
     }
 
@@ -226,31 +257,31 @@ impl Scorer {
         if !fits {
             return Err(ColumnsError::Length);
         }
+        let profiles = self.card.profiles.as_ref().map_or(0, |profiles| profiles.list.len());
+        if let Some(row) = columns.profiles.iter().position(|&profile| profile as usize >= profiles) {
+            return Err(ColumnsError::Profile { row });
+        }
         let profile = self.card.profiles.as_ref().map_or(0, |profiles| profiles.fallback as u32);
+        let known = Known::new(columns.facts, &self.weighting.table);
+        let table = match work.table.take_if(|table| table.known == known) {
+            Some(table) => table,
+            None => Table::new(&self.card, known),
+        };
+        let Table { code, block, .. } = work.table.insert(table);
         let mut start = 0;
+        let mut end = rows.min(first_block(columns.facts));
         while start < rows {
-            let end = rows.min(start + BLOCK);
             let profiles = columns.profiles.get(start..end).unwrap_or_default();
             let facts = FactColumns::Table { columns: columns.facts, start, rows: end - start };
-            let input = Input { facts, profile, profiles, weights: &self.weighting.table };
-            if execute(work.instructions, &self.plan.compact, &mut work.block, &input, end - start) {
+            let mut part = scores.part(start, end);
+            let results = [&*part.score, &*part.coverage];
+            let input = Input { facts, profile, profiles, results: &results, weights: &self.weighting.table };
+            if execute(work.instructions, code, block, &input, end - start) {
                 return Err(self.broken_row(columns, start, end));
             }
-            let places = &self.plan.compact.places;
-            let copy = |out: &mut [f64], register| {
-                if let Some(out) = out.get_mut(start..end) {
-                    out.copy_from_slice(work.block.column(register, end - start));
-                }
-            };
-            copy(scores.score, places.score);
-            copy(scores.coverage, places.coverage);
-            for (out, register) in [(&mut *scores.band, places.band), (&mut *scores.tier, places.tier)] {
-                let column = work.block.column(register, end - start);
-                for (out, &count) in out.get_mut(start..end).unwrap_or_default().iter_mut().zip(column) {
-                    *out = small_count(count);
-                }
-            }
+            hand_over(work.instructions, code, block, &mut part, end - start);
             start = end;
+            end = rows.min(start + BLOCK);
         }
         Ok(())
     }
@@ -290,15 +321,21 @@ impl Scorer {
             });
         let row = core::mem::take(&mut work.row);
         let facts = FactColumns::Row(&row);
-        let input = Input { facts, profile: profile as u32, profiles: &[], weights: &self.weighting.table };
-        let broken = execute(work.instructions, &self.plan.full, &mut work.single, &input, 1);
+        let weights = &self.weighting.table;
+        let input = Input { facts, profile: profile as u32, profiles: &[], results: &[], weights };
+        let broken = execute(work.instructions, &self.plan, &mut work.single, &input, 1);
         let errors = if broken || !fits { self.check_facts(item, &row) } else { Vec::new() };
         work.row = row;
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 }
 
-/// A whole number below 256 as a byte: its last bits once 2^52 is added, which vectors do faster than a conversion.
-fn small_count(count: f64) -> u8 {
-    (count + 4_503_599_627_370_496.0).to_bits() as u8
+/// Rows of the first block: so many that the next one begins where a page of memory does, if the columns can be in step. Then a
+/// block of a column is one page, and vectors never lie across two lines of the cache.
+fn first_block(facts: &[Column<'_>]) -> usize {
+    let ahead = facts.iter().find_map(|column| match column {
+        Column::Values(values) => Some(values.as_ptr().align_offset(PAGE_BYTES)),
+        Column::Constant(_) => None,
+    });
+    ahead.filter(|rows| (1..=BLOCK).contains(rows)).unwrap_or(BLOCK)
 }

@@ -128,6 +128,33 @@ pub fn nearest_change<'a>(scorer: &Scorer, record: &Record<'a>) -> Option<Change
     nearest.map(|(_, change)| change)
 }
 
+/// The card with the value of one of its dimensions as a fact, the last: any reading can be put in, and all else stays live.
+/// None if there is no such dimension.
+///
+/// Whoever measures a dimension shows that it applies. Its gate speaks of other evidence and stays as it is.
+#[must_use]
+pub fn with_reading_as_fact(card: &Scorecard, dimension: usize) -> Option<Scorecard> {
+    let mut card = card.clone();
+    let fact = ExprKind::Name(Symbol::Fact(card.facts.len()));
+    let dimension = card.dimensions.get_mut(dimension)?;
+    dimension.formula = Formula { text: String::new(), span: 0..0, expr: Expr { kind: fact, span: 0..0 } };
+    dimension.applies = None;
+    card.facts.push(FactDeclaration {
+        name: dimension.key.clone(),
+        kind: FactType::Number,
+        unit: String::new(),
+        min: 0.0,
+        max: 1.0,
+        max_fact: None,
+        integer: false,
+        unknown: None,
+        from: Reporter::Unstated,
+        about: String::new(),
+        span: 0..0,
+    });
+    Some(card)
+}
+
 /// The item of a record, scored again with the value of one dimension put in from outside.
 struct Trial {
     scorer: Scorer,
@@ -150,29 +177,7 @@ struct Reached {
 
 impl Trial {
     fn new(scorer: &Scorer, record: &Record<'_>, at: usize, next: Level<'_>) -> Option<Self> {
-        let mut card = scorer.card().clone();
-        let dimension = card.dimensions.get_mut(at)?;
-        let fact = Symbol::Fact(card.facts.len());
-        dimension.formula = Formula {
-            text: String::new(),
-            span: 0..0,
-            expr: Expr { kind: ExprKind::Name(fact), span: 0..0 },
-        };
-        // Whoever measures it shows that it applies. Its gate speaks of other evidence and stays as it is.
-        dimension.applies = None;
-        card.facts.push(FactDeclaration {
-            name: dimension.key.clone(),
-            kind: FactType::Number,
-            unit: String::new(),
-            min: 0.0,
-            max: 1.0,
-            max_fact: None,
-            integer: false,
-            unknown: None,
-            from: Reporter::Unstated,
-            about: String::new(),
-            span: 0..0,
-        });
+        let card = with_reading_as_fact(scorer.card(), at)?;
         let facts = record.item.facts.iter().map(|fact| match fact {
             Fact::Number(value) => *value,
             Fact::Flag(flag) => f64::from(u8::from(*flag)),

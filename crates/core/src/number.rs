@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::num::IntErrorKind;
 
 /// Units of a [`Decimal`] in one: weights, thresholds and points are whole millionths.
 pub const MILLION: i64 = 1_000_000;
@@ -93,7 +94,15 @@ impl Decimal {
         };
         let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
             Some((digits, exponent)) => {
-                (digits, exponent.parse::<i32>().map_err(|_| DecimalError::Malformed)?)
+                let exponent = match exponent.parse::<i32>() {
+                    Ok(exponent) => exponent,
+                    Err(error) => match error.kind() {
+                        IntErrorKind::PosOverflow => i32::MAX,
+                        IntErrorKind::NegOverflow => i32::MIN,
+                        _ => return Err(DecimalError::Malformed),
+                    },
+                };
+                (digits, exponent)
             }
             None => (unsigned, 0),
         };
@@ -296,7 +305,9 @@ mod tests {
         assert_eq!(millionths("0.0000015"), Ok((2, false)), "ties to even");
         assert_eq!(millionths("1e300"), Err(DecimalError::TooLarge));
         assert_eq!(millionths("1e-400"), Ok((0, false)));
-        for bad in ["", ".", "1.", ".5", "nan", "inf", "1e", "--1", "0x1", "1e99999999999"] {
+        assert_eq!(millionths("1e99999999999"), Err(DecimalError::TooLarge));
+        assert_eq!(millionths("1e-99999999999"), Ok((0, false)));
+        for bad in ["", ".", "1.", ".5", "nan", "inf", "1e", "1e+", "--1", "0x1"] {
             assert_eq!(millionths(bad), Err(DecimalError::Malformed), "{bad}");
         }
     }

@@ -3,6 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
 
 use crate::diagnostic::nearest;
 use crate::json::{write_option, write_string};
@@ -144,18 +146,39 @@ pub struct OverrideUse {
     pub effective: Vec<Decimal>,
 }
 
-/// A card without `[override]` was given weights from outside.
+/// Why weights from outside were not even laid over those of the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoOverride;
+pub enum NoOverride {
+    /// The card of this name has no `[override]`.
+    NotAccepted(String),
+    /// This dimension is given twice: which of the weights is meant nobody can know.
+    Twice(String),
+}
+
+impl fmt::Display for NoOverride {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAccepted(card) => write!(f, "`{card}` does not accept weights from outside"),
+            Self::Twice(name) => write!(f, "`{name}` is given two weights, expected one"),
+        }
+    }
+}
+
+impl Error for NoOverride {}
 
 impl OverrideUse {
     /// Lays `given` over the weights of `card` (trust document, section 4): merged by name, accepted when the sum is within the
     /// tolerance of 1, inclusive; else refused with the reason, and the card's weights stay.
     ///
     /// # Errors
-    /// [`NoOverride`] when the card does not take overrides.
+    /// [`NoOverride`] when the card does not take overrides, or a dimension is given twice.
     pub fn new(card: &Scorecard, given: &[(String, Decimal)]) -> Result<Self, NoOverride> {
-        let policy = card.override_policy.ok_or(NoOverride)?;
+        let policy = card.override_policy.ok_or_else(|| NoOverride::NotAccepted(card.name()))?;
+        let mut sorted = given.to_vec();
+        sorted.sort();
+        if let Some([(name, _), _]) = sorted.array_windows().find(|[(a, _), (b, _)]| a == b) {
+            return Err(NoOverride::Twice(name.clone()));
+        }
         let base: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
         let mut merged = base.clone();
         let mut reason = None;
@@ -191,10 +214,14 @@ impl OverrideUse {
         if reason.is_none() {
             reason = too_fine(card, &merged);
         }
-        let mut given = given.to_vec();
-        given.sort();
         let applied = reason.is_none();
-        Ok(Self { given, applied, merged_sum, effective: if applied { merged } else { base }, reason })
+        Ok(Self {
+            given: sorted,
+            applied,
+            merged_sum,
+            effective: if applied { merged } else { base },
+            reason,
+        })
     }
 
     /// `applied` or `rejected`.

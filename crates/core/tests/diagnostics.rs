@@ -35,26 +35,29 @@ fn found(example: &str) -> Vec<Diagnostic> {
     check_text(&card(example), &|_| None).diagnostics
 }
 
-/// An example of a code; empty, and so without any finding, if there is none.
-fn example(code: Code, kind: &str) -> &'static str {
-    let rest = section(code).split_once(&format!("```toml {kind}\n")).map_or("", |(_, rest)| rest);
-    rest.split("```").next().unwrap_or(rest)
+/// The examples of a code.
+fn examples(code: Code, kind: &str) -> Vec<&'static str> {
+    let begin = format!("```toml {kind}\n");
+    section(code).split(begin.as_str()).skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
 #[test]
 fn every_code_has_examples_that_are_right_about_it() {
     let mut problems = Vec::new();
     for &code in Code::ALL.iter().filter(|&&code| code != Code::TooLarge) {
-        let wrong = found(example(code, "wrong"));
-        if !wrong.iter().any(|it| it.code == code) {
-            problems.push(format!("{code}: the wrong example gives {wrong:#?}"));
+        let (wrong, right) = (examples(code, "wrong"), examples(code, "right"));
+        if wrong.is_empty() || right.len() != wrong.len() {
+            problems.push(format!("{code}: not a right example for each wrong one under `{}`", code.about()));
         }
-        let right = found(example(code, "right"));
-        if example(code, "right").is_empty() {
-            problems.push(format!("{code}: no right example under a heading `{}`", code.about()));
+        for wrong in wrong.into_iter().map(found) {
+            if !wrong.iter().any(|it| it.code == code) {
+                problems.push(format!("{code}: a wrong example gives {wrong:#?}"));
+            }
         }
-        if right.iter().any(|it| it.code == code || it.severity == Severity::Error) {
-            problems.push(format!("{code}: the right example gives {right:#?}"));
+        for right in right.into_iter().map(found) {
+            if right.iter().any(|it| it.code == code || it.severity == Severity::Error) {
+                problems.push(format!("{code}: a right example gives {right:#?}"));
+            }
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
@@ -70,8 +73,8 @@ fn a_card_that_is_too_large_is_refused() {
 
 #[test]
 fn every_finding_says_where_and_most_say_how_to_mend_it() {
-    for &code in Code::ALL.iter().filter(|&&code| code != Code::TooLarge) {
-        let example = example(code, "wrong");
+    let codes = Code::ALL.iter().filter(|&&code| code != Code::TooLarge);
+    for example in codes.flat_map(|&code| examples(code, "wrong")) {
         let text = card(example);
         for it in found(example) {
             assert!(

@@ -8,12 +8,11 @@ use std::sync::LazyLock;
 use common::random::{card_text, choices, facts};
 use common::{card, card_of, cards, item, root};
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::explain::{Change, Level, LevelKind, nearest_change, next_level};
+use karat_core::explain::{Change, Level, LevelKind, nearest_change, next_level, with_reading_as_fact};
 use karat_core::facts::Fact;
-use karat_core::formula::{Expr, ExprKind, Formula, Symbol};
 use karat_core::number::{BILLION, Decimal};
 use karat_core::record::{ReadingStatus, Record};
-use karat_core::scorecard::{FactDeclaration, FactType, Reporter, Scorecard};
+use karat_core::scorecard::Scorecard;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::RngSeed;
@@ -218,34 +217,15 @@ fn scorer() -> impl Strategy<Value = Scorer> {
     ]
 }
 
-/// The card with the value of a dimension as a fact of its own, the last.
-fn forced(card: &Scorecard, at: usize) -> Scorer {
-    let mut card = card.clone();
-    let kind = ExprKind::Name(Symbol::Fact(card.facts.len()));
-    card.dimensions[at].formula =
-        Formula { text: String::new(), span: 0..0, expr: Expr { kind, span: 0..0 } };
-    card.dimensions[at].applies = None;
-    card.facts.push(FactDeclaration {
-        name: "forced".to_string(),
-        kind: FactType::Number,
-        unit: String::new(),
-        min: 0.0,
-        max: 1.0,
-        max_fact: None,
-        integer: false,
-        unknown: None,
-        from: Reporter::Unstated,
-        about: String::new(),
-        span: 0..0,
-    });
-    Scorer::new(card).unwrap()
+fn trial(card: &Scorecard, at: usize) -> Scorer {
+    Scorer::new(with_reading_as_fact(card, at).unwrap()).unwrap()
 }
 
 /// The level that the item reaches as a record says it, with that reading put in.
-fn level_at(forced: &Scorer, given: &[Fact<'_>], reading: i64, kind: LevelKind) -> Option<usize> {
+fn level_at(trial: &Scorer, given: &[Fact<'_>], reading: i64, kind: LevelKind) -> Option<usize> {
     let mut given = given.to_vec();
     given.push(Fact::Number(reading as f64 / BILLION as f64));
-    scored(forced, &given, |record| match kind {
+    scored(trial, &given, |record| match kind {
         LevelKind::Band => record.card.bands.iter().position(|it| Some(it.name.as_str()) == record.band),
         LevelKind::Tier => {
             let tier = record.tier.as_ref().and_then(|tier| tier.name);
@@ -287,8 +267,8 @@ proptest! {
                 let now = &record.dimensions[at];
                 let start = now.reading.unwrap_or(0);
                 least = change.to.abs_diff(start);
-                let forced = forced(card, at);
-                let level = |reading| level_at(&forced, &given, reading, next.kind);
+                let trial = trial(card, at);
+                let level = |reading| level_at(&trial, &given, reading, next.kind);
                 let reached = level(change.to);
                 prop_assert!(reached >= Some(wanted), "{change:?}");
                 let names = [LevelKind::Band, LevelKind::Tier].map(|kind| match kind {
@@ -307,10 +287,10 @@ proptest! {
                 if now.status == ReadingStatus::NotApplicable {
                     continue;
                 }
-                let (forced, start) = (forced(card, at), now.reading.unwrap_or(0));
+                let (trial, start) = (trial(card, at), now.reading.unwrap_or(0));
                 for reading in (0..=BILLION).step_by(50_000_000) {
                     let nearer = reading.abs_diff(start) < least;
-                    let enough = level_at(&forced, &given, reading, next.kind) >= Some(wanted);
+                    let enough = level_at(&trial, &given, reading, next.kind) >= Some(wanted);
                     prop_assert!(!(nearer && enough), "{} at {reading} is enough: {change:?}", now.key);
                 }
             }

@@ -270,7 +270,7 @@ proptest! {
 }
 
 /// Rows of a table: more than a block has.
-const ROWS: usize = 301;
+const ROWS: usize = 701;
 
 /// A column, as one value where all of its values are the same.
 fn shortened(column: &[f64]) -> Column<'_> {
@@ -319,6 +319,17 @@ fn describe(card: &Scorecard) -> String {
     lines.extend(card.rules.iter().map(|rule| format!("rule if {} then {}", rule.when.text, rule.set.text)));
     lines.extend(card.gates.iter().map(|gate| format!("gate if {} cap {:?}", gate.when.text, gate.cap)));
     lines.join("\n")
+}
+
+#[test]
+fn a_profile_that_the_card_does_not_have_is_refused() {
+    let scorer = FILES.iter().find(|scorer| scorer.card().profiles.is_some()).unwrap();
+    let facts = vec![Column::Constant(f64::NAN); scorer.card().facts.len()];
+    let (mut score, mut coverage, mut band, mut tier) = ([0.0; 2], [0.0; 2], [0; 2], [0; 2]);
+    let mut scores = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
+    let columns = Columns { facts: &facts, profiles: &[0, 99] };
+    let error = scorer.score_columns(&mut Workspace::new(scorer), &columns, &mut scores).unwrap_err();
+    assert_eq!(error.to_string(), "row 1: the card has no profile of this number");
 }
 
 #[test]
@@ -449,4 +460,16 @@ fn an_override_beyond_all_sums_is_refused_as_too_large() {
     let scorer = scorer.with_override(&[("a".to_owned(), most), ("b".to_owned(), most)]).unwrap();
     let used = scorer.override_use().unwrap();
     assert!(!used.applied && used.merged_sum > most, "{used:?}");
+}
+
+#[test]
+fn an_override_that_names_a_dimension_twice_is_refused() {
+    let path = root().join("scorecards/trust/1.0.0.toml");
+    let scorer = Scorer::new(card(&path, &root().join("scorecards"))).unwrap();
+    let weight = |name: &str, millionths| (name.to_owned(), Decimal::from_millionths(millionths));
+    for second in [110_000, 120_000] {
+        let given = [weight("accuracy", 120_000), weight("safety", 80_000), weight("accuracy", second)];
+        let refusal = scorer.with_override(&given).map(|_| ()).unwrap_err();
+        assert_eq!(refusal.to_string(), "`accuracy` is given two weights, expected one");
+    }
 }

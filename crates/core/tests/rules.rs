@@ -93,6 +93,7 @@ fn by_hand(id: &str) -> Vec<Value> {
                     "methodology_score": value, "code_quality_score": value, "analysis_score": value,
                     "time_used_seconds": 30, "time_limit_seconds": 120, "verified": true, "total_tokens": 4000, "llm_calls": 6,
                     "tool_calls": 9, "token_budget": 10000, "max_llm_calls": 20, "max_tool_calls": 20,
+                    "limits_llm_calls": true, "limits_tool_calls": true,
                     "speed_refused": false, "token_efficiency_refused": false, "call_efficiency_refused": false,
                 })
             };
@@ -304,6 +305,55 @@ fn every_card_is_sound() {
         assert!(bad.is_empty(), "{}: {bad:#?}", path.display());
         assert!(checked.card.is_some(), "{}", path.display());
     }
+}
+
+/// A budget is overdrawn by any factor, also by one that no double holds: `max(0, 1 - actual / max)` is 0.
+#[test]
+fn a_run_far_beyond_its_budget_saves_nothing() {
+    let scorer = Scorer::new(card(&folder().join("workflow/1.0.0.toml"), &folder())).unwrap();
+    let run = json!({
+        "output_quality": 1, "steps_completed": 2, "steps_total": 2, "actual_tao": 1e308, "max_budget_tao": 1e-308,
+        "actual_seconds": 1e308, "max_latency_seconds": 1e-308, "actual_retries": 0, "declared_retry_budget": 0,
+        "timeouts": 0, "hard_failures": 0,
+    });
+    let facts = facts(scorer.card(), run.as_object().unwrap());
+    let mut work = Workspace::new(&scorer);
+    let record = scorer.score(&mut work, &item(&facts), &Context { as_of: None }).unwrap();
+    let readings: Vec<_> = record.dimensions.iter().map(|part| (part.status, part.reading)).collect();
+    let scored = |reading| (ReadingStatus::Scored, Some(reading));
+    assert_eq!(readings, [scored(1_000_000_000), scored(0), scored(0), scored(1_000_000_000)]);
+    assert_eq!(record.score.map(|score| score.to_f64()), Some(0.6));
+}
+
+/// "LLM/tool calls relative to limits": what a challenge does not limit is known not to be limited, so nothing stays open.
+#[test]
+fn a_limit_of_calls_that_is_not_set_leaves_nothing_open() {
+    let scorer = Scorer::new(card(&folder().join("arena/challenges/lean-refactor.toml"), &folder())).unwrap();
+    let mut work = Workspace::new(&scorer);
+    let mut outcome = |limits: &[(&str, Value)]| {
+        let calls = json!({
+            "correctness_score": 850, "code_quality_score": 700, "precision_score": 900, "analysis_score": 600,
+            "verified": true, "total_tokens": 12000, "token_budget": 40000, "llm_calls": 8, "tool_calls": 21,
+            "limits_llm_calls": false, "limits_tool_calls": false,
+            "token_efficiency_refused": false, "call_efficiency_refused": false,
+        });
+        let given = with(&calls, limits);
+        let facts = facts(scorer.card(), given.as_object().unwrap());
+        let record = scorer.score(&mut work, &item(&facts), &Context { as_of: None }).unwrap();
+        let calls = record.dimensions.iter().find(|part| part.key == "call_efficiency").unwrap();
+        let (low, high) = record.bounds.unwrap();
+        (calls.status, calls.reading, low == high)
+    };
+    let llm = [("max_llm_calls", json!(20)), ("limits_llm_calls", json!(true))];
+    let tools = [("max_tool_calls", json!(30)), ("limits_tool_calls", json!(true))];
+    let scored = |reading| (ReadingStatus::Scored, Some(reading), true);
+    assert_eq!(outcome(&llm), scored(600_000_000));
+    assert_eq!(outcome(&tools), scored(300_000_000));
+    assert_eq!(outcome(&[&llm[..], &tools].concat()), scored(300_000_000), "the tighter of the two");
+    assert_eq!(outcome(&[]), (ReadingStatus::Gated, Some(0), true), "no constraints are defined");
+    // Calls that were not counted are another matter: with them the score could be another.
+    let uncounted = [&llm[..], &tools, &[("llm_calls", Value::Null)]].concat();
+    assert_eq!(outcome(&uncounted), (ReadingStatus::Missing, Some(0), false));
 }
 
 #[test]

@@ -6,11 +6,11 @@ use karat_core::facts::{Digest, Fact, Item};
 
 use crate::canonical::Canonical;
 use crate::check::{Check, Identity, Name, UnknownFields, digits};
-use crate::document::{Document, Tape, Value};
+use crate::document::{Document, Node, Tape, Value};
 use crate::explain;
 use crate::kind::{FactType, Kind};
-use crate::kinds::{PlanMemory, agent_dimensions, arena_match, fact_table, reasoning_trace, workflow_run};
-use crate::problem::{Problem, Problems, nearest};
+use crate::kinds::{agent_dimensions, arena_match, fact_table, reasoning_trace, workflow_run};
+use crate::problem::{Problem, Problems, nearest, quoted};
 
 /// What may be set about a reader.
 #[derive(Debug, Clone)]
@@ -115,7 +115,6 @@ struct Memory {
     canonical: Canonical,
     notes: Vec<Note>,
     places: Vec<usize>,
-    plan: PlanMemory,
     subject: String,
     id: String,
 }
@@ -175,7 +174,7 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with the item, with places counted from its own first line.
     pub fn read<'a>(&'a mut self, text: &'a [u8]) -> Result<Evidence<'a>, Problems> {
-        let Memory { tape, canonical, notes, places, plan, subject, id } = &mut self.memory;
+        let Memory { tape, canonical, notes, places, subject, id } = &mut self.memory;
         notes.clear();
         let document = parse(tape, text, &self.options)?;
         let root = document.root();
@@ -195,7 +194,7 @@ impl Reader {
         let identity = if root.value() == Value::Object {
             match self.kind {
                 Kind::WorkflowRun => {
-                    let (run, identity) = workflow_run::read(root, &mut check, plan);
+                    let (run, identity) = workflow_run::read(root, &mut check);
                     run.pick(slots, &mut facts);
                     identity
                 }
@@ -228,7 +227,8 @@ impl Reader {
                 Kind::AgentDimensions => "`agent_id`, `subject` or an `id`",
                 Kind::Facts => &format!("`{}` or an `id`", self.table.subject_field()),
             };
-            check.refuse_as(root, "no name", fields, "say who is scored");
+            let found = if self.kind == Kind::Facts { no_name_among(root) } else { "no name".to_owned() };
+            check.refuse_as(root, found, fields, "say who is scored");
         }
         if !check.problems.is_empty() {
             return Err(check.problems.in_order());
@@ -251,6 +251,18 @@ impl Reader {
     /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.
     pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
         self.unknown.iter()
+    }
+}
+
+/// What an item of facts has in place of a name: one of its fields may be meant.
+fn no_name_among(root: Node<'_>) -> String {
+    const SHOWN: usize = 6;
+    let shown: Vec<String> = root.children().take(SHOWN).map(|member| quoted(member.key())).collect();
+    let more = root.children().count() - shown.len();
+    match (shown.join(", "), more) {
+        (_, 0) if shown.is_empty() => "no name and no field".to_owned(),
+        (shown, 0) => format!("no name among the fields {shown}"),
+        (shown, more) => format!("no name among the fields {shown} and {more} more"),
     }
 }
 

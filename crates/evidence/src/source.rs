@@ -47,7 +47,8 @@ impl Layout {
     pub fn of_path(path: &Path) -> Self {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
-            Some("csv") => Self::Csv,
+            // Rows are read with commas alone; of a table with tabs the source of rows says so.
+            Some("csv" | "tsv") => Self::Csv,
             Some("jsonl" | "ndjson") => Self::JsonLines,
             _ => Self::Auto,
         }

@@ -81,6 +81,59 @@ fn a_workflow_run_without_a_plan() {
     ");
 }
 
+/// A log of two steps, the first of which is tried twice, beside these members of the result.
+fn logged(beside: &str) -> String {
+    let log = r#"[
+        {"step": "a", "start": "2026-01-01T01:00:00+01:00", "end": "2026-01-01T00:00:02Z", "cost": 0.002, "outcome": "failed"},
+        {"step": "a", "start": "2026-01-01T00:00:02Z", "end": "2026-01-01T00:00:03Z", "cost": 0.002, "outcome": "success"},
+        {"step": "b", "start": "2026-01-01T00:00:03Z", "end": "2026-01-01T00:00:04.1Z", "cost": 0.001, "outcome": "success", "host": 1}]"#;
+    let plan = r#"{"nodes": [{"id": "a"}, {"id": "b"}], "error_handling": {"a": {"timeout_seconds": 1.5}}}"#;
+    let result = format!(r#"{{{beside}"attempts": {log}}}"#);
+    format!(r#"{{"subject": "flow", "workflow_plan": {plan}, "output_quality": 1, "result": {result}}}"#)
+}
+
+#[test]
+fn a_workflow_run_by_its_log() {
+    assert_snapshot!(read(Kind::WorkflowRun, &logged("")), @r"
+    subject flow, id sha256:f1fec53ed845edc295fd535dc900565e2f025624390633a254009b40b11d43a1
+    output_quality = 1
+    steps_completed = 2
+    steps_total = 2
+    actual_tao = 0.005
+    actual_seconds = 4.1
+    actual_retries = 1
+    declared_retry_budget = 0
+    timeouts = 1
+    hard_failures = 0
+    budget_aborted = false
+    unknown: $.result.attempts[*].host (1)
+    ");
+    let agrees =
+        r#""steps_completed": 2, "actual_cost": 0.005, "actual_latency": 4.1, "retries": {"a": 1}, "#;
+    assert_eq!(
+        read(Kind::WorkflowRun, &logged(agrees)).lines().skip(1).collect::<Vec<_>>(),
+        read(Kind::WorkflowRun, &logged("")).lines().skip(1).collect::<Vec<_>>()
+    );
+    let differs = r#""steps_completed": 1, "actual_cost": 0.003, "retries": {"a": 0}, "timeouts": 0, "budget_aborted": true, "#;
+    assert_snapshot!(read(Kind::WorkflowRun, &logged(differs)), @r"
+    $.result.steps_completed: found 1, where the log counts 2, expected the total of the log; correct the one that is wrong, or leave the total out (line 1, column 179)
+    $.result.actual_cost: found 0.003, where the log adds up to 0.005, expected the total of the log; correct the one that is wrong, or leave the total out (line 1, column 197)
+    $.result.retries: found 0, where the log counts 1, expected the total of the log; correct the one that is wrong, or leave the total out (line 1, column 215)
+    $.result.timeouts: found 0, where the log counts 1, expected the total of the log; correct the one that is wrong, or leave the total out (line 1, column 237)
+    $.result.budget_aborted: found `true`, where the log completes every step, expected the total of the log; correct the one that is wrong, or leave the total out (line 1, column 258)
+    unknown: $.result.attempts[*].host (1)
+    ");
+    let without_plan =
+        r#"{"subject": "flow", "output_quality": 1, "result": {"total_steps": 1, "attempts": []}}"#;
+    assert_snapshot!(read(Kind::WorkflowRun, without_plan), @"$.result.attempts: found a log without a plan, expected the `workflow_plan` that the attempts belong to; add `workflow_plan` to the item (line 1, column 83)");
+    let faulty = logged("").replace("\"success\"", "\"done\"");
+    assert_snapshot!(read(Kind::WorkflowRun, &faulty), @r"
+    $.result.attempts[1].outcome: found the text `done`, expected `success`, `failed`, `timeout`, `budget_abort` or `unresolved_reference` (line 3, column 113)
+    $.result.attempts[2].outcome: found the text `done`, expected `success`, `failed`, `timeout`, `budget_abort` or `unresolved_reference` (line 4, column 115)
+    unknown: $.result.attempts[*].host (1)
+    ");
+}
+
 #[test]
 fn a_workflow_run_tells_all_its_problems_at_once() {
     let run = r#"{"subject": "flow",
@@ -171,6 +224,8 @@ fn a_match() {
     tool_calls = 0
     token_budget = 10000
     max_llm_calls = 20
+    limits_llm_calls = true
+    limits_tool_calls = false
     speed_refused = false
     token_efficiency_refused = false
     call_efficiency_refused = false
@@ -189,6 +244,8 @@ fn a_match_of_a_custom_scorer() {
     correctness_score = 700
     speed_score = 600
     time_used_seconds = 12.5
+    limits_llm_calls = false
+    limits_tool_calls = false
     speed_refused = false
     token_efficiency_refused = false
     call_efficiency_refused = false
@@ -204,6 +261,8 @@ fn an_error_of_the_submission_refuses_computed_dimensions_too() {
     subject a, id m-3
     correctness_score = 700
     speed_score = 0
+    limits_llm_calls = false
+    limits_tool_calls = false
     speed_refused = true
     token_efficiency_refused = false
     call_efficiency_refused = true

@@ -60,7 +60,7 @@ fn an_item_without_id_is_identified_by_its_digest_and_one_without_subject_by_its
     let evidence = reader.read(br#"{"id": "run-3"}"#).unwrap();
     assert_eq!((evidence.item().subject, evidence.item().id), ("run-3", "run-3"));
     drop(evidence);
-    assert_snapshot!(problems(r#"{"solved": 1}"#), @"$: found no name, expected `subject` or an `id`; say who is scored (line 1, column 1)");
+    assert_snapshot!(problems(r#"{"solved": 1}"#), @"$: found no name among the fields `solved`, expected `subject` or an `id`; say who is scored (line 1, column 1)");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `karat explain`: why a number is what it is. A record is recomputed from its own facts first.
+//! `karat explain`: why a number is what it is. A record is recomputed from its own facts first, and compared with its
+//! evidence if that is given.
 
 use std::io::Write as _;
 
@@ -15,6 +16,7 @@ use crate::evidence::{Files, Flow, Wanted};
 use crate::exit::Exit;
 use crate::explanation::{Part, Row, open, rows};
 use crate::failure::Failure;
+use crate::origin;
 use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
 use crate::render::text::clean;
@@ -31,6 +33,16 @@ struct Explained {
     text: String,
 }
 
+/// What is known about a record before it is explained.
+enum Proof {
+    /// It was made just now, of the evidence.
+    Scored,
+    /// It follows from its own facts.
+    Verified,
+    /// And they are those of its evidence, which stands here.
+    FromEvidence(String),
+}
+
 /// How explanations are shown.
 #[derive(Clone, Copy)]
 struct Form {
@@ -40,6 +52,10 @@ struct Form {
 
 /// Explains the item that is meant.
 pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
+    if args.file == "-" && args.evidence.as_deref() == Some("-") {
+        let failure = Failure::new("standard input cannot be both the record and its evidence");
+        return Err(failure.help("give one of them as a file"));
+    }
     let mut screen = Screen::stdout(cli.color);
     let form = Form { json: args.json || (!args.table && !is_watched()), width: screen.width };
     let given = args.card.as_deref().map(|card| cards::scorer(card, cli.color)).transpose()?;
@@ -52,16 +68,23 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
-        let explained = match (claim(bytes), &mut session, &given) {
+        let explained = match (claim(bytes)?, &mut session, &given) {
             (Some(claim), ..) => {
                 if is_other(args, claim.text("/subject")?) {
                     return Ok(Flow::Continue);
                 }
-                verified(&claim, given.as_ref(), cli, form)?
+                Some(verified(&claim, given.as_ref(), args, cli, form)?)
+            }
+            (None, ..) if args.evidence.is_some() => {
+                return Err(Failure::new(format!(
+                    "{place}: this is not a record, so there is nothing to compare"
+                ))
+                .help("--evidence goes with a record: leave it out to explain evidence"));
             }
             (None, Some(session), Some(scorer)) => session
                 .score(&place, Ok(bytes), None, |record, _| {
-                    (!is_other(args, record.item.subject)).then(|| explained(scorer, record, None, form))
+                    (!is_other(args, record.item.subject))
+                        .then(|| explained(scorer, record, &Proof::Scored, form))
                 })
                 .map_err(|refusal| Failure::new(refusal.to_string()))?,
             (None, ..) => {
@@ -110,17 +133,19 @@ fn is_other(args: &ExplainArgs, subject: &str) -> bool {
 }
 
 /// The record in `bytes`, if it is one.
-fn claim(bytes: &[u8]) -> Option<Claim> {
-    Claim::parse(std::str::from_utf8(bytes).ok()?)
+fn claim(bytes: &[u8]) -> Result<Option<Claim>, Failure> {
+    std::str::from_utf8(bytes).map_or(Ok(None), Claim::parse)
 }
 
-/// Recomputes a record from its facts and explains it, or says what differs.
+/// Recomputes a record from its facts, compares it with its evidence if that is given, and explains it, or says what
+/// differs.
 fn verified(
     claim: &Claim,
     given: Option<&Scorer>,
+    args: &ExplainArgs,
     cli: &Cli,
     form: Form,
-) -> Result<Option<Explained>, Failure> {
+) -> Result<Explained, Failure> {
     let named = claim.card()?;
     let base = match given {
         Some(scorer) => scorer.clone(),
@@ -143,8 +168,8 @@ fn verified(
             .help("give the very scorecard it was made with: --card FILE"));
     }
     let scorer = match claim.override_weights()? {
-        Some(weights) => base.with_override(&weights).map_err(|_| {
-            let message = format!("the record has weights from outside, which `{named}` does not accept");
+        Some(weights) => base.with_override(&weights).map_err(|refusal| {
+            let message = format!("the record has weights from outside: {refusal}");
             Failure::with_exit(Exit::VerificationFailed, message)
         })?,
         None => base,
@@ -170,41 +195,49 @@ fn verified(
         let failure = Failure::with_exit(Exit::VerificationFailed, message);
         return Err(differences.into_iter().fold(failure, Failure::help));
     }
-    Ok(Some(explained(&scorer, &record, Some(true), form)))
+    let proof = match &args.evidence {
+        None => Proof::Verified,
+        Some(path) => {
+            Proof::FromEvidence(origin::compare(claim, &scorer, path, args.subject_field.as_deref(), cli)?)
+        }
+    };
+    Ok(explained(&scorer, &record, &proof, form))
 }
 
 /// The explanation of one record of `scorer` as the form asks.
-fn explained(scorer: &Scorer, record: &Record<'_>, verified: Option<bool>, form: Form) -> Explained {
+fn explained(scorer: &Scorer, record: &Record<'_>, proof: &Proof, form: Form) -> Explained {
     let change = nearest_change(scorer, record);
     let text = if form.json {
-        as_json(record, change.as_ref(), verified)
+        as_json(record, change.as_ref(), proof)
     } else {
-        as_screen(record, change.as_ref(), verified, form.width)
+        as_screen(record, change.as_ref(), proof, form.width)
     };
     Explained { subject: record.item.subject.to_owned(), text }
 }
 
-fn as_screen(
-    record: &Record<'_>,
-    change: Option<&Change<'_>>,
-    verified: Option<bool>,
-    width: usize,
-) -> String {
+fn as_screen(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof, width: usize) -> String {
     let mut text = waterfall(record, width);
     text.push_str(&nearest(record, change, width));
     let digest = record.digest();
-    text.push_str(&match verified {
+    let whose = match proof {
+        Proof::Scored => {
+            text.push_str(&format!("\n{FAINT}record {digest}{FAINT:#}\n"));
+            return text;
+        }
         // Subject, evidence and moment are what the record says: no fact could tell.
-        Some(_) => format!(
-            "\n{GAIN}verified{GAIN:#}: the score follows from the facts that the record holds\n  \
-             that they are those of the evidence it names is for the evidence to show\n{FAINT}{digest}{FAINT:#}\n"
-        ),
-        None => format!("\n{FAINT}record {digest}{FAINT:#}\n"),
-    });
+        Proof::Verified => String::from("whose facts they are, only the evidence shows"),
+        Proof::FromEvidence(place) => {
+            format!("those of the evidence: {} gives the same", clean(place))
+        }
+    };
+    text.push_str(&format!(
+        "\n{GAIN}verified{GAIN:#}: the score follows from the facts in the record\n  \
+         {whose}\n{FAINT}{digest}{FAINT:#}\n"
+    ));
     text
 }
 
-fn as_json(record: &Record<'_>, change: Option<&Change<'_>>, verified: Option<bool>) -> String {
+fn as_json(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof) -> String {
     let mut bytes = Vec::new();
     record.write(&mut bytes);
     let open: Vec<Value> = open(record)
@@ -217,11 +250,15 @@ fn as_json(record: &Record<'_>, change: Option<&Change<'_>>, verified: Option<bo
         })
         .collect();
     let rows: Vec<Value> = rows(record).iter().map(row_json).collect();
+    // A check that failed ends the command, so that each is true or was not made.
+    let verified = (!matches!(proof, Proof::Scored)).then_some(true);
+    let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);
     // The record goes in as its own canonical bytes: whoever takes it out again has what the digest is over.
     format!(
-        "{{\"change\":{},\"digest\":{},\"missing\":{},\"record\":{},\"rows\":{},\"verified\":{}}}",
+        "{{\"change\":{},\"digest\":{},\"from_evidence\":{},\"missing\":{},\"record\":{},\"rows\":{},\"verified\":{}}}",
         json!(change.map(change_json)),
         json!(record.digest().to_string()),
+        json!(from_evidence),
         json!(open),
         String::from_utf8_lossy(&bytes),
         json!(rows),

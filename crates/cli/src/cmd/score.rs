@@ -74,12 +74,11 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
 fn scorer(args: &ScoreArgs, color: Color) -> Result<Scorer, Failure> {
     let scorer = cards::scorer(&args.card, color)?;
     let Some(path) = &args.override_file else { return Ok(scorer) };
-    let text = read_text(path, "a JSON object of weights")?;
+    let text = read_text(path, "a JSON object of weights", Exit::CouldNotRun)?;
     let given =
         weights(&text).map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
-    scorer.with_override(&given).map_err(|_| {
-        let name = scorer.card().name();
-        Failure::new(format!("`{name}` does not accept weights from outside"))
+    scorer.with_override(&given).map_err(|refusal| {
+        Failure::new(refusal.to_string())
             .help("leave out --override, or use a card with an [override] section")
     })
 }

@@ -126,9 +126,11 @@ impl Report {
         }
     }
 
-    /// True when no case failed and every line held one.
+    /// True when a case passed, none failed, and every line held one. Where nothing passed, nothing was checked: a file
+    /// of functions that the engine does not have is no proof of anything.
     pub fn is_clean(&self) -> bool {
-        self.total().failed == 0 && self.bad == 0
+        let total = self.total();
+        total.passed > 0 && total.failed == 0 && self.bad == 0
     }
 
     fn total(&self) -> Counts {
@@ -156,6 +158,9 @@ impl Report {
         if self.bad > 0 {
             let lines = if self.bad == 1 { "line holds" } else { "lines hold" };
             writeln!(screen, "\n{LOSS}{} {lines} no case{LOSS:#}", self.bad)?;
+        }
+        if total.passed == 0 {
+            writeln!(screen, "\n{LOSS}no case passed, so nothing was checked{LOSS:#}")?;
         }
         Ok(())
     }

@@ -79,8 +79,7 @@ pub fn to_thousand(trust: &Judge, given: &Given<'_>) -> Result<Value, String> {
 
 /// The scorer under weights from outside.
 fn overridden(trust: &Judge, given: &Given<'_>) -> Result<Scorer, String> {
-    let refused = |_| format!("`{}` does not accept weights from outside", trust.card().name());
-    trust.scorer.with_override(&given.exact_weights()?).map_err(refused)
+    trust.scorer.with_override(&given.exact_weights()?).map_err(|refusal| refusal.to_string())
 }
 
 fn by_name(card: &Scorecard, weights: &[Decimal]) -> Map<String, Value> {

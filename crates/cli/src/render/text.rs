@@ -54,6 +54,12 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// `1 item`, `2 items`.
+pub fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// The id of an item, if it says more than the subject: not the subject again, not a digest.
 pub fn own_name<'i>(subject: &str, id: &'i str) -> Option<&'i str> {
     (id != subject && !id.starts_with("sha256:")).then_some(id)

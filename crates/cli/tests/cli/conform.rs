@@ -13,7 +13,7 @@ const VECTORS: [&str; 4] =
     ["vectors/workflow.jsonl", "vectors/arena.jsonl", "vectors/trace.jsonl", "vectors/trust.jsonl"];
 
 /// The functions that the engine has.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 49] = [
     "workflow.score",
     "dims",
     "dims.custom_key",
@@ -27,6 +27,41 @@ const KNOWN: [&str; 14] = [
     "effective_weights",
     "composite_covered",
     "to_thousand",
+    "quality.rag",
+    "quality.rag_tokens",
+    "quality.agent",
+    "quality.data_transform",
+    "quality.code_graded",
+    "quality.code_patterns",
+    "quality.dispatch",
+    "dag.validate",
+    "dataref.resolve",
+    "execute.account",
+    "warmup.scale",
+    "audit.jump",
+    "exact_match",
+    "exact_match_ratio",
+    "numeric_tolerance",
+    "fuzzy_string",
+    "fuzzy_string.astral",
+    "time_decay",
+    "api_call_efficiency",
+    "coverage_ratio",
+    "set_overlap",
+    "declarative_score",
+    "efficiency",
+    "efficiency_from_replay",
+    "constraint_violations",
+    "validate_trajectory",
+    "validate_submission_payload",
+    "submission_gate",
+    "harness_warning",
+    "validate_required_strings",
+    "validate_flat_answers",
+    "parse_evaluator_output",
+    "structural_hash",
+    "cache",
+    "eigentrust",
     "jury_trim_median",
 ];
 
@@ -289,6 +324,16 @@ fn nothing_to_check_is_not_a_pass() {
     assert_eq!(folder.karat(&["conform", "empty.jsonl"]).status, 1);
     assert_eq!(folder.karat(&["conform", "absent.jsonl"]).status, 1);
     assert_eq!(folder.karat(&["conform"]).status, 2);
+    // A name that the engine does not have, and an input that has no answer: neither says that anything is right.
+    let cases = [mixed().remove(3), mixed().remove(4)];
+    for flags in [&[][..], &["--table"]] {
+        let run = run(flags, &cases);
+        assert_eq!(run.status, 1, "{}", run.stdout);
+        assert!(flags.is_empty() || run.stdout.ends_with("\nno case passed, so nothing was checked\n"));
+    }
+    assert_eq!(run(&["--emit"], &cases).status, 0, "nothing is compared");
+    let one_passes = [mixed().remove(0), mixed().remove(4)];
+    assert_eq!(run(&[], &one_passes).status, 0);
 }
 
 #[test]
@@ -381,7 +426,7 @@ fn the_second_implementation_gives_the_same_answers() {
     };
     assert!(compared.len() >= 80, "only {} cases", compared.len());
     assert_eq!(of(&compared), (0, Some(compared.len() as u64), Some(0), String::from("[]")));
-    assert_eq!(of(&refused), (0, Some(0), Some(refused.len() as u64), String::from("[]")));
+    assert_eq!(of(&refused), (1, Some(0), Some(refused.len() as u64), String::from("[]")));
 }
 
 #[test]

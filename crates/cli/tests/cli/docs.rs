@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use karat_evidence::Kind;
 use serde_json::Value;
 
-use crate::common::{Folder, karat, root};
+use crate::common::{Folder, karat, karat_reading, root};
 use crate::help::paste;
 
 /// Pages whose `sh` blocks run, each in a folder of its own.
@@ -220,6 +220,22 @@ fn the_exit_statuses_are_those_of_the_help() {
         for (status, meaning) in &listed {
             let row = format!("| {status} | {meaning}");
             assert!(text.lines().any(|line| line.starts_with(&row)), "{page} has no line `{row}`");
+        }
+    }
+}
+
+#[test]
+fn verified_means_the_same_everywhere() {
+    let record = karat(&["score", "-c", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let screen = karat_reading(&["explain", "--table"], &record).stdout;
+    let pages = [PAGES[0], PAGES[1], OTHERS[0]].map(read);
+    for text in pages.iter().chain([&screen]) {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        for says in [
+            "the score follows from the facts in the record",
+            "whose facts they are, only the evidence shows",
+        ] {
+            assert!(text.contains(says), "{text}");
         }
     }
 }

@@ -165,6 +165,41 @@ fn a_problem_in_a_row_names_no_column_of_another_text() {
 }
 
 #[test]
+fn a_table_of_another_sort() {
+    let folder = Folder::new();
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    let score = |name: &str, table: &str| {
+        folder.write(name, table);
+        let arguments = ["score", "--card", "mine.toml"];
+        let screen = refused(&folder.karat(&[&arguments[..], &[name]].concat()), 1);
+        let piped = refused(&finish(program(folder.path()).args(arguments), table), 1);
+        assert_eq!(piped, screen.replace(name, "standard input"));
+        screen
+    };
+    let screens = [
+        score("a.csv", "subject;solved;asked\nbot;41,5;50\n"),
+        score("a.tsv", "subject\tsolved\tasked\nbot\t41\t50\n"),
+        score("b.csv", "agent,solved,asked,cost_usd,budget_usd,model,run,date\nbot,41,50,3.2,5,m,1,2\n"),
+    ];
+    assert_snapshot!(screens.join("\n"), @r"
+    exit status 1
+    --- errors
+    error: a.csv:1: $: found columns separated by semicolons, expected commas; save the table as CSV, with commas between the columns and points in the numbers (line 1)
+
+    exit status 1
+    --- errors
+    error: a.tsv:1: $: found columns separated by tabs, expected commas; save the table as CSV, with commas between the columns and points in the numbers (line 1)
+
+    exit status 1
+    --- errors
+    error: b.csv:2: $: found no name among the fields `agent`, `solved`, `asked`, `cost_usd`, `budget_usd`, `model` and 2 more, expected `subject` or an `id`; say who is scored (line 2)
+      to take another field for the subject: --subject-field FIELD
+    ");
+    let run = folder.karat(&["score", "--card", "mine.toml", "--subject-field", "agent", "b.csv"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+}
+
+#[test]
 fn a_formula_or_weight_that_cannot_be_read_is_no_matter_of_sums() {
     let formula = check_with("\"solved / asked\"", "\"solved / \"");
     let weight = check_with("weight  = 0.7", "weight  = -0.7");
@@ -261,6 +296,25 @@ fn a_card_that_is_not_toml() {
 }
 
 #[test]
+fn a_card_that_is_not_text() {
+    let folder = Folder::new();
+    folder.write("item.jsonl", "{\"subject\": \"a\"}\n");
+    std::fs::write(folder.path().join("binary.toml"), b"id = \"\xff\"").unwrap();
+    folder.write("large.toml", &"#".repeat((16 << 20) + 1));
+    for (file, why) in [
+        ("binary.toml", "`binary.toml` is not a scorecard: byte 6 is not UTF-8 text"),
+        ("large.toml", "`large.toml` is larger than 16777216 bytes, so it is not a scorecard"),
+    ] {
+        for arguments in [&["card", "check", file][..], &["score", "-c", file, "item.jsonl"]] {
+            let screen = refused(&folder.karat(arguments), 13);
+            assert!(screen.contains(why), "{screen}");
+        }
+    }
+    // What is not there or cannot be opened was not refused: it could not be read.
+    assert_eq!(folder.karat(&["card", "check", "absent.toml"]).status, 1);
+}
+
+#[test]
 fn the_same_findings_as_json() {
     let folder = Folder::new();
     folder.write(
@@ -307,10 +361,74 @@ fn a_record_that_was_changed() {
 }
 
 #[test]
+fn a_record_that_its_evidence_does_not_give() {
+    let folder = Folder::new();
+    let run = example("workflow/closed-gate.json");
+    folder.write("run.json", &run);
+    folder.write("better.json", &run.replace("\"output_quality\": 0.65", "\"output_quality\": 0.95"));
+    let record = |file: &str| folder.karat(&["score", "--card", "workflow", file]).stdout;
+    let digest = |record: &str| record.split("sha256:").nth(1).unwrap().get(..64).unwrap().to_owned();
+    let (sound, better) = (record("run.json"), record("better.json"));
+    // A record of other facts that names the digest of the run: nothing in it contradicts itself.
+    folder.write("forged.json", &better.replace(&digest(&better), &digest(&sound)));
+    assert_eq!(folder.karat(&["explain", "forged.json"]).status, 0);
+    let forged = refused(&folder.karat(&["explain", "forged.json", "--evidence", "run.json"]), 14);
+    assert_snapshot!(forged, @r"
+    exit status 14
+    --- errors
+    error: the record of `8` is not what run.json:1 gives
+      different: facts and score; the same: subject, id and digest
+      facts.output_quality: the record says 0.95, by the evidence it is 0.65
+      score.exact: the record says 0.875, by the evidence it is 0.405
+      score.published: the record says 0.875, by the evidence it is 0.405
+    ");
+    // A field that nothing reads is another item all the same.
+    folder.write("noted.json", &run.replacen('{', "{\"note\": 1,", 1));
+    folder.write("record.json", &sound);
+    let noted = refused(&folder.karat(&["explain", "record.json", "--evidence", "noted.json"]), 14);
+    assert!(noted.contains("\n  different: digest; the same: subject, id, facts and score\n"), "{noted}");
+    // An item of somebody else is compared only where it stands alone.
+    let other = example("workflow/worked-example.json");
+    folder.write("other.json", &other);
+    let other = refused(&folder.karat(&["explain", "record.json", "--evidence", "other.json"]), 14);
+    assert!(other.contains("\n  different: subject, id, digest, facts and score\n"), "{other}");
+    folder.write("others.jsonl", &example("workflow/retries.jsonl"));
+    let others = refused(&folder.karat(&["explain", "record.json", "--evidence", "others.jsonl"]), 14);
+    assert!(others.contains("`others.jsonl` does not have the evidence of this record of `8`"), "{others}");
+}
+
+#[test]
+fn a_record_that_cannot_be_compared_with_its_evidence() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let compared = |evidence: &str| refused(&karat_reading(&["explain", "--evidence", evidence], &record), 1);
+    assert!(compared("-").contains("standard input cannot be both the record and its evidence"));
+    assert!(compared("absent.json").contains("cannot read `absent.json`"));
+    assert!(compared("examples/trust/coverage.jsonl").contains("is this of that kind?"));
+    let file = "examples/workflow/closed-gate.json";
+    for card in [&[][..], &["--card", "workflow"]] {
+        let screen = refused(&karat(&[&["explain", file, "--evidence", file], card].concat()), 1);
+        assert!(screen.contains("this is not a record, so there is nothing to compare"), "{screen}");
+    }
+}
+
+#[test]
 fn a_record_that_was_cut_off() {
     let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
     let screen = refused(&karat_reading(&["explain"], record.get(..500).unwrap()), 1);
     assert!(screen.contains("this is not JSON, from its line 1, column 500 on"), "{screen}");
+}
+
+#[test]
+fn a_record_of_a_version_that_is_not_known() {
+    let record = karat(&["score", "--card", "workflow", "examples/workflow/closed-gate.json"]).stdout;
+    let later = record.replace("karat/record/1", "karat/record/2");
+    assert_snapshot!(refused(&karat_reading(&["explain"], &later), 1), @r"
+    exit status 1
+    --- errors
+    error: this is a record of the schema `karat/record/2`, which is not known here
+      karat 0.1.0 knows `karat/record/1`
+      use a version of karat that knows it: `engine` in the record names its writer
+    ");
 }
 
 #[test]

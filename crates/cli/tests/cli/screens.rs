@@ -1,10 +1,18 @@
 //! What people see, as reviewed snapshots.
 
-use crate::common::{Folder, example, finish, karat, karat_reading, program};
+use crate::common::{Folder, Run, example, finish, karat, karat_reading, program};
 use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+/// Runs a command line without quotes.
+fn line(text: &str) -> Run {
+    karat(&text.split_whitespace().collect::<Vec<_>>())
+}
 
 macro_rules! screen {
-    ($($argument:expr),* $(,)?) => { assert_snapshot!(karat(&[$($argument),*]).screen()) };
+    ($text:literal) => {
+        assert_snapshot!(line($text).screen())
+    };
 }
 
 #[test]
@@ -20,91 +28,54 @@ fn the_demo() {
 #[test]
 fn the_table_of_workflow_runs() {
     screen!(
-        "score",
-        "--table",
-        "--card",
-        "workflow",
-        "examples/workflow/worked-example.json",
-        "examples/workflow/partial-dag.json",
-        "examples/workflow/closed-gate.json",
-        "examples/workflow/retries.jsonl",
+        "score --table --card workflow examples/workflow/worked-example.json examples/workflow/partial-dag.json
+         examples/workflow/closed-gate.json examples/workflow/retries.jsonl"
     );
 }
 
 #[test]
 fn the_table_of_agents() {
-    screen!(
-        "score",
-        "--table",
-        "--card",
-        "trust",
-        "examples/trust/coverage.jsonl",
-        "examples/trust/security.jsonl"
-    );
+    screen!("score --table --card trust examples/trust/coverage.jsonl examples/trust/security.jsonl");
 }
 
 #[test]
 fn the_table_of_a_card_of_ones_own() {
-    screen!("score", "--table", "--card", "examples/cards/test-report.toml", "examples/tests/reports.jsonl");
+    screen!("score --table --card examples/cards/test-report.toml examples/tests/reports.jsonl");
 }
 
 #[test]
 fn a_record_in_a_pipe() {
-    screen!("score", "--card", "log-forensics", "examples/arena/documented-823.json");
+    screen!("score --card log-forensics examples/arena/documented-823.json");
 }
 
 #[test]
 fn the_waterfall_of_a_match() {
-    screen!("explain", "--table", "--card", "log-forensics", "examples/arena/documented-823.json");
+    screen!("explain --table --card log-forensics examples/arena/documented-823.json");
 }
 
 #[test]
 fn the_waterfall_of_a_closed_gate() {
-    screen!("explain", "--table", "--card", "workflow", "examples/workflow/closed-gate.json");
+    screen!("explain --table --card workflow examples/workflow/closed-gate.json");
 }
 
 #[test]
 fn the_waterfall_of_a_cap() {
-    screen!(
-        "explain",
-        "--table",
-        "--card",
-        "trust",
-        "examples/trust/security.jsonl",
-        "--subject",
-        "agent-security-veto"
-    );
+    screen!("explain --table --card trust examples/trust/security.jsonl --subject agent-security-veto");
 }
 
 #[test]
 fn the_waterfall_of_a_rule_and_a_default() {
-    screen!("explain", "--table", "--card", "trace", "examples/trace/error-recovery.json");
+    screen!("explain --table --card trace examples/trace/error-recovery.json");
 }
 
 #[test]
 fn the_waterfall_of_narrow_coverage() {
-    screen!(
-        "explain",
-        "--table",
-        "--card",
-        "trust",
-        "examples/trust/coverage.jsonl",
-        "--subject",
-        "agent-four-of-sixteen"
-    );
+    screen!("explain --table --card trust examples/trust/coverage.jsonl --subject agent-four-of-sixteen");
 }
 
 #[test]
 fn the_waterfall_where_no_reading_is_enough() {
-    screen!(
-        "explain",
-        "--table",
-        "--card",
-        "trust",
-        "examples/trust/security.jsonl",
-        "--subject",
-        "agent-critical-incident"
-    );
+    screen!("explain --table --card trust examples/trust/security.jsonl --subject agent-critical-incident");
 }
 
 const LEVELS: &str = r#"
@@ -162,17 +133,9 @@ fn the_nearest_change_in_words() {
 
 #[test]
 fn the_nearest_change_as_json() {
-    let run = karat(&[
-        "explain",
-        "--json",
-        "--card",
-        "trust",
-        "examples/trust/security.jsonl",
-        "--subject",
-        "agent-security-weak",
-    ]);
-    let explanation: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
-    let expected = serde_json::json!({
+    let run = line("explain --json --card trust examples/trust/security.jsonl --subject agent-security-weak");
+    let explanation: Value = serde_json::from_str(&run.stdout).unwrap();
+    let expected = json!({
         "key": "security", "name": "security", "from": 0.4, "to": 0.5,
         "kind": "tier", "reaches": "silver", "published": 826.0,
     });
@@ -181,7 +144,7 @@ fn the_nearest_change_as_json() {
 
 #[test]
 fn the_explanation_as_json() {
-    screen!("explain", "--card", "trace", "examples/trace/single-thought.json");
+    screen!("explain --card trace examples/trace/single-thought.json");
 }
 
 #[test]
@@ -191,26 +154,36 @@ fn a_record_is_verified() {
 }
 
 #[test]
+fn a_record_is_compared_with_its_evidence() {
+    let folder = Folder::new();
+    folder.write("agents.jsonl", &example("trust/coverage.jsonl"));
+    folder.write("weights.json", r#"{"accuracy": 0.10, "safety": 0.10}"#);
+    let given = ["--override", "weights.json", "--as-of", "2026-01-31T12:00:00Z", "agents.jsonl"];
+    let records = folder.karat(&[&["score", "-c", "trust"], &given[..]].concat()).stdout;
+    // The second of two: found by its digest.
+    folder.write("record.json", records.lines().last().unwrap());
+    let screen = folder.karat(&["explain", "--table", "record.json", "--evidence", "agents.jsonl"]);
+    assert_eq!((screen.status, screen.stderr.as_str()), (0, ""));
+    let says = "the facts in the record\n  those of the evidence: agents.jsonl:2 gives the same\n";
+    assert!(screen.stdout.contains(says), "{}", screen.stdout);
+
+    folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
+    folder.write("bots.csv", "bot,solved,asked,cost_usd,budget_usd\nbot-7,41,50,3.2,5\n");
+    let card = ["--card", "mine.toml", "--subject-field", "bot"];
+    folder.write("record.json", &folder.karat(&[&["score", "bots.csv"], &card[..]].concat()).stdout);
+    for (evidence, expected) in [(&["--evidence", "bots.csv"][..], json!(true)), (&[], json!(null))] {
+        let run = folder.karat(&[&["explain", "record.json"], evidence, &card].concat());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        let explanation: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((&explanation["verified"], &explanation["from_evidence"]), (&json!(true), &expected));
+    }
+}
+
+#[test]
 fn colour_is_there_when_asked_for() {
-    let run = karat(&[
-        "--color",
-        "always",
-        "explain",
-        "--table",
-        "-c",
-        "log-forensics",
-        "examples/arena/documented-823.json",
-    ]);
+    let run = line("--color always explain --table -c log-forensics examples/arena/documented-823.json");
     assert!(run.stdout.contains("\u{1b}[1m"), "{}", run.stdout);
-    let plain = karat(&[
-        "--color",
-        "never",
-        "explain",
-        "--table",
-        "-c",
-        "log-forensics",
-        "examples/arena/documented-823.json",
-    ]);
+    let plain = line("--color never explain --table -c log-forensics examples/arena/documented-823.json");
     assert!(!plain.stdout.contains('\u{1b}'), "{}", plain.stdout);
 }
 
@@ -226,17 +199,17 @@ fn a_subject_cannot_steer_the_terminal() {
 
 #[test]
 fn the_list_of_cards() {
-    screen!("card", "list");
+    screen!("card list");
 }
 
 #[test]
 fn a_card_in_full() {
-    screen!("card", "show", "trust");
+    screen!("card show trust");
 }
 
 #[test]
 fn a_card_with_profiles_and_rules() {
-    screen!("card", "show", "trace");
+    screen!("card show trace");
 }
 
 #[test]
@@ -248,33 +221,25 @@ fn a_card_as_its_file() {
 
 #[test]
 fn a_sound_card_is_checked() {
-    screen!("card", "check", "examples/cards/test-report.toml");
+    screen!("card check examples/cards/test-report.toml");
 }
 
 #[test]
 fn two_cards_are_compared() {
     screen!(
-        "card",
-        "diff",
-        "log-forensics",
-        "cipher-relay",
-        "examples/arena/documented-823.json",
-        "examples/arena/timed.jsonl",
+        "card diff log-forensics cipher-relay examples/arena/documented-823.json examples/arena/timed.jsonl"
     );
 }
 
 #[test]
 fn two_cards_are_compared_as_json() {
-    screen!(
-        "card",
-        "diff",
-        "--json",
-        "--top",
-        "1",
-        "log-forensics",
-        "cipher-relay",
-        "examples/arena/timed.jsonl"
-    );
+    screen!("card diff --json --top 1 log-forensics cipher-relay examples/arena/timed.jsonl");
+}
+
+#[test]
+fn one_item_is_not_many() {
+    let run = karat(&["card", "diff", "log-forensics", "cipher-relay", "examples/arena/documented-823.json"]);
+    assert!(run.stdout.contains("\n1 item: 1 up, "), "{}", run.stdout);
 }
 
 #[test]

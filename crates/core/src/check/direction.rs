@@ -222,6 +222,7 @@ impl Trace<'_, '_> {
             ExprKind::Name(symbol) => self.of_symbol(*symbol),
             ExprKind::Unary(Unary::Negate | Unary::Not, operand) => self.of(operand, inside).flip(),
             ExprKind::Binary(operator, left, right) => {
+                let left = if *operator == Binary::Divide { uncut(left, right) } else { left };
                 let (a, b) = (self.of(left, inside), self.of(right, inside));
                 match operator {
                     Binary::Add | Binary::And | Binary::Or => a.join(b),
@@ -371,6 +372,18 @@ impl Trace<'_, '_> {
                 }
                 _ => false,
             }
+    }
+}
+
+/// What `part / whole` moves with: `min(x, whole) / whole` is `x / whole` cut at 1, and so is `max`.
+fn uncut<'e>(part: &'e Expr<Symbol>, whole: &Expr<Symbol>) -> &'e Expr<Symbol> {
+    match &part.kind {
+        ExprKind::Call(Function::Min | Function::Max, operands) => match operands.as_slice() {
+            [x, other] if is_same(other, whole) => x,
+            [other, x] if is_same(other, whole) => x,
+            _ => part,
+        },
+        _ => part,
     }
 }
 

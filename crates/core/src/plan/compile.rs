@@ -3,18 +3,51 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
+use super::compact::compact;
+use super::kernel::Values;
 use super::{
-    BinaryOperator as B, Code, DimensionPlaces, Instruction, Limits, MeanItem, Places, Plan, Register,
-    Rounding, TierLevel, UnaryOperator as U, state,
+    BinaryOperator as B, Code, Column, DimensionPlaces, Instruction, Limits, LoadedMember, MeanItem, Places,
+    Register, Rounding, TierLevel, UnaryOperator as U, kernel, load, state,
 };
-use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
+use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
 use crate::number::{MILLION, UNITS_PER_ONE};
 use crate::scorecard::{Dimension, FactType, Mean, MissingPolicy, Publish, Scorecard};
 
-impl Plan {
-    /// Compiles a card. The card has passed every check, so nothing can go wrong.
-    pub(crate) fn compile(card: &Scorecard) -> Self {
-        Self { full: Compiler::compile(card, false), compact: compact(&Compiler::compile(card, true)) }
+impl Code {
+    /// Compiles a card for single items: every intermediate result stays, for records and explanations. The card has passed
+    /// every check, so nothing can go wrong.
+    pub(crate) fn for_items(card: &Scorecard) -> Self {
+        Compiler::compile(card, None)
+    }
+
+    /// Compiles a card for a table: what is known of the whole table is worked out once, what a table does not show is
+    /// computed in one step with what it does, and columns are reused as soon as they are free.
+    pub(crate) fn for_table(card: &Scorecard, known: &Known) -> Self {
+        compact(&Compiler::compile(card, Some(known)))
+    }
+}
+
+/// What is known of a whole table before its first row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Known {
+    /// The bits of facts that have one value in all rows.
+    constants: Vec<Option<u64>>,
+    /// Every member has one weight, in the mean as in the coverage.
+    plain: bool,
+}
+
+impl Known {
+    pub(crate) fn new(facts: &[Column<'_>], weights: &[Vec<(f64, f64)>]) -> Self {
+        let constants = facts.iter().map(|column| match column {
+            Column::Constant(value) => Some(value.to_bits()),
+            Column::Values(_) => None,
+        });
+        let plain = |row: &Vec<(f64, f64)>| matches!(row[..], [(weight, cover)] if weight == cover);
+        Self { constants: constants.collect(), plain: weights.iter().all(plain) }
+    }
+
+    fn constant(&self, fact: usize) -> Option<f64> {
+        self.constants.get(fact).copied().flatten().map(f64::from_bits)
     }
 }
 
@@ -29,11 +62,13 @@ enum Key {
 
 struct Compiler<'c> {
     card: &'c Scorecard,
-    /// Take what a table does not show in one step with what it does.
-    fuse: bool,
+    /// What is known of the table; none for single items, of which everything is shown.
+    table: Option<&'c Known>,
     instructions: Vec<Instruction>,
     next: Register,
     known: BTreeMap<Key, Register>,
+    /// Results that more than one place asks for.
+    shared: BTreeSet<Register>,
     constants: BTreeMap<u64, Register>,
     lets: BTreeMap<usize, Register>,
     dimensions: Vec<Option<DimensionPlaces>>,
@@ -45,13 +80,14 @@ struct Compiler<'c> {
 }
 
 impl<'c> Compiler<'c> {
-    fn compile(card: &'c Scorecard, fuse: bool) -> Code {
+    fn compile(card: &'c Scorecard, table: Option<&'c Known>) -> Code {
         let mut compiler = Self {
             card,
-            fuse,
+            table,
             instructions: Vec::new(),
             next: 0,
             known: BTreeMap::new(),
+            shared: BTreeSet::new(),
             constants: BTreeMap::new(),
             lets: BTreeMap::new(),
             dimensions: alloc::vec![None; card.dimensions.len()],
@@ -73,6 +109,7 @@ impl<'c> Compiler<'c> {
 
     fn known(&mut self, key: Key, instruction: impl FnOnce(Register) -> Instruction) -> Register {
         if let Some(&register) = self.known.get(&key) {
+            self.shared.insert(register);
             return register;
         }
         let to = self.fresh();
@@ -90,26 +127,98 @@ impl<'c> Compiler<'c> {
         to
     }
 
+    /// The value of a column that holds one value throughout.
+    fn value(&self, register: Register) -> Option<f64> {
+        let bits = self.constants.iter().find(|&(_, &known)| known == register)?.0;
+        Some(f64::from_bits(*bits))
+    }
+
+    /// True for a condition that holds in every row of a table.
+    fn is_always(&self, condition: Register) -> bool {
+        self.table.is_some() && self.value(condition) == Some(1.0)
+    }
+
+    /// True for a condition that holds in no row of a table.
+    fn is_never(&self, condition: Register) -> bool {
+        self.table.is_some() && self.value(condition).is_some_and(|value| value != 1.0)
+    }
+
     fn unary(&mut self, operator: U, x: Register) -> Register {
+        if let Some(x) = self.value(x) {
+            let mut out = [0.0];
+            kernel::unary(operator, &mut out, &[x]);
+            return self.constant(out[0]);
+        }
         self.known(Key::Unary(operator, x), |to| Instruction::Unary { operator, x, to })
     }
 
     fn binary(&mut self, operator: B, x: Register, y: Register) -> Register {
+        if let (Some(x), Some(y)) = (self.value(x), self.value(y)) {
+            let mut out = [0.0];
+            kernel::binary(operator, &mut out, Values::All(x), Values::All(y));
+            return self.constant(out[0]);
+        }
+        if let (B::Max | B::Min, Some(limit)) = (operator, self.value(x))
+            && let Some(to) = self.limit_last(operator, limit, y)
+        {
+            return to;
+        }
         self.known(Key::Binary(operator, x, y), |to| Instruction::Binary { operator, x, y, to })
+    }
+
+    /// Takes `max(limit, x)` or `min(limit, x)` into the arithmetic that has just given `x`, if nothing else asks for that.
+    fn limit_last(&mut self, operator: B, limit: f64, result: Register) -> Option<Register> {
+        self.table?;
+        if limit.is_nan() || self.shared.contains(&result) || self.lets.values().any(|&named| named == result)
+        {
+            return None;
+        }
+        let last = self.instructions.last_mut()?;
+        let (arithmetic, x, y, low, high) = match *last {
+            Instruction::Binary { operator, x, y, to } if operator.is_arithmetic() && to == result => {
+                (operator, x, y, f64::NEG_INFINITY, f64::INFINITY)
+            }
+            Instruction::Within { operator, x, y, low, high, to }
+                if high == f64::INFINITY && to == result =>
+            {
+                (operator, x, y, low, high)
+            }
+            _ => return None,
+        };
+        let (low, high) = match operator {
+            B::Max if low == f64::NEG_INFINITY => (limit, high),
+            B::Min => (low, limit),
+            _ => return None,
+        };
+        *last = Instruction::Within { operator: arithmetic, x, y, low, high, to: result };
+        self.known.retain(|_, register| *register != result);
+        Some(result)
     }
 
     fn load(&mut self, fact: usize) -> Register {
         let limits = self.limits(fact);
         self.checked.insert(fact);
+        if let Some(value) = self.given(fact) {
+            return self.constant(value);
+        }
         self.known(Key::Load(fact), |to| Instruction::Load { fact, limits, to })
+    }
+
+    /// The value of a fact that is the same in every row and keeps its declaration: no row needs to ask again.
+    fn given(&self, fact: usize) -> Option<f64> {
+        let value = self.table?.constant(fact)?;
+        let (limits, mut out) = (self.limits(fact), [0.0]);
+        let keeps = limits.max_fact.is_none() && !load::load(&mut out, Column::Constant(value), None, limits);
+        keeps.then_some(out[0])
     }
 
     fn limits(&self, fact: usize) -> Limits {
         let unknown = |at: usize| self.card.facts.get(at).and_then(|declared| declared.unknown);
         match self.card.facts.get(fact) {
             Some(declared) if declared.kind == FactType::Number => Limits {
-                min: declared.min,
-                max: declared.max,
+                // Infinity is a number to a comparison: a range without ends still refuses it.
+                min: declared.min.max(-f64::MAX),
+                max: declared.max.min(f64::MAX),
                 max_fact: declared.max_fact,
                 bound_unknown: declared.max_fact.and_then(unknown).unwrap_or(f64::NAN),
                 integer: declared.integer,
@@ -147,7 +256,7 @@ impl<'c> Compiler<'c> {
             .iter()
             .map(|gate| {
                 let when = self.formula(&gate.when.expr);
-                if let Some(cap) = gate.cap {
+                if let Some(cap) = gate.cap.filter(|_| !self.is_never(when)) {
                     let to = self.fresh();
                     let cap = units(cap.millionths(), card.scale.max);
                     self.instructions.push(Instruction::Cap { when, cap, score: self.score, to });
@@ -157,9 +266,7 @@ impl<'c> Compiler<'c> {
             })
             .collect();
         let published = self.publish();
-        let band = self.fresh();
-        let thresholds = card.bands.iter().map(|band| self.digits(band.from.millionths())).collect();
-        self.instructions.push(Instruction::Band { thresholds, published, to: band });
+        let band = self.band(published);
         let tier = self.tiers(&dimensions, &gates, published);
         // Every number is loaded, so that every number is checked, whether a formula reads it or not.
         for (fact, _) in card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text) {
@@ -190,11 +297,17 @@ impl<'c> Compiler<'c> {
         }
         let card = self.card;
         let Some(dimension) = card.dimensions.get(at) else { return DimensionPlaces::default() };
-        let applies = dimension.applies.as_ref().map(|formula| self.formula(&formula.expr));
-        let when = dimension.when.as_ref().map(|formula| self.formula(&formula.expr));
+        // A condition that always holds is none.
+        let condition = |compiler: &mut Self, formula: Option<&Formula>| {
+            let register = compiler.formula(&formula?.expr);
+            (!compiler.is_always(register)).then_some(register)
+        };
+        let applies = condition(self, dimension.applies.as_ref());
+        let when = condition(self, dimension.when.as_ref());
+        let bare = self.table.is_some() && when.is_none() && applies.is_none();
         let places = match dimension.formula.expr.kind {
             // A table needs no value apart from the reading; an item shows both.
-            ExprKind::Name(Symbol::Fact(fact)) if self.fuse && when.is_none() && applies.is_none() => {
+            ExprKind::Name(Symbol::Fact(fact)) if bare && self.given(fact).is_none() => {
                 let (limits, to) = (self.limits(fact), self.fresh());
                 self.checked.insert(fact);
                 self.instructions.push(Instruction::LoadReading { fact, limits, to });
@@ -222,21 +335,13 @@ impl<'c> Compiler<'c> {
         let card = self.card;
         let leaves = card.dimensions.iter().zip(dimensions).enumerate();
         let leaves = leaves.filter(|(_, (dimension, _))| dimension.group == node).map(
-            |(weight, (dimension, places))| {
-                let fill = match dimension.missing {
-                    MissingPolicy::Zero => 0.0,
-                    MissingPolicy::Default(billionths) => billionths as f64,
-                    MissingPolicy::Exclude | MissingPolicy::Withhold => f64::NAN,
-                };
-                let withhold = dimension.missing == MissingPolicy::Withhold;
-                MeanItem {
-                    reading: places.reading,
-                    coverage: None,
-                    fill,
-                    withhold,
-                    optional: dimension.applies.is_some(),
-                    weight,
-                }
+            |(weight, (dimension, places))| MeanItem {
+                reading: places.reading,
+                coverage: None,
+                fill: fill(dimension),
+                withhold: dimension.missing == MissingPolicy::Withhold,
+                optional: places.applies.is_some(),
+                weight,
             },
         );
         let nested = card.groups.iter().zip(groups).enumerate();
@@ -256,9 +361,52 @@ impl<'c> Compiler<'c> {
             // Sums of whole numbers are exact in any order; members that always apply are added four at a time.
             items.sort_by_key(|item| item.optional);
         }
+        let begun = self.load_members(mean, &mut items);
         let (to, coverage) = (self.fresh(), self.fresh());
-        self.instructions.push(Instruction::Mean { mean, top: node.is_none(), items, to, coverage });
+        self.instructions.push(Instruction::Mean { mean, top: node.is_none(), items, begun, to, coverage });
         (to, coverage)
+    }
+
+    /// Loads facts that are readings as they stand and adds them to the sums of a mean in one step, four at a time. Moves
+    /// these members to the front and says how many they are.
+    fn load_members(&mut self, mean: Mean, items: &mut [MeanItem]) -> usize {
+        let linear = matches!(mean, Mean::WeightedSum | Mean::WeightedMean);
+        let plain = |item: &MeanItem| item.fill.is_nan() && item.coverage.is_none();
+        if !self.table.is_some_and(|table| table.plain) || !linear || !items.iter().all(plain) {
+            return 0;
+        }
+        // By register: facts that are loaded as readings, and read by nothing so far.
+        let mut loaded: BTreeMap<Register, (usize, Limits)> = BTreeMap::new();
+        for instruction in &mut self.instructions {
+            if let Instruction::LoadReading { fact, limits, to } = *instruction {
+                if limits.is_range() && self.table.is_some_and(|table| table.constant(fact).is_none()) {
+                    loaded.insert(to, (fact, limits));
+                }
+            } else {
+                instruction.visit(&mut |register, writes| {
+                    if !writes {
+                        loaded.remove(register);
+                    }
+                });
+            }
+        }
+        let fits = |item: &MeanItem| !item.optional && !item.withhold && loaded.contains_key(&item.reading);
+        items.sort_by_key(|item| !fits(item));
+        let (fours, _) = items.as_chunks::<4>();
+        let fours = fours.iter().filter(|four| four.iter().all(fits)).copied();
+        let fours: Vec<[MeanItem; 4]> = fours.collect();
+        for (place, four) in fours.iter().enumerate() {
+            let members = four.map(|item| {
+                let (fact, limits) = loaded.get(&item.reading).copied().unwrap_or((usize::MAX, Limits::FLAG));
+                LoadedMember { fact, min: limits.min, max: limits.max, weight: item.weight, to: item.reading }
+            });
+            let targets = members.map(|member| member.to);
+            self.instructions.retain(
+                |instruction| !matches!(instruction, Instruction::LoadReading { to, .. } if targets.contains(to)),
+            );
+            self.instructions.push(Instruction::LoadMembers { members, first: place == 0 });
+        }
+        4 * fours.len()
     }
 
     fn publish(&mut self) -> Register {
@@ -271,6 +419,17 @@ impl<'c> Compiler<'c> {
         };
         let to = self.fresh();
         self.instructions.push(Instruction::Publish { rounding, score: self.score, to });
+        to
+    }
+
+    fn band(&mut self, published: Register) -> Register {
+        let bands = &self.card.bands;
+        if bands.is_empty() {
+            return self.constant(0.0);
+        }
+        let thresholds = bands.iter().map(|band| self.digits(band.from.millionths())).collect();
+        let to = self.fresh();
+        self.instructions.push(Instruction::Band { thresholds, published, to });
         to
     }
 
@@ -290,6 +449,9 @@ impl<'c> Compiler<'c> {
         published: Register,
     ) -> Register {
         let card = self.card;
+        if card.tiers.is_empty() {
+            return self.constant(0.0);
+        }
         let tiers = card
             .tiers
             .iter()
@@ -304,7 +466,9 @@ impl<'c> Compiler<'c> {
             })
             .collect();
         let limits = card.gates.iter().zip(gates);
-        let gates = limits.filter_map(|(gate, &(when, _))| Some((when, gate.tier_limit? as f64))).collect();
+        let gates: Vec<(Register, f64)> =
+            limits.filter_map(|(gate, &(when, _))| Some((when, gate.tier_limit? as f64))).collect();
+        let gates = gates.into_iter().filter(|&(when, _)| !self.is_never(when)).collect();
         let to = self.fresh();
         self.instructions.push(Instruction::Tiers { tiers, gates, published, coverage: self.coverage, to });
         to
@@ -422,63 +586,4 @@ fn binary(operator: Binary) -> B {
 /// Points of a scale, in millionths, as units of 1e-15 of a perfect score.
 pub(crate) fn units(millionths: i64, max: u32) -> f64 {
     (i128::from(millionths) * i128::from(UNITS_PER_ONE / MILLION) / i128::from(max)) as f64
-}
-
-/// The same code on fewer columns: a column is free again after its last use. Results that a table asks for stay.
-fn compact(full: &Code) -> Code {
-    let mut instructions = full.instructions.clone();
-    let keep =
-        [full.places.score, full.places.published, full.places.coverage, full.places.band, full.places.tier];
-    let mut last_use = alloc::vec![0usize; full.registers];
-    for (at, instruction) in instructions.iter_mut().enumerate() {
-        instruction.visit(&mut |register, _| {
-            if let Some(slot) = last_use.get_mut(*register as usize) {
-                *slot = at;
-            }
-        });
-    }
-    let forever = full.constants.iter().map(|&(register, _)| register).chain(keep);
-    for register in forever {
-        if let Some(slot) = last_use.get_mut(register as usize) {
-            *slot = usize::MAX;
-        }
-    }
-    let mut names: BTreeMap<Register, Register> = BTreeMap::new();
-    let mut free: Vec<Register> = Vec::new();
-    let mut next: Register = 0;
-    for &(register, _) in &full.constants {
-        names.insert(register, next);
-        next += 1;
-    }
-    for (at, instruction) in instructions.iter_mut().enumerate() {
-        let mut ended = Vec::new();
-        instruction.visit(&mut |register, writes| {
-            let old = *register;
-            let new = *names.entry(old).or_insert_with(|| {
-                free.pop().unwrap_or_else(|| {
-                    next += 1;
-                    next - 1
-                })
-            });
-            *register = new;
-            let ends = last_use.get(old as usize).is_some_and(|&last| last == at);
-            if ends && !ended.contains(&old) {
-                ended.push(old);
-            }
-            let _ = writes;
-        });
-        // Freed only now, so that an instruction never writes what it still reads.
-        free.extend(ended.into_iter().filter_map(|old| names.remove(&old)));
-    }
-    let name = |register: Register| names.get(&register).copied().unwrap_or(0);
-    let places = Places {
-        score: name(full.places.score),
-        published: name(full.places.published),
-        coverage: name(full.places.coverage),
-        band: name(full.places.band),
-        tier: name(full.places.tier),
-        ..Places::default()
-    };
-    let constants = full.constants.iter().map(|&(register, value)| (name(register), value)).collect();
-    Code { instructions, registers: next as usize, constants, places }
 }

@@ -3,22 +3,26 @@
 //! The same list scores one item (a block of one row) and a column of ten million (blocks of [`BLOCK`] rows).
 //! `compile` builds it, `run` carries it out, `kernel` holds the loops, `vector` chooses the instruction set.
 
+mod ahead;
+mod compact;
 mod compile;
 mod kernel;
+mod load;
+mod mean;
 mod point;
 mod run;
 pub(crate) mod vector;
 
 use alloc::vec::Vec;
 
-pub(crate) use compile::units;
-pub(crate) use point::mean_of_point;
+pub(crate) use compile::{Known, units};
+pub(crate) use point::mean_of_points;
 pub(crate) use run::{FactColumns, Input, Registers};
 
 use crate::scorecard::Mean;
 
 /// Rows that are worked on together: small enough for the first cache, large enough to hide the dispatch.
-pub(crate) const BLOCK: usize = 256;
+pub(crate) const BLOCK: usize = 512;
 
 /// "No value", as NaNs whose payload says why. Higher payloads win where operands differ. Only moved and selected, never computed.
 pub(crate) mod state {
@@ -68,6 +72,28 @@ pub enum Column<'a> {
     Constant(f64),
 }
 
+/// A column of a block. It begins where a line of the cache does: a vector never lies across two lines then.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+pub(crate) struct Rows<const ROWS: usize = BLOCK>(pub [f64; ROWS]);
+
+impl<const ROWS: usize> Default for Rows<ROWS> {
+    fn default() -> Self {
+        Self([0.0; ROWS])
+    }
+}
+
+impl Column<'_> {
+    /// The value of a row; NaN beyond the end.
+    #[inline(always)]
+    fn row(self, row: usize) -> f64 {
+        match self {
+            Column::Values(values) => values.get(row).copied().unwrap_or(f64::NAN),
+            Column::Constant(value) => value,
+        }
+    }
+}
+
 /// The place of a column.
 pub(crate) type Register = u32;
 
@@ -97,9 +123,26 @@ pub(crate) enum Instruction {
         y: Register,
         to: Register,
     },
+    /// Arithmetic, and then at least `low`, at most `high`.
+    Within {
+        operator: BinaryOperator,
+        x: Register,
+        y: Register,
+        low: f64,
+        high: f64,
+        to: Register,
+    },
     /// `if c { a } else { b }`.
     Select {
         c: Register,
+        a: Register,
+        b: Register,
+        to: Register,
+    },
+    /// `if x > limit { a } else { b }`.
+    SelectAbove {
+        x: Register,
+        limit: f64,
         a: Register,
         b: Register,
         to: Register,
@@ -111,11 +154,19 @@ pub(crate) enum Instruction {
         applies: Option<Register>,
         to: Register,
     },
+    /// Four facts that are readings as they stand: loaded, and added to the sums of the mean that follows.
+    LoadMembers {
+        members: [LoadedMember; 4],
+        /// The sums begin here.
+        first: bool,
+    },
     /// The mean of a group or of the top level, and its coverage in billionths.
     Mean {
         mean: Mean,
         top: bool,
         items: Vec<MeanItem>,
+        /// So many of the items are in the sums already.
+        begun: usize,
         to: Register,
         coverage: Register,
     },
@@ -168,6 +219,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// True where a value must lie between two numbers, and nothing else is asked of it.
+    fn is_range(&self) -> bool {
+        self.max_fact.is_none() && !self.integer && self.unknown.is_nan()
+    }
+
     /// Those of a condition: 0 or 1.
     const FLAG: Self = Self {
         min: 0.0,
@@ -194,6 +250,17 @@ pub(crate) struct MeanItem {
     pub optional: bool,
     /// Its place in the weight table.
     pub weight: usize,
+}
+
+/// One of [`Instruction::LoadMembers`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct LoadedMember {
+    pub fact: usize,
+    pub min: f64,
+    pub max: f64,
+    /// Its place in the weight table.
+    pub weight: usize,
+    pub to: Register,
 }
 
 /// How the published digits come from the score.
@@ -255,16 +322,7 @@ pub(crate) enum BinaryOperator {
     Fill,
 }
 
-/// A compiled card.
-#[derive(Debug, Clone)]
-pub(crate) struct Plan {
-    /// Every intermediate result in a column of its own: for records and explanations.
-    pub full: Code,
-    /// The same instructions with columns reused as soon as they are free: for tables.
-    pub compact: Code,
-}
-
-/// Instructions and where their results lie.
+/// A compiled card: instructions and where their results lie.
 #[derive(Debug, Clone)]
 pub(crate) struct Code {
     pub instructions: Vec<Instruction>,
@@ -303,8 +361,15 @@ pub(crate) struct DimensionPlaces {
     pub reading: Register,
 }
 
+impl BinaryOperator {
+    /// The four operations of arithmetic.
+    fn is_arithmetic(self) -> bool {
+        matches!(self, Self::Add | Self::Subtract | Self::Multiply | Self::Divide)
+    }
+}
+
 impl Instruction {
-    /// The column that it writes; a mean writes its coverage besides.
+    /// The column that it writes; a mean writes its coverage besides, four members that are loaded three more.
     #[inline(always)]
     fn to(&self) -> Register {
         match self {
@@ -312,7 +377,9 @@ impl Instruction {
             | Self::LoadReading { to, .. }
             | Self::Unary { to, .. }
             | Self::Binary { to, .. }
+            | Self::Within { to, .. }
             | Self::Select { to, .. }
+            | Self::SelectAbove { to, .. }
             | Self::Reading { to, .. }
             | Self::Mean { to, .. }
             | Self::Rule { to, .. }
@@ -320,6 +387,7 @@ impl Instruction {
             | Self::Publish { to, .. }
             | Self::Band { to, .. }
             | Self::Tiers { to, .. } => *to,
+            Self::LoadMembers { members: [first, ..], .. } => first.to,
         }
     }
 
@@ -327,11 +395,14 @@ impl Instruction {
     fn visit(&mut self, visit: &mut dyn FnMut(&mut Register, bool)) {
         match self {
             Self::Load { to, .. } | Self::LoadReading { to, .. } => visit(to, true),
+            Self::LoadMembers { members, .. } => {
+                members.iter_mut().for_each(|member| visit(&mut member.to, true));
+            }
             Self::Unary { x, to, .. } => {
                 visit(x, false);
                 visit(to, true);
             }
-            Self::Binary { x, y, to, .. } => {
+            Self::Binary { x, y, to, .. } | Self::Within { x, y, to, .. } => {
                 visit(x, false);
                 visit(y, false);
                 visit(to, true);
@@ -340,13 +411,17 @@ impl Instruction {
                 [c, a, b].into_iter().for_each(|x| visit(x, false));
                 visit(to, true);
             }
+            Self::SelectAbove { x, a, b, to, .. } => {
+                [x, a, b].into_iter().for_each(|x| visit(x, false));
+                visit(to, true);
+            }
             Self::Reading { value, when, applies, to } => {
                 visit(value, false);
                 when.iter_mut().chain(applies).for_each(|x| visit(x, false));
                 visit(to, true);
             }
-            Self::Mean { items, to, coverage, .. } => {
-                for item in items {
+            Self::Mean { items, begun, to, coverage, .. } => {
+                for item in items.iter_mut().skip(*begun) {
                     visit(&mut item.reading, false);
                     item.coverage.iter_mut().for_each(|x| visit(x, false));
                 }

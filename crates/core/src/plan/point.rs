@@ -1,25 +1,27 @@
-//! The mean of given readings, outside a plan: for the bounds of one item. The same loops as in a plan, over one row.
+//! The mean of given readings, outside a plan: for the bounds of one item. The same loops as in a plan, over two rows, one for
+//! each end.
 
 use alloc::vec::Vec;
 
-use super::kernel::{self, Member, MemberWeights, Sums};
+use super::mean::{Member, MemberWeights, Sums, mean};
 use super::{MeanItem, state};
 use crate::evaluate::Scorer;
 use crate::weights::members_of;
 
-/// The composite, in units of 1e-15, of the readings (in billionths) that `reading` gives; none where there is none.
-pub(crate) fn mean_of_point(
+/// The composites, in units of 1e-15, of the pairs of readings (in billionths) that `reading` gives; none where there is none.
+pub(crate) fn mean_of_points(
     scorer: &Scorer,
     profile: usize,
-    reading: &dyn Fn(usize) -> Option<f64>,
-) -> Option<f64> {
+    reading: &dyn Fn(usize) -> Option<[f64; 2]>,
+) -> Option<[f64; 2]> {
     let card = &scorer.card;
     let dimensions = card.dimensions.len();
-    let readings = (0..dimensions).map(|at| reading(at).unwrap_or(state::NOT_APPLICABLE));
-    let mut values: Vec<f64> = readings.chain(card.groups.iter().map(|_| state::NOT_APPLICABLE)).collect();
-    let mut sums = Sums::new(1);
+    let nothing = [state::NOT_APPLICABLE; 2];
+    let readings = (0..dimensions).map(|at| reading(at).unwrap_or(nothing));
+    let mut values: Vec<[f64; 2]> = readings.chain(card.groups.iter().map(|_| nothing)).collect();
+    let mut sums: Sums<2> = Sums::default();
     for node in (0..card.groups.len()).rev().map(Some).chain([None]) {
-        let mean = node.and_then(|at| card.groups.get(at)).map_or(card.mean, |group| group.mean);
+        let rule = node.and_then(|at| card.groups.get(at)).map_or(card.mean, |group| group.mean);
         let members: Vec<Member<'_>> = members_of(card, node)
             .map(|at| {
                 let table = scorer.weighting.table.get(at);
@@ -33,18 +35,17 @@ pub(crate) fn mean_of_point(
                         optional: true,
                         weight: at,
                     },
-                    reading: values.get(at..=at).unwrap_or_default(),
+                    reading: values.get(at).map_or(&[], |pair| pair),
                     coverage: None,
                     weights: MemberWeights::Uniform(weight, cover),
                 }
             })
             .collect();
-        let (mut composite, mut coverage) = ([0.0], [0.0]);
-        kernel::mean(mean, node.is_none(), &members, &mut sums, &mut composite, &mut coverage);
-        let [composite] = composite;
+        let (mut composite, mut coverage) = ([0.0; 2], [0.0; 2]);
+        mean(rule, node.is_none(), None, &members, &mut sums, &mut composite, &mut coverage);
         match node.and_then(|at| values.get_mut(dimensions + at)) {
             Some(slot) => *slot = composite,
-            None => return (!composite.is_nan()).then_some(composite),
+            None => return composite.iter().all(|end| !end.is_nan()).then_some(composite),
         }
     }
     None

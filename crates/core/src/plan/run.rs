@@ -1,18 +1,22 @@
 //! Carrying out a plan over one block of rows.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::kernel::{self, Member, MemberWeights, Sums};
-use super::{BLOCK, Code, Column, Instruction, Register};
-
-/// Numbers in a line of the cache.
-const LINE: usize = 8;
+use super::ahead::Ahead;
+use super::kernel::{self, Values};
+use super::mean::{self, Loaded, Member, MemberWeights, Sums};
+use super::{BLOCK, Code, Column, Instruction, Register, Rows, load};
+use crate::evaluate::Scores;
 
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
 pub(crate) struct Registers {
-    columns: Vec<Vec<f64>>,
-    sums: Option<Sums>,
+    /// None while a column is written.
+    columns: Vec<Option<Box<Rows>>>,
+    /// The value of a column that holds one value throughout.
+    constants: Vec<Option<f64>>,
+    sums: Option<Box<Sums>>,
 }
 
 /// What a block reads besides its columns.
@@ -22,6 +26,8 @@ pub(crate) struct Input<'a> {
     pub profile: u32,
     /// The profile of each row.
     pub profiles: &'a [u32],
+    /// Where results of the block go.
+    pub results: &'a [&'a [f64]],
     /// Weight in the composite and in the coverage: by member, then by profile.
     pub weights: &'a [Vec<(f64, f64)>],
 }
@@ -51,90 +57,64 @@ impl<'a> FactColumns<'a> {
     }
 }
 
-/// Asks the memory for the next block while this one is computed: a few lines at every instruction, as more at once would
-/// make the processor wait for the memory just the same.
-struct Ahead<'a> {
-    columns: core::slice::Iter<'a, Column<'a>>,
-    /// What is left of the column at hand.
-    column: &'a [f64],
-    from: usize,
-    rows: usize,
-    lines_per_step: usize,
-}
-
-impl<'a> Ahead<'a> {
-    #[inline(always)]
-    fn new(facts: &FactColumns<'a>, steps: usize) -> Self {
-        let (columns, from, rows) = match facts {
-            FactColumns::Table { columns, start, rows } => (*columns, start + rows, *rows),
-            FactColumns::Row(_) => (&[][..], 0, 0),
-        };
-        let lines = columns.len() * rows.div_ceil(LINE);
-        Self {
-            columns: columns.iter(),
-            column: &[],
-            from,
-            rows,
-            lines_per_step: lines.div_ceil(steps.max(1)),
-        }
-    }
-
-    #[inline(always)]
-    fn step(&mut self) {
-        for _ in 0..self.lines_per_step {
-            while self.column.is_empty() {
-                match self.columns.next() {
-                    Some(Column::Values(values)) => {
-                        let end = values.len().min(self.from + self.rows);
-                        self.column = values.get(self.from..end).unwrap_or_default();
-                    }
-                    Some(Column::Constant(_)) => {}
-                    None => return,
-                }
-            }
-            super::vector::fetch(self.column);
-            self.column = self.column.get(LINE..).unwrap_or_default();
-        }
-    }
-}
-
 impl Registers {
-    /// Columns for `code`, for blocks of up to `rows` rows.
-    pub(crate) fn new(code: &Code, rows: usize) -> Self {
-        let mut columns: Vec<Vec<f64>> =
-            (0..code.registers).map(|_| alloc::vec![0.0; rows.min(BLOCK)]).collect();
+    /// Columns for `code`.
+    pub(crate) fn new(code: &Code) -> Self {
+        let mut columns: Vec<Option<Box<Rows>>> = (0..code.registers).map(|_| Some(Box::default())).collect();
+        let mut constants = alloc::vec![None; code.registers];
         for &(register, value) in &code.constants {
-            if let Some(column) = columns.get_mut(register as usize) {
-                column.fill(value);
+            if let (Some(column), Some(constant)) =
+                (columns.get_mut(register as usize), constants.get_mut(register as usize))
+            {
+                *column = Some(Box::new(Rows([value; BLOCK])));
+                *constant = Some(value);
             }
         }
-        Self { columns, sums: Some(Sums::new(rows.min(BLOCK))) }
+        Self { columns, constants, sums: Some(Box::default()) }
     }
 
     /// The first `rows` rows of a column.
     #[inline(always)]
     pub(crate) fn column(&self, register: Register, rows: usize) -> &[f64] {
-        self.columns.get(register as usize).and_then(|column| column.get(..rows)).unwrap_or_default()
+        match self.columns.get(register as usize) {
+            Some(Some(column)) => column.0.get(..rows).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// An operand: a column, or the one value that it holds throughout.
+    #[inline(always)]
+    fn values(&self, register: Register, rows: usize) -> Values<'_> {
+        match self.constants.get(register as usize) {
+            Some(Some(value)) => Values::All(*value),
+            _ => Values::Each(self.column(register, rows)),
+        }
     }
 
     /// The value of a block of one row.
     #[inline(always)]
     pub(crate) fn value(&self, register: Register) -> f64 {
-        self.columns.get(register as usize).and_then(|column| column.first()).copied().unwrap_or(f64::NAN)
+        self.column(register, 1).first().copied().unwrap_or(f64::NAN)
     }
 
     /// Takes a column out, to be written while others are read; [`Self::put`] brings it back.
     #[inline(always)]
-    fn take(&mut self, to: Register) -> Vec<f64> {
-        self.columns.get_mut(to as usize).map(core::mem::take).unwrap_or_default()
+    fn take(&mut self, to: Register) -> Option<Box<Rows>> {
+        self.columns.get_mut(to as usize)?.take()
     }
 
     #[inline(always)]
-    fn put(&mut self, to: Register, column: Vec<f64>) {
+    fn put(&mut self, to: Register, column: Option<Box<Rows>>) {
         if let Some(slot) = self.columns.get_mut(to as usize) {
             *slot = column;
         }
     }
+}
+
+/// The first `rows` rows of a column that was taken out.
+#[inline(always)]
+fn cut(column: &mut Option<Box<Rows>>, rows: usize) -> &mut [f64] {
+    column.as_mut().and_then(|column| column.0.get_mut(..rows)).unwrap_or_default()
 }
 
 /// Carries out all instructions over `rows` rows. True if some fact breaks its declaration; the results of such rows mean nothing.
@@ -143,43 +123,83 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
     // No closures around the kernels: one would be compiled once, without the instructions of its caller.
     let mut broken = false;
     let mut sums = registers.sums.take();
-    let mut ahead = Ahead::new(&input.facts, code.instructions.len());
+    let mut ahead = Ahead::new(code, input);
     for instruction in &code.instructions {
-        ahead.step();
+        if !matches!(instruction, Instruction::LoadMembers { .. }) {
+            ahead.step();
+        }
         let to = instruction.to();
         let mut column = registers.take(to);
-        let out = column.get_mut(..rows).unwrap_or_default();
+        let out = cut(&mut column, rows);
         match instruction {
             Instruction::Load { fact, limits, .. } | Instruction::LoadReading { fact, limits, .. } => {
                 let bound = limits.max_fact.map(|bound| input.facts.column(bound));
                 let column = input.facts.column(*fact);
                 broken |= match instruction {
-                    Instruction::Load { .. } => kernel::load(out, column, bound, *limits),
-                    _ => kernel::load_reading(out, column, bound, *limits),
+                    Instruction::Load { .. } => load::load(out, column, bound, *limits),
+                    _ => load::load_reading(out, column, bound, *limits),
                 };
             }
             Instruction::Unary { operator, x, .. } => {
                 kernel::unary(*operator, out, registers.column(*x, rows))
             }
             Instruction::Binary { operator, x, y, .. } => {
-                kernel::binary(*operator, out, registers.column(*x, rows), registers.column(*y, rows));
+                kernel::binary(*operator, out, registers.values(*x, rows), registers.values(*y, rows));
+            }
+            Instruction::Within { operator, x, y, low, high, .. } => {
+                let (x, y) = (registers.values(*x, rows), registers.values(*y, rows));
+                kernel::within(*operator, out, x, y, *low, *high);
             }
             Instruction::Select { c, a, b, .. } => {
-                let (c, a, b) =
-                    (registers.column(*c, rows), registers.column(*a, rows), registers.column(*b, rows));
-                kernel::select(out, c, a, b);
+                let (a, b) = (registers.values(*a, rows), registers.values(*b, rows));
+                kernel::select(out, registers.column(*c, rows), a, b);
+            }
+            Instruction::SelectAbove { x, limit, a, b, .. } => {
+                let (a, b) = (registers.values(*a, rows), registers.values(*b, rows));
+                kernel::select_above(out, registers.column(*x, rows), *limit, a, b);
             }
             Instruction::Reading { value, when, applies, .. } => {
-                kernel::reading(out, registers.column(*value, rows));
-                if let Some(when) = when {
-                    kernel::gate(out, registers.column(*when, rows));
+                let when = when.map(|when| registers.column(when, rows));
+                let applies = applies.map(|applies| registers.column(applies, rows));
+                kernel::reading(out, registers.column(*value, rows), when, applies);
+            }
+            Instruction::LoadMembers { members, first } => {
+                let [_, others @ ..] = members;
+                let mut columns = others.map(|member| registers.take(member.to));
+                let [b, c, d] = &mut columns;
+                let out = [out, cut(b, rows), cut(c, rows), cut(d, rows)];
+                let loaded = members.map(|member| Loaded {
+                    min: member.min,
+                    max: member.max,
+                    // A fact that is the same in every row is not loaded but known.
+                    fact: match input.facts.column(member.fact) {
+                        Column::Values(values) => values,
+                        Column::Constant(_) => &[],
+                    },
+                    weight: match weights_of(input, member.weight) {
+                        MemberWeights::Uniform(weight, _) => weight,
+                        MemberWeights::ByProfile(..) => 0.0,
+                    },
+                });
+                if let Some(sums) = &mut sums {
+                    broken |= if *first {
+                        mean::load_members::<true>(out, &loaded, sums, &mut ahead)
+                    } else {
+                        mean::load_members::<false>(out, &loaded, sums, &mut ahead)
+                    };
                 }
-                if let Some(applies) = applies {
-                    kernel::apply(out, registers.column(*applies, rows));
+                for (member, column) in others.iter().zip(columns) {
+                    registers.put(member.to, column);
                 }
             }
-            Instruction::Mean { mean, top, items, coverage, .. } => {
+            Instruction::Mean { mean, top, items, begun, coverage, .. } => {
                 let mut coverage_column = registers.take(*coverage);
+                let (before, items) = items.split_at((*begun).min(items.len()));
+                let begun = before.iter().map(|item| match weights_of(input, item.weight) {
+                    MemberWeights::Uniform(weight, _) => weight,
+                    MemberWeights::ByProfile(..) => 0.0,
+                });
+                let begun = (!before.is_empty()).then(|| begun.sum());
                 let mut members: Vec<Member<'_>> = Vec::with_capacity(items.len());
                 for item in items {
                     members.push(Member {
@@ -192,9 +212,9 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                         weights: weights_of(input, item.weight),
                     });
                 }
-                let coverage_out = coverage_column.get_mut(..rows).unwrap_or_default();
+                let coverage_out = cut(&mut coverage_column, rows);
                 if let Some(sums) = &mut sums {
-                    kernel::mean(*mean, *top, &members, sums, out, coverage_out);
+                    mean::mean(*mean, *top, begun, &members, sums, out, coverage_out);
                 }
                 drop(members);
                 registers.put(*coverage, coverage_column);
@@ -219,8 +239,7 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                     level += 1.0;
                     let (published, coverage) =
                         (registers.column(*published, rows), registers.column(*coverage, rows));
-                    kernel::tier(out, level, tier, published, coverage);
-                    if !kernel::some_reach(out, level) {
+                    if !kernel::tier(out, level, tier, published, coverage) {
                         break;
                     }
                     for floors in tier.floors.chunks(4) {
@@ -245,6 +264,16 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
     }
     registers.sums = sums;
     broken
+}
+
+/// Copies the results of a block to where they are asked for.
+#[inline(always)]
+pub(super) fn hand_over(code: &Code, registers: &Registers, out: &mut Scores<'_>, rows: usize) {
+    let places = &code.places;
+    kernel::hand_over(out.score, registers.column(places.score, rows));
+    kernel::hand_over(out.coverage, registers.column(places.coverage, rows));
+    kernel::hand_over_counts(out.band, registers.values(places.band, rows));
+    kernel::hand_over_counts(out.tier, registers.values(places.tier, rows));
 }
 
 #[inline(always)]

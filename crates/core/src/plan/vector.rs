@@ -3,8 +3,9 @@
 //! Both functions carry out the same loops. The second is compiled for processors with AVX-512, where a column of eight doubles is one
 //! instruction; it must not run elsewhere, and only this module decides. The bits are the same: a test compares them.
 
-use super::run::{Input, run};
+use super::run::{self, Input, run};
 use super::{Code, Registers};
+use crate::evaluate::Scores;
 
 /// Which instructions to use.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +56,34 @@ pub(crate) fn execute(
     #[cfg(not(target_arch = "x86_64"))]
     let Instructions {} = instructions;
     run(code, registers, input, rows)
+}
+
+/// Copies the results of a block to where they are asked for.
+pub(crate) fn hand_over(
+    instructions: Instructions,
+    code: &Code,
+    registers: &Registers,
+    out: &mut Scores<'_>,
+    rows: usize,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if instructions.wide {
+        #[expect(
+            unsafe_code,
+            reason = "calls a function compiled for the instructions that `best` has found"
+        )]
+        // SAFETY: `wide` is only set by `best`, after the processor was asked.
+        return unsafe { hand_over_wide(code, registers, out, rows) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let Instructions {} = instructions;
+    run::hand_over(code, registers, out, rows);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2")]
+fn hand_over_wide(code: &Code, registers: &Registers, out: &mut Scores<'_>, rows: usize) {
+    run::hand_over(code, registers, out, rows);
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -30,6 +30,8 @@ vocabulary! {
         token_budget: Number in "count", "advisory token budget of the challenge";
         max_llm_calls: Number in "count", "advisory limit of model calls";
         max_tool_calls: Number in "count", "advisory limit of tool calls";
+        limits_llm_calls: Boolean in "1", "whether the challenge limits model calls; false unless it says how many";
+        limits_tool_calls: Boolean in "1", "the same for tool calls";
         speed_refused: Boolean in "1", "whether a warning of severity error is about speed; false unless one is";
         token_efficiency_refused: Boolean in "1", "the same for token efficiency";
         call_efficiency_refused: Boolean in "1", "the same for call efficiency";
@@ -141,6 +143,9 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     if let Some(warnings) = warnings {
         read_warnings(warnings, check, &mut facts);
     }
+    // A limit that is not set is known: there is none.
+    facts.limits_llm_calls = Fact::Flag(facts.max_llm_calls != Fact::Missing);
+    facts.limits_tool_calls = Fact::Flag(facts.max_tool_calls != Fact::Missing);
     let seconds = time_used(started, submitted, used, check);
     facts.time_used_seconds = number(seconds);
     // "Expired matches cannot be submitted" (Submission Validation); the last instant still counts.

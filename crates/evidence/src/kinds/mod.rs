@@ -3,8 +3,5 @@
 pub(crate) mod agent_dimensions;
 pub(crate) mod arena_match;
 pub(crate) mod fact_table;
-mod plan;
 pub(crate) mod reasoning_trace;
 pub(crate) mod workflow_run;
-
-pub(crate) use plan::PlanMemory;

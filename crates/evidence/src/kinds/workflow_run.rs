@@ -1,11 +1,13 @@
-//! Workflow runs: a task, the plan for it, what executing the plan took, and how good the output is.
+//! Workflow runs: a task, the plan for it, what executing the plan took (as a log, as totals), and how good the output is.
 
 use karat_core::facts::Fact;
 
 use crate::check::{AMOUNT, Check, Identity, UNIT, digits, flag, number};
 use crate::document::Node;
+use crate::grade::workflow::{
+    Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, read_log, read_plan, settle,
+};
 use crate::kind::vocabulary;
-use crate::kinds::plan::{self, Plan, PlanMemory};
 use crate::problem::quoted;
 
 vocabulary! {
@@ -27,11 +29,7 @@ vocabulary! {
 }
 
 /// Reads one run (C-SWON, sections 2 to 6).
-pub(crate) fn read<'a>(
-    root: Node<'a>,
-    check: &mut Check<'_>,
-    memory: &mut PlanMemory,
-) -> (RunFacts<'a>, Identity<'a>) {
+pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (RunFacts<'a>, Identity<'a>) {
     let mut facts = RunFacts::default();
     let mut limits = Limits::default();
     let [mut subject, mut agent, mut miner, mut id, mut run_id] = [None; 5];
@@ -68,13 +66,15 @@ pub(crate) fn read<'a>(
     if let Some(quality) = check.required(root, "output_quality", quality, "a number from 0 to 1") {
         facts.output_quality = number(check.number(quality, UNIT));
     }
-    let plan = workflow_plan.map(|node| plan::read(node, check, memory));
+    let has_log = |result: Node<'_>| result.children().any(|member| member.key() == "attempts");
+    let rules = PlanRules::of_evidence(result.is_some_and(has_log));
+    let plan = workflow_plan.map(|node| read_plan(node, check, &rules, "$.workflow_plan"));
     if let Some(result) = check.required(root, "result", result, "an object with `steps_completed`") {
-        read_result(result, check, plan.as_ref().map(|plan| (plan, &*memory)), &mut facts);
+        read_result(result, check, plan.as_ref(), &mut facts);
     }
     facts.max_budget_tao = number(limits.budget);
     facts.max_latency_seconds = number(limits.latency);
-    facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retries));
+    facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retry_budget() as f64));
     (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id) })
 }
 
@@ -126,19 +126,15 @@ fn read_task(node: Node<'_>, check: &mut Check<'_>, limits: &mut Limits) {
     }
 }
 
-fn read_result(
-    node: Node<'_>,
-    check: &mut Check<'_>,
-    plan: Option<(&Plan, &PlanMemory)>,
-    facts: &mut RunFacts<'_>,
-) {
-    let [mut completed, mut total, mut retries, mut retry_total] = [None; 4];
+fn read_result(node: Node<'_>, check: &mut Check<'_>, plan: Option<&Plan>, facts: &mut RunFacts<'_>) {
+    let [mut completed, mut total, mut retries, mut retry_total, mut attempts] = [None; 5];
     for member in check.members(node).filter(|member| !member.is_null()) {
         match member.key() {
             "steps_completed" => completed = Some(member),
             "total_steps" => total = Some(member),
             "actual_cost" => facts.actual_tao = number(check.number(member, AMOUNT)),
             "actual_latency" => facts.actual_seconds = number(check.number(member, AMOUNT)),
+            "attempts" => attempts = Some(member),
             "retries" => retries = Some(member),
             "actual_retries" => retry_total = Some(member),
             "timeouts" => facts.timeouts = number(check.count(member, 0.0)),
@@ -151,7 +147,7 @@ fn read_result(
     }
 
     let given_total = total.and_then(|total| Some((total, check.count(total, 0.0)?)));
-    let planned = plan.map(|(plan, _)| plan.steps);
+    let planned = plan.map(|plan| plan.nodes() as f64);
     if let (Some((node, given)), Some(planned)) = (given_total, planned)
         && given != planned
     {
@@ -163,7 +159,10 @@ fn read_result(
         check.absent(node, "total_steps", "the number of steps, or a `workflow_plan`");
     }
 
-    if let Some(completed) = check.required(node, "steps_completed", completed, "the number of steps done")
+    if completed.is_none() && attempts.is_none() {
+        check.absent(node, "steps_completed", "the number of steps done, or a log of `attempts`");
+    }
+    if let Some(completed) = completed
         && let Some(done) = check.count(completed, 0.0)
     {
         if let Some(total) = steps_total.filter(|&total| done > total) {
@@ -173,7 +172,56 @@ fn read_result(
         facts.steps_completed = Fact::Number(done);
     }
     facts.steps_total = number(steps_total);
-    facts.actual_retries = number(read_retries(retries, retry_total, check, plan.map(|(_, memory)| memory)));
+    facts.actual_retries = number(read_retries(retries, retry_total, check, plan));
+    match (attempts, plan) {
+        (Some(attempts), Some(plan)) => read_attempts(attempts, node, check, plan, facts),
+        (Some(attempts), None) => {
+            let expected = "the `workflow_plan` that the attempts belong to";
+            check.refuse_as(attempts, "a log without a plan", expected, "add `workflow_plan` to the item");
+        }
+        (None, _) => {}
+    }
+}
+
+/// Puts what the log amounts to in place of the totals of the `result`, which must agree with it.
+fn read_attempts(
+    attempts: Node<'_>,
+    result: Node<'_>,
+    check: &mut Check<'_>,
+    plan: &Plan,
+    facts: &mut RunFacts<'_>,
+) {
+    let faults = check.problems.len();
+    let log = read_log(attempts, check, plan, "$.result.attempts");
+    if check.problems.len() > faults {
+        return;
+    }
+    let amount = |fact: &Fact<'_>| if let Fact::Number(amount) = *fact { Some(amount) } else { None };
+    // A count is a whole number that a double holds, so nothing is cut off.
+    let count = |fact| amount(fact).map(|count| count as u64);
+    let totals = Totals {
+        steps_completed: count(&facts.steps_completed),
+        actual_tao: amount(&facts.actual_tao),
+        actual_seconds: amount(&facts.actual_seconds),
+        actual_retries: count(&facts.actual_retries),
+        timeouts: count(&facts.timeouts),
+        hard_failures: count(&facts.hard_failures),
+        budget_aborted: if let Fact::Flag(flag) = facts.budget_aborted { Some(flag) } else { None },
+    };
+    let (run, contradictions) = settle(plan, Some(&log), &totals, &TaskLimits::default());
+    for Contradiction { field, found } in contradictions {
+        let total = |name| result.children().find(|member| member.key() == name && !member.is_null());
+        let place = total(field).or_else(|| total("retries")).unwrap_or(attempts);
+        check.refuse_as(place, found, Contradiction::EXPECTED, Contradiction::MEND);
+    }
+    let count = |count: Option<u64>| number(count.map(|count| count as f64));
+    facts.steps_completed = count(run.steps_completed);
+    facts.actual_tao = number(run.actual_tao);
+    facts.actual_seconds = number(run.actual_seconds);
+    facts.actual_retries = count(run.actual_retries);
+    facts.timeouts = count(run.timeouts);
+    facts.hard_failures = count(run.hard_failures);
+    facts.budget_aborted = flag(run.budget_aborted);
 }
 
 /// The retries that were made: per step, as a total, or both if they agree.
@@ -181,14 +229,14 @@ fn read_retries(
     retries: Option<Node<'_>>,
     total: Option<Node<'_>>,
     check: &mut Check<'_>,
-    plan: Option<&PlanMemory>,
+    plan: Option<&Plan>,
 ) -> Option<f64> {
     let total = total.and_then(|total| Some((total, check.count(total, 0.0)?)));
     let Some(retries) = retries else { return total.map(|(_, count)| count) };
     let mut sum = 0.0;
     for entry in check.members(retries) {
         sum += check.count(entry, 0.0).unwrap_or_default();
-        if plan.is_some_and(|plan| plan.find(entry.document(), entry.key()).is_none()) {
+        if plan.is_some_and(|plan| plan.find(entry.key()).is_none()) {
             let found = format!("retries of {}", quoted(entry.key()));
             check.refuse_as(entry, found, "the id of a step of the plan", "");
         }

@@ -117,6 +117,11 @@ impl<R: BufRead> RowSource<R> {
     }
 
     fn read_header(&self, line: u64) -> Result<Vec<(Vec<u8>, Cell)>, SourceError> {
+        if let Some(separator) = self.other_separator() {
+            let found = format!("columns separated by {separator}");
+            let mend = "save the table as CSV, with commas between the columns and points in the numbers";
+            return Err(SourceError::fatal(line, found, "commas", mend));
+        }
         let mut header = Vec::new();
         for (at, bytes) in cells(&self.record).enumerate() {
             let refuse = |found: String, mend: &str| {
@@ -137,6 +142,22 @@ impl<R: BufRead> RowSource<R> {
             header.push((written, cell));
         }
         Ok(header)
+    }
+
+    /// What separates the columns in place of commas, if names in the header are known that way alone.
+    fn other_separator(&self) -> Option<&'static str> {
+        let header: Vec<_> = cells(&self.record).map(String::from_utf8_lossy).collect();
+        let is_known = |separator: char| {
+            let mut names = header.iter().flat_map(|cell| cell.split(separator));
+            names.any(|name| self.is_known(name.trim().trim_matches('"')))
+        };
+        let others = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
+        let (_, name) = others.into_iter().find(|&(mark, _)| is_known(mark) && !is_known(','))?;
+        Some(name)
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        matches!(name, "subject" | "id") || self.wanted.find(name).is_some()
     }
 
     /// Reads the next record that is not blank, and says in which line it begins.

@@ -249,6 +249,24 @@ fn tables_that_are_none_are_told() {
 }
 
 #[test]
+fn columns_that_no_commas_separate_are_told() {
+    let told = |text: &str| items(text, Layout::Csv, 100);
+    assert_snapshot!(told("\u{feff}subject;n\r\na;1,5\r\n"), @"fatal $: found columns separated by semicolons, expected commas; save the table as CSV, with commas between the columns and points in the numbers (line 1)");
+    for (table, name) in [
+        ("subject\tn\na\t1\n", "tabs"),
+        ("\"subject\";\"n\"\n\"a\";1\n", "semicolons"),
+        ("agent;n;x,y\na;1;2\n", "semicolons"),
+        ("id | n\na | 1\n", "vertical bars"),
+    ] {
+        assert!(told(table).starts_with(&format!("fatal $: found columns separated by {name}, ")), "{table}");
+    }
+    // A name may have such a mark in it.
+    for table in ["subject,n;b\na,1\n", "subject,n,\"n;b\"\na,1,2\n", "x;y\n1\n"] {
+        assert!(told(table).starts_with("2: {"), "{table}");
+    }
+}
+
+#[test]
 fn a_quote_that_is_never_closed_does_not_fill_the_memory() {
     let head: &[u8] = b"subject\n\"";
     let endless = BufReader::new(head.chain(io::repeat(b'x')));
@@ -261,6 +279,7 @@ fn the_ending_of_a_name_tells_the_layout() {
     for (name, layout) in [
         ("a.csv", Layout::Csv),
         ("a.CSV", Layout::Csv),
+        ("a.tsv", Layout::Csv),
         ("a.jsonl", Layout::JsonLines),
         ("a.ndjson", Layout::JsonLines),
         ("a.json", Layout::Auto),

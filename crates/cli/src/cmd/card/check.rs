@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, Color, GAIN, LOSS, STRONG, Screen};
 use crate::render::diagnostics::{diagnostic, line_and_column};
-use crate::render::text::fit;
+use crate::render::text::{count, fit};
 
 /// Checks every card named.
 pub fn run(args: &CheckArgs, screen: &mut Screen) -> Result<Exit, Failure> {
@@ -107,11 +107,6 @@ fn interval(values: Interval) -> String {
     } else {
         format!("{} to {}", end(values.low), end(values.high))
     }
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 fn as_json(card: &CardText, checked: &Checked) -> Value {

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
 use crate::render::number::{cut, published};
-use crate::render::text::{clean, fit, own_name, wrap};
+use crate::render::text::{clean, count, fit, own_name, wrap};
 use crate::session::{Refusal, Session};
 
 /// What one card says about one item.
@@ -216,8 +216,8 @@ fn show(all: &Comparison, ranks: &Ranks, names: (&str, &str), screen: &mut Scree
     writeln!(screen, "{STRONG}{} -> {}{STRONG:#}", names.0, names.1)?;
     writeln!(
         screen,
-        "{} items: {GAIN}{up} up{GAIN:#}, {LOSS}{down} down{LOSS:#}, {same} unchanged; {} with another band or tier",
-        all.scores.len(),
+        "{}: {GAIN}{up} up{GAIN:#}, {LOSS}{down} down{LOSS:#}, {same} unchanged; {} with another band or tier",
+        count(all.scores.len(), "item"),
         all.badges_changed
     )?;
     if all.movers.is_empty() {

@@ -139,13 +139,6 @@ fn two_points(dice: &mut Dice, at: usize) -> (Vec<Value>, Vec<Value>) {
 
 #[test]
 fn directions_of_a_budget() {
-    let body = "[facts]\nquality = { min = 0, max = 1 }\nspent = { min = 0 }\nbudget = { min = 0 }\nsteps = { min = 0, integer = true }\n\
-                ok = { type = \"boolean\" }\n\
-                [[dimension]]\nkey = \"success\"\nweight = 0.5\nformula = \"quality\"\n\
-                [[dimension]]\nkey = \"thrift\"\nweight = 0.5\nwhen = \"success > 0.7\"\nformula = \"if(budget > 0, max(0, 1 - spent / budget), 0)\"\n\
-                [[rule]]\nname = \"bonus\"\nwhen = \"steps > 2 and ok\"\nset = \"min(1, score + 0.1)\"\n\
-                [[gate]]\nname = \"veto\"\nwhen = \"quality < 0.2\"\ncap = 100\n";
-    let directions = checked(&format!("scale = {{ max = 1000 }}\n{body}")).report.unwrap().directions;
     let expected = [
         ("quality", Direction::Up),
         ("spent", Direction::Down),
@@ -153,5 +146,39 @@ fn directions_of_a_budget() {
         ("steps", Direction::Up),
         ("ok", Direction::Up),
     ];
-    assert_eq!(directions, expected.map(|(name, direction)| (name.to_string(), direction)));
+    for used in ["spent / budget", "min(spent, budget) / budget", "min(budget, spent) / budget"] {
+        let body = format!(
+            "scale = {{ max = 1000 }}\n\
+             [facts]\nquality = {{ min = 0, max = 1 }}\nspent = {{ min = 0 }}\nbudget = {{ min = 0 }}\nsteps = {{ min = 0, integer = true }}\n\
+             ok = {{ type = \"boolean\" }}\n\
+             [[dimension]]\nkey = \"success\"\nweight = 0.5\nformula = \"quality\"\n\
+             [[dimension]]\nkey = \"thrift\"\nweight = 0.5\nwhen = \"success > 0.7\"\nformula = \"if(budget > 0, max(0, 1 - {used}), 0)\"\n\
+             [[rule]]\nname = \"bonus\"\nwhen = \"steps > 2 and ok\"\nset = \"min(1, score + 0.1)\"\n\
+             [[gate]]\nname = \"veto\"\nwhen = \"quality < 0.2\"\ncap = 100\n"
+        );
+        let directions = checked(&body).report.unwrap().directions;
+        assert_eq!(directions, expected.map(|(name, direction)| (name.to_string(), direction)), "{used}");
+    }
+}
+
+#[test]
+fn a_share_that_is_cut_moves_as_the_share() {
+    use Direction::{Both, Down, Up};
+    // Of `x / y` cut at 1 the sign of `y` does not matter; the last two are nothing of the sort.
+    let (above, below) = ("min = 1, max = 4", "min = -4, max = -1");
+    for (formula, range_of_y, x, y) in [
+        ("min(x, y) / y", above, Up, Down),
+        ("max(y, x) / y", above, Up, Down),
+        ("min(x, y) / y", below, Down, Down),
+        ("min(x, y) / x", above, Down, Up),
+        ("x / max(x, y)", above, Both, Down),
+        ("min(x, y) / (y + 0)", above, Up, Both),
+    ] {
+        let body = format!(
+            "[facts]\nx = {{ min = 1, max = 4 }}\ny = {{ {range_of_y} }}\n\
+             [[dimension]]\nkey = \"r\"\nweight = 1\nformula = \"clamp(({formula}) / 8, 0, 1)\"\n"
+        );
+        let directions = checked(&body).report.unwrap().directions;
+        assert_eq!(directions, [("x".to_string(), x), ("y".to_string(), y)], "{formula}, {range_of_y}");
+    }
 }

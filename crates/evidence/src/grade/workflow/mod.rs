@@ -1,1 +1,63 @@
-//! Graders of workflow runs: plans, attempts, accounts.
+//! Graders of workflow runs: plans, attempts, accounts (C-SWON, Scoring Formula v1.0.0).
+//!
+//! | file | what |
+//! |---|---|
+//! | `plan` | a plan is read, checked to be a graph without cycles, and put into tiers |
+//! | `graph` | the tiers, the cycles, and what lies before what |
+//! | `reference` | `${step.output.path}` in the parameters of a step; `python` writes what is put in |
+//! | `attempts` | the event log of a run: every attempt at a step |
+//! | `account` | what the log amounts to, step by step |
+//! | `run` | the facts of a run, from its log, from totals that a harness gives, or from both |
+//! | `dry_run` | what a plan comes to if every step succeeds at its estimated cost |
+//! | `standing` | warm-up scaling and jumps of a score |
+
+mod account;
+mod attempts;
+mod dry_run;
+mod graph;
+mod plan;
+mod python;
+mod reference;
+mod run;
+mod standing;
+
+pub use account::{Account, Seen, StepAccount, StepState, account};
+pub(crate) use attempts::read as read_log;
+pub use attempts::{Attempt, Log, Moment, Outcome};
+pub use dry_run::{Budget, DryRun, DryState, ESTIMATED_COST_TAO, dry_run};
+pub(crate) use plan::read as read_plan;
+pub use plan::{Plan, PlanRules, References, Step};
+pub use reference::{RESOLVED_BYTES_MAX, Reference, StepResult, resolve};
+pub(crate) use run::{Contradiction, settle};
+pub use run::{Limits, RunGrade, Totals, grade_run};
+pub use standing::{JUMP_HISTORY, JUMP_HISTORY_MIN, JUMP_MIN, Jump, WARM_UP_TASKS, WarmUp, jump, warm_up};
+
+use crate::canonical::Canonical;
+use crate::check::{Check, UnknownFields};
+use crate::document::{Node, Tape};
+use crate::problem::Problems;
+use crate::reader::{self, Note, ReaderOptions};
+
+/// Reads a JSON text by `read`, unless there is a problem with it.
+fn from_json<T>(
+    text: &[u8],
+    read: impl FnOnce(Node<'_>, &mut Check<'_>) -> T,
+) -> Result<(T, Vec<Note>), Problems> {
+    let mut tape = Tape::default();
+    let document = reader::parse(&mut tape, text, &ReaderOptions::default())?;
+    let (mut notes, mut unread) = (Vec::new(), UnknownFields::default());
+    let mut check = Check::new(&mut notes, &mut unread);
+    let mut canonical = Canonical::default();
+    canonical.write(document);
+    for &at in canonical.duplicates() {
+        check.refuse_as(
+            document.node(at),
+            "the key a second time",
+            "each key once",
+            "keep the one that is meant",
+        );
+    }
+    let value = read(document.root(), &mut check);
+    let problems = check.problems;
+    if problems.is_empty() { Ok((value, notes)) } else { Err(problems.in_order()) }
+}

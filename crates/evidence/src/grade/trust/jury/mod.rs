@@ -306,7 +306,11 @@ pub(super) fn aggregate<V: Borrow<Verdict>>(
     let mut excluded = Vec::new();
     for verdict in verdicts.iter().map(Borrow::borrow) {
         let points = match (verdict.status, verdict.score) {
-            (VerdictStatus::Valid, Some(score)) => score / verdict.max_score * SCALE_POINTS,
+            (VerdictStatus::Valid, Some(score)) => {
+                // On the scale already, no rounding may touch it.
+                let is_on_scale = (verdict.max_score - SCALE_POINTS) == 0.0;
+                if is_on_scale { score } else { score / verdict.max_score * SCALE_POINTS }
+            }
             (status, _) => {
                 excluded.push((verdict.judge.clone(), status));
                 continue;

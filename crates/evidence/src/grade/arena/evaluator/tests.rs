@@ -1,0 +1,276 @@
+//! Evaluators: what is refused, what is missing, what each primitive takes.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+const PICKED: [&str; 3] = ["correctness", "completeness", "speed"];
+
+fn load(text: &str) -> Result<Evaluator, Problems> {
+    Evaluator::from_toml(text, &PICKED)
+}
+
+/// The outcome of one part, given as its options in JSON.
+fn part(options: Value, submission: Value, ground_truth: Value) -> Result<PartGrade, Problems> {
+    let mut options = options;
+    options["field"] = json!("f");
+    let evaluator = Evaluator::from_json(&json!({"evaluator": {"correctness": [options]}}), &PICKED)?;
+    let evaluation = evaluator.evaluate(&attempt(&json!({"f": submission}), &json!({"f": ground_truth})))?;
+    Ok(evaluation.dimensions[0].parts[0].clone())
+}
+
+fn attempt<'a>(submission: &'a Value, ground_truth: &'a Value) -> Attempt<'a> {
+    Attempt { submission, ground_truth, used_seconds: 30.0, limit_seconds: 60.0, api_calls: Some(9) }
+}
+
+#[test]
+fn every_problem_is_told_with_its_line() {
+    let problems = load(
+        "[[evaluator.corectness]]
+primitive = 'exact_mach'
+[[evaluator.completeness]]
+primitive = 'numeric_tolerance'
+field     = ''
+tolerance = -1
+weight    = 1001
+[[evaluator.completeness]]
+primitive = 'set_overlap'
+field     = 'hosts'
+measure   = 'dice'
+tolerance = 1
+[[evaluator.token_efficiency]]
+primitive = 'time_decay'
+field     = 'x'
+[format]
+flat_answers = ['q1', 2]
+dimensions   = { q1 = ['sped'] }
+",
+    )
+    .unwrap_err();
+    let told: Vec<(u64, &str)> =
+        problems.iter().map(|problem| (problem.line.unwrap_or_default(), problem.path.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (7, "$.evaluator.completeness[0].weight"),
+            (6, "$.evaluator.completeness[0].tolerance"),
+            (5, "$.evaluator.completeness[0].field"),
+            (11, "$.evaluator.completeness[1].measure"),
+            (12, "$.evaluator.completeness[1].tolerance"),
+            (1, "$.evaluator.corectness"),
+            (2, "$.evaluator.corectness[0].primitive"),
+            (13, "$.evaluator.token_efficiency"),
+            (15, "$.evaluator.token_efficiency[0].field"),
+            (17, "$.format.flat_answers[1]"),
+            (18, "$.format.dimensions.q1[0]"),
+        ]
+    );
+    let text = problems.to_string();
+    for mend in ["did you mean `correctness`?", "did you mean `exact_match`?", "did you mean `speed`?"] {
+        assert!(text.contains(mend), "{mend} in\n{text}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_told_where_it_should_be() {
+    let place = |text| {
+        let problems = load(text).unwrap_err();
+        let problem = problems.iter().next().unwrap().clone();
+        (problem.path, problem.line)
+    };
+    assert_eq!(place(""), ("$.evaluator".to_owned(), None));
+    assert_eq!(place("[[evaluator.speed]]\n"), ("$.evaluator.speed[0].primitive".to_owned(), Some(1)));
+    let no_field =
+        "[[evaluator.speed]]\nprimitive = 'time_decay'\n[[evaluator.speed]]\nprimitive = 'exact_match'\n";
+    assert_eq!(place(no_field), ("$.evaluator.speed[1].field".to_owned(), Some(3)));
+    let no_weight = "evaluator.speed = [{ primitive = 'time_decay', weight = 0 }]";
+    assert_eq!(place(no_weight), ("$.evaluator.speed".to_owned(), Some(1)));
+    assert_eq!(place("a = 1\nb ="), ("$".to_owned(), Some(2)));
+    let endless = format!("evaluator = {}", "[".repeat(100_000));
+    assert_eq!(load(&endless).unwrap_err().iter().next().unwrap().path, "$");
+    let infinite = "evaluator.speed = [{ primitive = 'time_decay', weight = inf }]";
+    assert_eq!(place(infinite), ("$.evaluator.speed[0].weight".to_owned(), Some(1)));
+}
+
+#[test]
+fn numbers_are_read_in_every_spelling_of_toml() {
+    let evaluator = |number: &str| {
+        load(&format!(
+            "[[evaluator.speed]]\nprimitive = 'numeric_tolerance'\nfield = 'f'\ntolerance = {number}\n"
+        ))
+    };
+    let json = json!({"evaluator": {"speed": [{"primitive": "numeric_tolerance", "field": "f", "tolerance": 1000}]}});
+    let wanted = Evaluator::from_json(&json, &PICKED);
+    for number in ["1000", "1_000", "+1000", "0x3e8", "0o1750", "1e3", "1_000.0", "1_0e2"] {
+        assert_eq!(evaluator(number), wanted, "{number}");
+    }
+    for number in ["nan", "-1", "'1000'", "99999999999999999999", "2026-01-01"] {
+        assert!(evaluator(number).is_err(), "{number}");
+    }
+}
+
+#[test]
+fn too_many_parts_are_refused() {
+    let list = |count: usize| {
+        let part = json!({"primitive": "exact_match", "field": "f"});
+        Evaluator::from_json(&json!({"evaluator": {"correctness": vec![part; count]}}), &PICKED)
+    };
+    assert!(list(Evaluator::PARTS_MAX).is_ok());
+    assert!(list(Evaluator::PARTS_MAX + 1).unwrap_err().to_string().contains("at most 256 parts"));
+    assert!(list(0).is_err());
+}
+
+#[test]
+fn an_easy_answer_alone_does_not_earn_full_marks() {
+    let evaluator = load(
+        "[[evaluator.correctness]]\nprimitive = 'exact_match'\nfield = 'easy'\n\
+         [[evaluator.correctness]]\nprimitive = 'exact_match'\nfield = 'hard'\n\
+         [[evaluator.completeness]]\nprimitive = 'exact_match'\nfield = 'hard'\n",
+    )
+    .unwrap();
+    let truth = json!({"easy": 1, "hard": 2});
+    let evaluation = evaluator.evaluate(&attempt(&json!({"easy": 1}), &truth)).unwrap();
+    let scores: Vec<_> = evaluation.scores().into_iter().collect();
+    // Each dimension on its own, and what is missing counts.
+    assert_eq!(scores, [("completeness", 0.0), ("correctness", 500.0)]);
+    assert_eq!(evaluation.unanswered(), [("completeness", "hard"), ("correctness", "hard")]);
+    assert_eq!(evaluation.detail()["dimensions"][0]["parts"][0]["outcome"], "missing");
+}
+
+#[test]
+fn each_primitive_takes_what_it_can_compare() {
+    let of = |primitive: &str| json!({ "primitive": primitive });
+    for (options, submission, truth, value) in [
+        (of("exact_match"), json!("A"), json!("a"), 1.0),
+        (json!({"primitive": "exact_match", "deep": true}), json!({"k": ["A"]}), json!({"k": ["a"]}), 1.0),
+        (json!({"primitive": "exact_match", "case_sensitive": true}), json!("A"), json!("a"), 0.0),
+        (of("exact_match_ratio"), json!(["x", "b"]), json!(["a", "b"]), 0.5),
+        (of("numeric_tolerance"), json!("10.0"), json!(10), 1.0),
+        (of("numeric_tolerance"), json!(10.03), json!(10), 0.5),
+        (json!({"primitive": "numeric_tolerance", "tolerance": 1}), json!([13, "10"]), json!([10, 10]), 0.75),
+        (json!({"primitive": "numeric_tolerance", "all_or_nothing": true}), json!(10.02), json!(10), 0.0),
+        (of("fuzzy_string"), json!(42), json!("42"), 1.0),
+        (
+            json!({"primitive": "fuzzy_string", "normalize_white_space": true}),
+            json!(" a  b"),
+            json!("A B"),
+            1.0,
+        ),
+        (of("set_overlap"), json!(["a"]), json!(["a", "b"]), 0.5),
+        (json!({"primitive": "set_overlap", "measure": "recall"}), json!(["a", "z"]), json!(["a"]), 1.0),
+        (json!({"primitive": "set_overlap", "ignore_case": true}), json!(["A"]), json!(["a"]), 1.0),
+        (of("coverage_ratio"), json!(7), json!(10), 0.7),
+        (of("coverage_ratio"), json!(["a", "z"]), json!(["a", "b"]), 0.5),
+    ] {
+        let graded = part(options.clone(), submission.clone(), truth.clone()).unwrap();
+        assert!((graded.value - value).abs() < 1e-12, "{options} {submission} {truth}: {graded:?}");
+        assert!(matches!(graded.outcome, Outcome::Graded(_)), "{options}: {graded:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_scores_nothing_and_is_told() {
+    let of = |primitive: &str| json!({ "primitive": primitive });
+    for (options, submission, truth) in [
+        (of("numeric_tolerance"), json!(""), json!(0)),
+        (of("numeric_tolerance"), json!(null), json!(0)),
+        (of("numeric_tolerance"), json!([0]), json!(0)),
+        (of("numeric_tolerance"), json!(["x"]), json!([0])),
+        (of("exact_match_ratio"), json!("a"), json!([])),
+        (of("set_overlap"), json!({}), json!([])),
+        (of("coverage_ratio"), json!("all"), json!(0)),
+        (of("fuzzy_string"), json!({"a": 1}), json!("[object Object]")),
+        (of("fuzzy_string"), Value::from("a".repeat(100_000)), Value::from("b".repeat(100_000))),
+    ] {
+        let graded = part(options.clone(), submission, truth).unwrap();
+        assert_eq!(graded.value, 0.0);
+        assert!(matches!(graded.outcome, Outcome::Unfit(_)), "{options}: {graded:?}");
+    }
+}
+
+#[test]
+fn a_broken_ground_truth_is_no_fault_of_the_agent() {
+    let of = |primitive: &str| json!({ "primitive": primitive });
+    for (options, truth) in [
+        (of("exact_match"), json!([1])),
+        (of("exact_match_ratio"), json!("a")),
+        (of("exact_match_ratio"), json!([[1]])),
+        (of("numeric_tolerance"), json!("10")),
+        (of("fuzzy_string"), json!({})),
+        (of("set_overlap"), json!([{}])),
+        (of("coverage_ratio"), json!("10")),
+    ] {
+        let problems = part(options.clone(), json!(null), truth).unwrap_err();
+        assert_eq!(problems.iter().next().unwrap().path, "$.ground_truth.f", "{options}");
+    }
+    let evaluator =
+        load("[[evaluator.speed]]\nprimitive = 'exact_match'\nfield = 'a'\ntruth = '/b/0'\n").unwrap();
+    let problems = evaluator.evaluate(&attempt(&json!({"a": 1}), &json!({"a": 1}))).unwrap_err();
+    assert_eq!(problems.to_string(), "$.ground_truth.b[0]: found nothing, expected a value to compare with");
+}
+
+#[test]
+fn time_and_calls_are_those_of_the_arena() {
+    let text = "[[evaluator.correctness]]\nprimitive = 'exact_match'\nfield = 'f'\n\
+                [[evaluator.completeness]]\nprimitive = 'api_call_efficiency'\noptimal = 3\nmax = 15\n\
+                [[evaluator.speed]]\nprimitive = 'time_decay'\nneeds_score = true\n";
+    let evaluator = load(text).unwrap();
+    let truth = json!({"f": 1});
+    let right = evaluator.evaluate(&attempt(&truth, &truth)).unwrap();
+    assert_eq!(right.scores().into_values().collect::<Vec<_>>(), [500.0, 1000.0, 500.0]);
+    // Speed waits for a field that scores: few calls are none.
+    let wrong = evaluator.evaluate(&attempt(&json!({"f": 2}), &truth)).unwrap();
+    assert_eq!(wrong.scores().into_values().collect::<Vec<_>>(), [500.0, 0.0, 0.0]);
+    assert_eq!(wrong.dimensions[2].parts[0].outcome, Outcome::NothingScored);
+    let uncounted = Attempt { api_calls: None, ..attempt(&truth, &truth) };
+    assert_eq!(evaluator.evaluate(&uncounted).unwrap().scores()["completeness"], 0.0);
+    let no_time = Attempt { used_seconds: f64::NAN, ..attempt(&truth, &truth) };
+    assert!(evaluator.evaluate(&no_time).is_err());
+}
+
+#[test]
+fn errors_of_form_reach_the_dimensions_that_read_the_field() {
+    let evaluator = load(
+        "[[evaluator.correctness]]\nprimitive = 'exact_match'\nfield = '/report/cause'\n\
+         [format]\nrequired_strings = ['report', 'summary']\nflat_answers = ['q1', 'report']\n\
+         dimensions = { summary = ['completeness', 'speed'] }\n",
+    )
+    .unwrap();
+    let answer = json!({"report": {"cause": 1}});
+    let warnings = evaluator.check_format(answer.as_object().unwrap());
+    let told: Vec<_> =
+        warnings.iter().map(|warning| (warning.field.as_str(), warning.dimension.as_deref())).collect();
+    assert_eq!(
+        told,
+        [
+            ("report", Some("correctness")),
+            ("summary", Some("completeness")),
+            ("summary", Some("speed")),
+            ("report", Some("correctness")),
+            ("coverage", None),
+        ]
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_score_is_between_the_worst_and_the_best_part(weights in prop::collection::vec(1u32..1000, 2..6), right in any::<u8>()) {
+        let name = |at: usize| format!("f{at}");
+        let parts: Vec<Value> = weights.iter().enumerate()
+            .map(|(at, weight)| json!({"primitive": "exact_match", "field": name(at), "weight": weight})).collect();
+        let evaluator = Evaluator::from_json(&json!({"evaluator": {"correctness": parts}}), &PICKED).unwrap();
+        let truth: Value = (0..weights.len()).map(|at| (name(at), json!(1))).collect::<Map<_, _>>().into();
+        let is_right = |at: usize| right & (1 << at) != 0;
+        let given: Value = (0..weights.len()).map(|at| (name(at), json!(i32::from(is_right(at))))).collect::<Map<_, _>>().into();
+        let evaluation = evaluator.evaluate(&attempt(&given, &truth)).unwrap();
+        let earned: u32 = weights.iter().enumerate().filter(|(at, _)| is_right(*at)).map(|(_, weight)| weight).sum();
+        let expected = f64::from(earned) / f64::from(weights.iter().sum::<u32>());
+        prop_assert_eq!(evaluation.dimensions[0].value, expected);
+    }
+
+    #[test]
+    fn no_document_panics(text in "(evaluator|format|\\[|\\]|\\.|=|'|a|1|\\{|\\}|,|\n| ){0,40}") {
+        let _ = load(&text);
+    }
+}

@@ -1,0 +1,140 @@
+//! Who may submit, and until when.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::members::refusal;
+use crate::problem::{Problems, nearest, quoted};
+
+/// How far a match has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatchStatus {
+    /// Entered; it may be submitted as if it were active.
+    Pending,
+    /// Being played.
+    Active,
+    /// Submitted.
+    Completed,
+    /// Past its time.
+    Expired,
+}
+
+impl MatchStatus {
+    const NAMES: [(&'static str, Self); 4] = [
+        ("pending", Self::Pending),
+        ("active", Self::Active),
+        ("completed", Self::Completed),
+        ("expired", Self::Expired),
+    ];
+
+    /// The status of that name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of `pending`, `active`, `completed`, `expired`.
+    pub fn parse(name: &str) -> Result<Self, Problems> {
+        let known = Self::NAMES.iter().find(|(known, _)| *known == name);
+        known.map(|(_, status)| *status).ok_or_else(|| {
+            let near = nearest(name, Self::NAMES.iter().map(|(known, _)| *known));
+            let mend = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+            refusal("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &mend)
+        })
+    }
+}
+
+/// What is known when a submission arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Status of the match; none if there is no such match.
+    pub status: Option<MatchStatus>,
+    /// Whether the agent that submits is the one that entered.
+    pub requester_is_owner: bool,
+    /// Whether the submission came after the last moment of the match. That moment itself is in time, and there is no grace.
+    pub past_deadline: bool,
+}
+
+/// Whether a submission is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// It is scored.
+    Accepted,
+    /// There is no such match.
+    NoMatch,
+    /// "Only the entering agent can submit".
+    NotOwner,
+    /// It has been submitted before.
+    AlreadyCompleted,
+    /// "Expired matches cannot be submitted".
+    Expired,
+}
+
+impl Gate {
+    /// Whether the submission is scored.
+    pub fn is_accepted(self) -> bool {
+        self == Self::Accepted
+    }
+
+    /// The status of HTTP that the arena answers with.
+    pub fn http_status(self) -> u16 {
+        match self {
+            Self::Accepted => 200,
+            Self::NoMatch => 404,
+            Self::NotOwner => 403,
+            Self::AlreadyCompleted => 409,
+            Self::Expired => 410,
+        }
+    }
+
+    /// Outcome and status, as JSON: `{"outcome", "http_status"}`.
+    pub fn detail(self) -> Value {
+        serde_json::json!({ "outcome": self, "http_status": self.http_status() })
+    }
+}
+
+/// The checks before a submission is looked at, in their order: the match exists, the requester entered it, it has not been
+/// completed, it has not expired (Scoring, "Submission Validation": ownership, then time limit).
+pub fn submission_gate(arrival: Arrival) -> Gate {
+    match arrival.status {
+        None => Gate::NoMatch,
+        Some(_) if !arrival.requester_is_owner => Gate::NotOwner,
+        Some(MatchStatus::Completed) => Gate::AlreadyCompleted,
+        Some(MatchStatus::Expired) => Gate::Expired,
+        Some(_) if arrival.past_deadline => Gate::Expired,
+        Some(MatchStatus::Pending | MatchStatus::Active) => Gate::Accepted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reason_counts() {
+        use MatchStatus::{Active, Completed, Expired, Pending};
+        for (status, requester_is_owner, past_deadline, expected) in [
+            (None, false, true, 404),
+            (Some(Completed), false, true, 403),
+            (Some(Completed), true, true, 409),
+            (Some(Expired), true, false, 410),
+            (Some(Active), true, true, 410),
+            (Some(Pending), true, true, 410),
+            (Some(Pending), true, false, 200),
+            (Some(Active), true, false, 200),
+        ] {
+            let gate = submission_gate(Arrival { status, requester_is_owner, past_deadline });
+            assert_eq!(gate.http_status(), expected);
+            assert_eq!(gate.is_accepted(), expected == 200);
+        }
+        assert_eq!(Gate::NotOwner.detail(), serde_json::json!({"outcome": "not_owner", "http_status": 403}));
+    }
+
+    #[test]
+    fn a_status_has_one_of_four_names() {
+        assert_eq!(MatchStatus::parse("active"), Ok(MatchStatus::Active));
+        assert_eq!(
+            MatchStatus::parse("complete").unwrap_err().iter().next().unwrap().mend,
+            "did you mean `completed`?"
+        );
+    }
+}

@@ -1,0 +1,286 @@
+//! Checklists: criteria that a text meets or does not.
+
+use regex::{Regex, RegexBuilder};
+use regex_syntax::ast::{AssertionKind, Ast, Visitor, parse::Parser, visit};
+use serde_json::{Value, json};
+
+use super::{described, json as strict, refuse};
+use crate::problem::{Problems, nearest, quoted};
+
+/// The criteria of a task, checked and ready.
+#[derive(Debug)]
+pub struct Checklist {
+    criteria: Vec<Criterion>,
+}
+
+/// What to do with a criterion of a kind that is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnknownCriterion {
+    /// The task is refused.
+    #[default]
+    Refuse,
+    /// No text meets it.
+    Unmet,
+}
+
+#[derive(Debug)]
+struct Criterion {
+    kind: String,
+    wanted: String,
+    test: Test,
+}
+
+#[derive(Debug)]
+enum Test {
+    /// In lower case.
+    Keyword(String),
+    JsonKey(String),
+    Pattern {
+        regex: Regex,
+        ends_before_line_break: bool,
+    },
+    Unknown,
+}
+
+/// The share of criteria that a text meets, and which.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChecklistGrade {
+    /// Met criteria as a share of all, 0 to 1; a criterion that stands twice counts twice.
+    pub value: f64,
+    /// How many criteria are met.
+    pub met: usize,
+    /// Each criterion, in the order of the task.
+    pub criteria: Vec<CriterionGrade>,
+}
+
+/// What became of one criterion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CriterionGrade {
+    /// `keyword`, `json_key`, `regex`, or what else the task says.
+    pub kind: String,
+    /// The keyword, key or pattern as the task has it.
+    pub wanted: String,
+    /// Whether the text meets it.
+    pub is_met: bool,
+    /// Why not, where there is more to say than that it is not there.
+    pub reason: Option<String>,
+}
+
+const KINDS: [&str; 3] = ["keyword", "json_key", "regex"];
+
+impl Checklist {
+    /// A compiled pattern may need this many bytes of memory; what it counts up beyond is refused.
+    pub const PATTERN_BYTES_MAX: usize = 1 << 21;
+    /// Patterns are searched in outputs of up to this many bytes, four times what a run's text may have. A search takes
+    /// at worst the product of both limits, a few seconds.
+    pub const SEARCHED_BYTES_MAX: usize = 1 << 16;
+    /// Most criteria of a task.
+    pub const CRITERIA_MAX: usize = 1000;
+
+    /// Reads the criteria of a task: objects of `type` (`keyword` if it is left out) and `text`, or `pattern` for a
+    /// `regex`; `value` may stand for either.
+    ///
+    /// - `keyword`: the text, without regard to case, stands in the output;
+    /// - `json_key`: the output is a JSON object and has this key, exactly, at its top;
+    /// - `regex`: the pattern is found in the output, without regard to case, `^` and `$` being start and end of the
+    ///   output (or the place before its last line break). The dialect is that of the crate `regex`, which searches in
+    ///   linear time: no look-around and no back-references.
+    ///
+    /// ```
+    /// use karat_evidence::grade::quality::{Checklist, UnknownCriterion};
+    /// use serde_json::json;
+    ///
+    /// let criteria = json!([{"text": "total"}, {"type": "json_key", "text": "sum"}, {"type": "regex", "pattern": "^no"}]);
+    /// let checklist = Checklist::load(&criteria, UnknownCriterion::Refuse)?;
+    /// let grade = checklist.grade(r#"{"sum": 3, "note": "Total of all"}"#);
+    /// assert_eq!((grade.met, grade.value), (2, 2.0 / 3.0));
+    /// # Ok::<(), karat_evidence::Problems>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// All criteria that are not as described, that no text fails (an empty or blank keyword, a pattern that is found in
+    /// every text), whose pattern is no regular expression or would become too large; and a list without criteria.
+    pub fn load(criteria: &Value, unknown: UnknownCriterion) -> Result<Self, Problems> {
+        let path = "$.reference.goal_checklist";
+        let Some(list) = criteria.as_array().filter(|list| (1..=Self::CRITERIA_MAX).contains(&list.len()))
+        else {
+            let expected = format!("an array of 1 to {} criteria", Self::CRITERIA_MAX);
+            return Err(refuse(path, described(criteria), &expected, ""));
+        };
+        let mut problems = Problems::default();
+        let mut loaded = Vec::with_capacity(list.len());
+        for (at, criterion) in list.iter().enumerate() {
+            match Criterion::load(criterion, &format!("{path}[{at}]"), unknown) {
+                Ok(criterion) => loaded.push(criterion),
+                Err(refused) => refused.iter().for_each(|problem| problems.add(|| problem.clone())),
+            }
+        }
+        if problems.is_empty() { Ok(Self { criteria: loaded }) } else { Err(problems) }
+    }
+
+    /// Grades a text.
+    pub fn grade(&self, text: &str) -> ChecklistGrade {
+        let mut output = Output { text, lower: None, json: None };
+        let criteria: Vec<_> = self.criteria.iter().map(|criterion| criterion.grade(&mut output)).collect();
+        let met = criteria.iter().filter(|criterion| criterion.is_met).count();
+        ChecklistGrade { value: met as f64 / criteria.len().max(1) as f64, met, criteria }
+    }
+}
+
+impl ChecklistGrade {
+    /// What was seen: `met`, `criteria` (each with `type`, `wanted`, `is_met` and perhaps `reason`).
+    pub fn detail(&self) -> Value {
+        let criteria = self.criteria.iter().map(|criterion| {
+            let mut detail = json!({
+                "type": criterion.kind,
+                "wanted": criterion.wanted,
+                "is_met": criterion.is_met,
+            });
+            if let (Some(detail), Some(reason)) = (detail.as_object_mut(), &criterion.reason) {
+                detail.insert("reason".to_owned(), json!(reason));
+            }
+            detail
+        });
+        json!({ "met": self.met, "criteria": criteria.collect::<Vec<_>>() })
+    }
+}
+
+/// A text with the forms of it that criteria ask for, made when first asked for.
+struct Output<'a> {
+    text: &'a str,
+    lower: Option<String>,
+    json: Option<Result<Value, String>>,
+}
+
+impl Output<'_> {
+    fn lower(&mut self) -> &str {
+        self.lower.get_or_insert_with(|| self.text.to_lowercase())
+    }
+
+    fn json(&mut self) -> &Result<Value, String> {
+        self.json.get_or_insert_with(|| {
+            strict::parse(self.text).map_err(|reason| format!("the output is not used as JSON: {reason}"))
+        })
+    }
+}
+
+impl Criterion {
+    fn load(criterion: &Value, path: &str, unknown: UnknownCriterion) -> Result<Self, Problems> {
+        let Some(members) = criterion.as_object() else {
+            return Err(refuse(path, described(criterion), "a criterion, an object", ""));
+        };
+        let kind = match members.get("type") {
+            None | Some(Value::Null) => "keyword",
+            Some(Value::String(kind)) => kind,
+            Some(other) => {
+                return Err(refuse(
+                    &format!("{path}.type"),
+                    described(other),
+                    "the kind of criterion, a text",
+                    "",
+                ));
+            }
+        };
+        let field = if kind == "regex" { "pattern" } else { "text" };
+        let is_known = KINDS.contains(&kind);
+        if !is_known && unknown == UnknownCriterion::Refuse {
+            let mend = nearest(kind, KINDS).map(|kind| format!("did you mean `{kind}`?")).unwrap_or_default();
+            return Err(refuse(
+                &format!("{path}.type"),
+                quoted(kind),
+                "`keyword`, `json_key` or `regex`",
+                &mend,
+            ));
+        }
+        let here = format!("{path}.{field}");
+        let wanted = match (members.get(field), members.get("value")) {
+            (Some(Value::String(text)), Some(Value::String(value))) if text != value => {
+                let found = format!("{}, and {} as `value`", quoted(text), quoted(value));
+                return Err(refuse(&here, found, "one of the two", ""));
+            }
+            (Some(Value::String(text)), _) | (None | Some(Value::Null), Some(Value::String(text))) => text,
+            _ if !is_known => "",
+            (found, value) => {
+                let found = found.or(value).map_or_else(|| "nothing".to_owned(), described);
+                return Err(refuse(&here, found, "a text", "every output would meet it"));
+            }
+        };
+        if wanted.trim().is_empty() && is_known {
+            let found = if wanted.is_empty() { "an empty text" } else { "nothing but white space" };
+            return Err(refuse(&here, found.to_owned(), "something that an output may lack", ""));
+        }
+        let test = match kind {
+            "keyword" => Test::Keyword(wanted.to_lowercase()),
+            "json_key" => Test::JsonKey(wanted.to_owned()),
+            "regex" => Test::pattern(wanted, &here)?,
+            _ => Test::Unknown,
+        };
+        Ok(Self { kind: kind.to_owned(), wanted: wanted.to_owned(), test })
+    }
+
+    fn grade(&self, output: &mut Output<'_>) -> CriterionGrade {
+        let (is_met, reason) = match &self.test {
+            Test::Keyword(keyword) => (output.lower().contains(keyword.as_str()), None),
+            Test::JsonKey(key) => match output.json() {
+                Ok(Value::Object(members)) => (members.contains_key(key), None),
+                Ok(_) => (false, Some("the output is JSON, but no object".to_owned())),
+                Err(reason) => (false, Some(reason.clone())),
+            },
+            Test::Pattern { .. } if output.text.len() > Checklist::SEARCHED_BYTES_MAX => {
+                (false, Some(format!("the output has more than {} bytes", Checklist::SEARCHED_BYTES_MAX)))
+            }
+            Test::Pattern { regex, ends_before_line_break } => {
+                let before = output.text.strip_suffix('\n').filter(|_| *ends_before_line_break);
+                (regex.is_match(output.text) || before.is_some_and(|text| regex.is_match(text)), None)
+            }
+            Test::Unknown => (false, Some("no such kind of criterion".to_owned())),
+        };
+        CriterionGrade { kind: self.kind.clone(), wanted: self.wanted.clone(), is_met, reason }
+    }
+}
+
+impl Test {
+    fn pattern(pattern: &str, path: &str) -> Result<Self, Problems> {
+        const NESTED_MAX: u32 = 100;
+        let refused = |reason: &dyn std::fmt::Display| {
+            let reason = reason.to_string();
+            // The last line says what is wrong, those before it draw the pattern.
+            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            let mend = format!("{reason} (there is no look-around and no back-reference)");
+            refuse(path, quoted(pattern), "a regular expression that is searched in linear time", &mend)
+        };
+        let regex = RegexBuilder::new(pattern)
+            .case_insensitive(true)
+            .nest_limit(NESTED_MAX)
+            .size_limit(Checklist::PATTERN_BYTES_MAX)
+            .build()
+            .map_err(|error| refused(&error))?;
+        let parsed = Parser::new().parse(pattern).map_err(|error| refused(error.kind()))?;
+        let form = regex_syntax::Parser::new().parse(pattern).map_err(|error| refused(&error))?;
+        let properties = form.properties();
+        if properties.minimum_len() == Some(0) && properties.look_set().is_empty() {
+            let expected = "a pattern that is not found in every text";
+            return Err(refuse(path, quoted(pattern), expected, "let it match at least one character"));
+        }
+        let ends_before_line_break = visit(&parsed, DollarSigns(false)).unwrap_or_default();
+        Ok(Self::Pattern { regex, ends_before_line_break })
+    }
+}
+
+/// Looks for `$` as an assertion.
+struct DollarSigns(bool);
+
+impl Visitor for DollarSigns {
+    type Output = bool;
+    type Err = ();
+
+    fn finish(self) -> Result<bool, ()> {
+        Ok(self.0)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), ()> {
+        self.0 |= matches!(ast, Ast::Assertion(assertion) if assertion.kind == AssertionKind::EndLine);
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! JUnit XML. There is no one schema; what is read here is common to all runners.
+
+use super::xml::{Element, Elements, Step};
+use super::{Outcome, TestResults, problem};
+use crate::problem::{Problems, quoted};
+
+/// An open element.
+enum Open {
+    Suite(Suite),
+    Case(Case),
+    Other,
+}
+
+/// What a suite says of itself and what it holds.
+#[derive(Default)]
+struct Suite {
+    name: String,
+    announced: Option<u64>,
+    announced_failing: Option<u64>,
+    listed: u64,
+    passed: u64,
+    /// `failure` and `error` elements; one test may have several.
+    failing: u64,
+}
+
+#[derive(Default)]
+struct Case {
+    name: String,
+    failures: u64,
+    errors: u64,
+    is_skipped: bool,
+}
+
+pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
+    let mut elements = Elements::new(text);
+    let mut results = TestResults::default();
+    let mut open: Vec<Open> = Vec::new();
+    while let Some(step) = elements.next()? {
+        match step {
+            Step::Open(element) => {
+                let inner = opened(&element, open.last_mut())?;
+                open.push(inner);
+            }
+            Step::Close => match (open.pop(), open.last_mut()) {
+                (Some(Open::Case(case)), Some(Open::Suite(suite))) => case.close(suite, &mut results),
+                (Some(Open::Suite(inner)), outer) => {
+                    inner.check()?;
+                    match outer {
+                        Some(Open::Suite(outer)) => outer.add(&inner),
+                        _ => results.announced = inner.announced,
+                    }
+                }
+                _ => {}
+            },
+        }
+    }
+    Ok(results)
+}
+
+fn opened(element: &Element<'_>, outer: Option<&mut Open>) -> Result<Open, Problems> {
+    Ok(match (element.name(), outer) {
+        ("testsuites" | "testsuite", None | Some(Open::Suite(_))) => Open::Suite(Suite::new(element)?),
+        (name, None) => {
+            return Err(element.refuse(format!("the root {}", quoted(name)), "`testsuites` or `testsuite`"));
+        }
+        ("testcase", Some(Open::Suite(_))) => Open::Case(Case::new(element)?),
+        (name, Some(Open::Case(case))) => {
+            match name {
+                "failure" => case.failures += 1,
+                "error" => case.errors += 1,
+                "skipped" => case.is_skipped = true,
+                _ => {}
+            }
+            Open::Other
+        }
+        _ => Open::Other,
+    })
+}
+
+impl Suite {
+    fn new(element: &Element<'_>) -> Result<Self, Problems> {
+        let failing = [element.count("failures")?, element.count("errors")?];
+        let announced_failing = match failing {
+            [None, None] => None,
+            counts => Some(counts.into_iter().flatten().fold(0, u64::saturating_add)),
+        };
+        let name = element.attribute("name")?.unwrap_or_default();
+        Ok(Self { name, announced: element.count("tests")?, announced_failing, ..Self::default() })
+    }
+
+    /// The suite without a number of its own has that of the suites in it.
+    fn add(&mut self, inner: &Self) {
+        self.listed += inner.listed;
+        self.passed += inner.passed;
+        self.failing += inner.failing;
+    }
+
+    fn check(&self) -> Result<(), Problems> {
+        let refuse = |found: String, expected: &str| {
+            Err(problem(format!("{found} in the suite {}", quoted(&self.name)), expected, None))
+        };
+        match (self.announced, self.announced_failing) {
+            (Some(announced), _) if self.passed > announced => refuse(
+                format!("{} passed tests", self.passed),
+                &format!("at most the {announced} it announces"),
+            ),
+            (Some(announced), _) if announced > 0 && self.listed == 0 => {
+                refuse(format!("{announced} tests announced and none listed"), "the result of each test")
+            }
+            (_, Some(announced)) if announced > self.failing => refuse(
+                format!("{announced} failures and errors announced and {} listed", self.failing),
+                "as many listed as announced",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Case {
+    fn new(element: &Element<'_>) -> Result<Self, Problems> {
+        let name = element.attribute("name")?.unwrap_or_default();
+        let name = match element.attribute("classname")? {
+            Some(class) if !class.is_empty() => format!("{class}.{name}"),
+            _ => name,
+        };
+        let mut case = Self { name, ..Self::default() };
+        // Some runners say it in an attribute.
+        match element.attribute("status")?.unwrap_or_default().to_ascii_lowercase().as_str() {
+            "notrun" | "disabled" | "skipped" | "ignored" => case.is_skipped = true,
+            "failed" | "failure" => case.failures = 1,
+            "error" => case.errors = 1,
+            _ => {}
+        }
+        Ok(case)
+    }
+
+    fn close(self, suite: &mut Suite, results: &mut TestResults) {
+        let outcome = match self {
+            Self { failures: 1.., .. } => Outcome::Failed,
+            Self { errors: 1.., .. } => Outcome::Error,
+            Self { is_skipped: true, .. } => Outcome::Skipped,
+            _ => Outcome::Passed,
+        };
+        suite.listed += 1;
+        suite.passed += u64::from(outcome == Outcome::Passed);
+        suite.failing += self.failures + self.errors;
+        results.add(outcome, || self.name);
+    }
+}

@@ -1,0 +1,381 @@
+//! The cache of vectors: what is in it, for how long, and which of them is most like another one.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+
+use karat_core::facts::Digest;
+use serde_json::Value;
+
+use super::saved;
+use super::search::{Best, Rows};
+use super::vector::{Instructions, nearest};
+use crate::grade::trace::problems::{problem, shown};
+use crate::instant::Instant;
+use crate::problem::{Problem, Problems, quoted};
+
+/// A moment: milliseconds since 1970-01-01T00:00:00Z. Always given, never read from a clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    pub milliseconds: i64,
+}
+
+impl Moment {
+    /// Reads RFC 3339; digits beyond milliseconds are cut off.
+    ///
+    /// ```
+    /// use karat_evidence::grade::trace::novelty::Moment;
+    ///
+    /// assert_eq!(Moment::parse("1970-01-01T01:00:01.5+01:00").unwrap(), Moment { milliseconds: 1500 });
+    /// assert!(Moment::parse("yesterday").is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If `text` is not a moment as RFC 3339 writes it.
+    pub fn parse(text: &str) -> Result<Self, Problems> {
+        let moment = Instant::parse(text).map(|instant| Self { milliseconds: instant.milliseconds });
+        moment.ok_or_else(|| problem("$", quoted(text), "a moment such as `2026-03-18T09:30:00Z`").into())
+    }
+}
+
+/// What a cache holds, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Most vectors; the oldest goes when one too many comes. 0 keeps none.
+    pub capacity: u64,
+    /// Numbers of a vector, from 1 to [`Settings::DIMENSION_MAX`].
+    pub dimension: usize,
+    /// A vector is alive while its age is below this; `None` keeps it until its place is needed, 0 keeps none.
+    pub ttl_milliseconds: Option<u64>,
+}
+
+impl Settings {
+    /// The most numbers of a vector.
+    pub const DIMENSION_MAX: usize = 65_536;
+}
+
+impl Default for Settings {
+    /// Those of the scoring document ("Temporal Decay for Novelty") with vectors of all-MiniLM-L6-v2: 1000 of 384 numbers.
+    /// No time to live: what is in a cache then depends on what was scored, not on when.
+    fn default() -> Self {
+        Self { capacity: 1000, dimension: 384, ttl_milliseconds: None }
+    }
+}
+
+/// Why a vector was not taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum VectorError {
+    /// It has another number of numbers.
+    Dimension {
+        /// Those of the vector.
+        found: usize,
+        /// Those of the cache.
+        expected: usize,
+    },
+    /// One of its numbers is infinite or not a number.
+    NotFinite {
+        /// Which one, from 0.
+        at: usize,
+        /// That number.
+        found: f32,
+    },
+    /// Its moment lies before that of the newest vector in the cache.
+    Earlier {
+        /// The moment that was given.
+        found: Moment,
+        /// That of the newest vector.
+        newest: Moment,
+    },
+}
+
+impl VectorError {
+    /// As a problem of evidence whose vector stands at the JSON path `path`.
+    pub fn at(self, path: &str) -> Problem {
+        match self {
+            Self::Dimension { found, expected } => Problem {
+                mend: "vectors of one cache come from one embedder; use the one that the cache was filled with, or \
+                       a new cache"
+                    .to_owned(),
+                ..problem(
+                    path,
+                    format!("{found} numbers"),
+                    &format!("{expected} numbers, the dimension of the cache"),
+                )
+            },
+            Self::NotFinite { at, found } => {
+                problem(&format!("{path}[{at}]"), found.to_string(), "a finite number of 32 bits")
+            }
+            Self::Earlier { found, newest } => Problem {
+                mend: "score in the order of time, or give the cache as it was then".to_owned(),
+                ..problem(
+                    path,
+                    format!("a vector of the moment {} ms", found.milliseconds),
+                    &format!("one not before {} ms, that of the newest in the cache", newest.milliseconds),
+                )
+            },
+        }
+    }
+}
+
+impl fmt::Display for VectorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.at("$").fmt(f)
+    }
+}
+
+impl Error for VectorError {}
+
+/// A vector that is in a cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry<'a> {
+    /// Whose vector it is; several may have the same id.
+    pub id: &'a str,
+    /// When it came in.
+    pub moment: Moment,
+    /// The vector.
+    pub vector: &'a [f32],
+}
+
+/// The vector of a cache that is most like another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Match<'a> {
+    /// That vector; of equally similar ones the one that came first.
+    pub entry: Entry<'a>,
+    /// Their cosine as computed: below 0 for vectors that point apart, one rounding step above 1 at most.
+    pub similarity: f64,
+}
+
+/// A first-in-first-out cache of vectors. A value: it knows no clock, and equal ones are saved as the same bytes.
+///
+/// ```
+/// use karat_evidence::grade::trace::novelty::{Moment, Settings, VectorCache};
+///
+/// let settings = Settings { capacity: 2, dimension: 2, ttl_milliseconds: Some(1000) };
+/// let mut cache = VectorCache::new(settings).unwrap();
+/// let moment = |milliseconds| Moment { milliseconds };
+/// for (id, vector, at) in [("a", [1.0, 0.0], 0), ("b", [0.0, 1.0], 400), ("c", [3.0, 4.0], 900)] {
+///     cache.insert(id, &vector, moment(at)).unwrap();
+/// }
+/// let ids = |cache: &VectorCache| cache.entries().map(|entry| entry.id.to_owned()).collect::<Vec<_>>();
+/// assert_eq!(ids(&cache), ["b", "c"], "two places, so the oldest went");
+///
+/// let best = cache.nearest(&[1.0, 0.0]).unwrap().unwrap();
+/// assert_eq!((best.entry.id, best.similarity), ("c", 0.6));
+///
+/// cache.expire(moment(1400));
+/// assert_eq!(ids(&cache), ["c"], "the age of `b` is the time to live, so it is gone");
+/// ```
+#[derive(Debug, Clone)]
+pub struct VectorCache {
+    settings: Settings,
+    /// INVARIANT: as long as `rows`, `keys` and no longer than the capacity; moments never go back.
+    labels: VecDeque<Label>,
+    /// The key of every id, in one place, so that finding an id among 100,000 takes microseconds.
+    keys: VecDeque<u64>,
+    rows: Rows,
+}
+
+/// What a cache knows of a vector besides its numbers.
+#[derive(Debug, Clone)]
+struct Label {
+    id: Box<str>,
+    moment: Moment,
+    /// Of the saved form of the entry.
+    digest: Digest,
+}
+
+impl VectorCache {
+    /// An empty cache.
+    ///
+    /// # Errors
+    ///
+    /// If the dimension is 0 or above [`Settings::DIMENSION_MAX`].
+    pub fn new(settings: Settings) -> Result<Self, Problems> {
+        let found = settings.dimension;
+        Self::empty(settings).map_err(|expected| problem("$.dimension", found.to_string(), &expected).into())
+    }
+
+    /// An empty cache, or what dimensions there are.
+    pub(super) fn empty(settings: Settings) -> Result<Self, String> {
+        if !(1..=Settings::DIMENSION_MAX).contains(&settings.dimension) {
+            return Err(format!("1 to {}", Settings::DIMENSION_MAX));
+        }
+        let rows = Rows::new(settings.dimension);
+        Ok(Self { settings, labels: VecDeque::new(), keys: VecDeque::new(), rows })
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// How many vectors are in it, expired ones included until [`VectorCache::expire`].
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// What is in it, the oldest first.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        (0..self.len()).filter_map(|row| self.entry(row))
+    }
+
+    /// Adds a vector, also one that is there already; if the capacity is exceeded, the oldest goes.
+    ///
+    /// # Errors
+    ///
+    /// If the vector has another dimension or a number that is not finite, or if `moment` lies before that of the newest
+    /// vector. The cache is then as it was.
+    pub fn insert(&mut self, id: &str, vector: &[f32], moment: Moment) -> Result<(), VectorError> {
+        self.check(vector)?;
+        self.check_moment(moment)?;
+        if self.settings.capacity == 0 {
+            return Ok(());
+        }
+        let digest = saved::digest(Entry { id, moment, vector });
+        self.labels.push_back(Label { id: id.into(), moment, digest });
+        self.keys.push_back(key(id));
+        self.rows.push(vector);
+        if self.len() as u64 > self.settings.capacity {
+            self.remove_first(1);
+        }
+        Ok(())
+    }
+
+    /// Removes what is expired at `moment`, and says how many vectors that were.
+    pub fn expire(&mut self, moment: Moment) -> usize {
+        let expired = self.expired(moment);
+        self.remove_first(expired);
+        expired
+    }
+
+    /// Removes everything.
+    pub fn clear(&mut self) {
+        self.remove_first(self.len());
+    }
+
+    /// The vector that is most like `vector`, expired ones included until [`VectorCache::expire`]; none if the cache is
+    /// empty. Exact, though not every vector is looked at in full.
+    ///
+    /// # Errors
+    ///
+    /// If the vector has another dimension or a number that is not finite.
+    pub fn nearest(&self, vector: &[f32]) -> Result<Option<Match<'_>>, VectorError> {
+        self.check(vector)?;
+        Ok(self.nearest_of(0..self.len(), vector, &[]))
+    }
+
+    /// The SHA-256 of its [saved form](VectorCache::save), entry by entry, so that it is known without hashing a hundred
+    /// megabytes for every item: that of the head, and after it the 32 bytes of the SHA-256 of each entry.
+    pub fn digest(&self) -> Digest {
+        let mut head = saved::head(&self.settings, self.len());
+        for label in &self.labels {
+            head.extend_from_slice(&label.digest.0);
+        }
+        Digest::of(&head)
+    }
+
+    /// How many of the oldest are expired at `moment`.
+    pub(super) fn expired(&self, moment: Moment) -> usize {
+        let Some(ttl) = self.settings.ttl_milliseconds else {
+            return 0;
+        };
+        let is_alive = |label: &Label| {
+            // A moment before that of an entry makes it new, not old.
+            let age = i128::from(moment.milliseconds) - i128::from(label.moment.milliseconds);
+            age.max(0) < i128::from(ttl)
+        };
+        self.labels.partition_point(|label| !is_alive(label))
+    }
+
+    /// The best of `rows`; those in `skipped`, which are ascending and some of `rows`, are left out.
+    pub(super) fn nearest_of(
+        &self,
+        rows: Range<usize>,
+        vector: &[f32],
+        skipped: &[usize],
+    ) -> Option<Match<'_>> {
+        let Best { row, similarity } = nearest(Instructions::best(), &self.rows, rows, vector, skipped)?;
+        Some(Match { entry: self.entry(row)?, similarity })
+    }
+
+    /// The rows with this id, ascending.
+    pub(super) fn rows_of(&self, id: &str) -> Vec<usize> {
+        let wanted = key(id);
+        let found = self.keys.iter().enumerate().filter(|&(_, &key)| key == wanted).map(|(row, _)| row);
+        found.filter(|&row| self.labels.get(row).is_some_and(|label| *label.id == *id)).collect()
+    }
+
+    pub(super) fn entry(&self, row: usize) -> Option<Entry<'_>> {
+        let label = self.labels.get(row)?;
+        Some(Entry { id: &label.id, moment: label.moment, vector: self.rows.get(row)? })
+    }
+
+    pub(super) fn check(&self, vector: &[f32]) -> Result<(), VectorError> {
+        if vector.len() != self.settings.dimension {
+            return Err(VectorError::Dimension { found: vector.len(), expected: self.settings.dimension });
+        }
+        match vector.iter().enumerate().find(|(_, number)| !number.is_finite()) {
+            Some((at, &found)) => Err(VectorError::NotFinite { at, found }),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn check_moment(&self, moment: Moment) -> Result<(), VectorError> {
+        match self.labels.back() {
+            Some(newest) if moment < newest.moment => {
+                Err(VectorError::Earlier { found: moment, newest: newest.moment })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn remove_first(&mut self, count: usize) {
+        self.labels.drain(..count);
+        self.keys.drain(..count);
+        self.rows.remove_first(count);
+    }
+}
+
+/// A short form of an id. Ids with the same one are compared in full; SHA-256 leaves nobody a way to make many.
+fn key(id: &str) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = Digest::of(id.as_bytes()).0;
+    u64::from_le_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// A vector that stands in evidence at the JSON path `path`: an array of numbers, rounded to 32 bits.
+///
+/// ```
+/// use karat_evidence::grade::trace::novelty::vector;
+/// use serde_json::json;
+///
+/// assert_eq!(vector(&json!([0.25, -1]), "$.vector").unwrap(), [0.25, -1.0]);
+/// let problems = vector(&json!([0.25, "x", 1e300]), "$.vector").unwrap_err();
+/// assert_eq!(problems.len(), 2);
+/// ```
+///
+/// # Errors
+///
+/// If it is not an array, and every element that is not a number or too large for 32 bits.
+pub fn vector(value: &Value, path: &str) -> Result<Vec<f32>, Problems> {
+    let expected = "a number that 32 bits can hold";
+    let Some(elements) = value.as_array() else {
+        return Err(problem(path, shown(Some(value)), "an array of numbers").into());
+    };
+    let mut problems = Problems::default();
+    let mut numbers = Vec::with_capacity(elements.len());
+    for (at, element) in elements.iter().enumerate() {
+        match element.as_f64().map(|number| number as f32).filter(|number| number.is_finite()) {
+            Some(number) => numbers.push(number),
+            None => problems.add(|| problem(&format!("{path}[{at}]"), shown(Some(element)), expected)),
+        }
+    }
+    if problems.is_empty() { Ok(numbers) } else { Err(problems) }
+}

@@ -1,0 +1,223 @@
+//! Novelty: how unlike a trace is to those before it, by the cosines of vectors.
+//!
+//! [`observe`] takes a [`VectorCache`], an [`Item`] and a [`Moment`], and gives the next cache and what it read;
+//! [`novelty`] only reads. `cache` has the cache as a value, `saved` its form as bytes, `search` the exact search
+//! and why its quick pass never drops the best match, `vector` the choice of instructions.
+//!
+//! Source: scoring document of reasoning traces, "Temporal Decay for Novelty".
+
+mod cache;
+mod saved;
+mod search;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+use karat_core::facts::Digest;
+use serde_json::{Value, json};
+
+use crate::problem::Problems;
+
+pub use cache::{Entry, Match, Moment, Settings, VectorCache, VectorError, vector};
+pub use saved::LoadError;
+
+/// The novelty of what cannot be compared.
+const UNKNOWN: f64 = 0.5;
+
+/// What is compared with the cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Item<'a> {
+    /// Its id. The same trace has the same id.
+    pub id: &'a str,
+    /// Its vector; none if there is no embedder, or no text to embed.
+    pub vector: Option<&'a [f32]>,
+}
+
+/// What a novelty goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// The most similar vector.
+    Compared,
+    /// Nothing in the cache came before: the novelty is 0.5.
+    NothingEarlier,
+    /// The item has no vector: the novelty is 0.5, and the item is not stored.
+    NoVector,
+    /// The vector is zero and has no direction: the novelty is 0.5, and the item is not stored.
+    ZeroVector,
+}
+
+impl Basis {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Compared => "compared",
+            Self::NothingEarlier => "nothing_earlier",
+            Self::NoVector => "no_vector",
+            Self::ZeroVector => "zero_vector",
+        }
+    }
+}
+
+/// The most similar earlier vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nearest {
+    /// Whose it is.
+    pub id: String,
+    /// When it came into the cache.
+    pub moment: Moment,
+    /// The cosine as computed, from -1 to one rounding step above 1.
+    pub similarity: f64,
+}
+
+/// A novelty, and what was seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Novelty {
+    /// From 0 (seen before) to 1 (like nothing before).
+    pub value: f64,
+    /// What it goes by.
+    pub basis: Basis,
+    /// The most similar vector, if anything was compared.
+    pub nearest: Option<Nearest>,
+    /// How many vectors it was compared with.
+    pub compared: usize,
+    /// How many vectors of the cache were expired.
+    pub expired: usize,
+    /// Whether this item was in the cache already: it was compared with what came before it then.
+    pub is_repeat: bool,
+    /// Whether the item is in the next cache because of this.
+    pub is_stored: bool,
+    /// The digest of the cache that was given. With it, the item and the moment anyone can compute the same again.
+    pub cache: Digest,
+}
+
+impl Novelty {
+    /// For a record: `novelty`, `basis`, `nearest` (`id`, `moment_milliseconds`, `similarity`; null if there is none),
+    /// `compared`, `expired`, `repeat`, `stored`, `cache`.
+    pub fn detail(&self) -> Value {
+        let nearest = self.nearest.as_ref().map(|nearest| {
+            json!({
+                "id": nearest.id,
+                "moment_milliseconds": nearest.moment.milliseconds,
+                "similarity": nearest.similarity,
+            })
+        });
+        json!({
+            "novelty": self.value,
+            "basis": self.basis.name(),
+            "nearest": nearest,
+            "compared": self.compared,
+            "expired": self.expired,
+            "repeat": self.is_repeat,
+            "stored": self.is_stored,
+            "cache": self.cache.to_string(),
+        })
+    }
+}
+
+/// The novelty by the highest similarity: 1 less its positive part; 0.5 if there is none.
+///
+/// What points away is as new as what has nothing in common: 1, not more.
+///
+/// ```
+/// use karat_evidence::grade::trace::novelty::value;
+///
+/// assert_eq!([Some(0.25), Some(-0.5), Some(1.0000000000000002), None].map(value), [0.75, 1.0, 0.0, 0.5]);
+/// ```
+pub fn value(similarity: Option<f64>) -> f64 {
+    similarity.map_or(UNKNOWN, |similarity| 1.0 - similarity.clamp(0.0, 1.0))
+}
+
+/// Reads the novelty of an item and stores it: the next cache, and the reading.
+///
+/// The next cache lacks what is expired, and holds the item, unless the item has no vector or a zero one, or is there
+/// already with the same id and vector. If the item is refused, the cache comes back as it was.
+///
+/// ```
+/// use karat_evidence::grade::trace::novelty::{Item, Moment, Settings, VectorCache, observe};
+///
+/// let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
+/// let at = |milliseconds| Moment { milliseconds };
+/// let (cache, first) = observe(cache, &Item { id: "a", vector: Some(&[1.0, 0.0]) }, at(0));
+/// let (cache, second) = observe(cache, &Item { id: "b", vector: Some(&[3.0, 4.0]) }, at(1));
+/// assert_eq!(first.unwrap().value, 0.5, "the first of all");
+/// assert_eq!(second.unwrap().value, 0.4);
+///
+/// // Once more: compared with what came before it, not with itself.
+/// let before = cache.digest();
+/// let (cache, again) = observe(cache, &Item { id: "b", vector: Some(&[3.0, 4.0]) }, at(2));
+/// assert_eq!(again.unwrap().value, 0.4);
+/// assert_eq!(cache.digest(), before);
+/// ```
+pub fn observe(
+    mut cache: VectorCache,
+    item: &Item<'_>,
+    moment: Moment,
+) -> (VectorCache, Result<Novelty, Problems>) {
+    let mut novelty = match novelty(&cache, item, moment) {
+        Ok(novelty) => novelty,
+        Err(problems) => return (cache, Err(problems)),
+    };
+    cache.expire(moment);
+    if let (Some(vector), Basis::Compared | Basis::NothingEarlier, false) =
+        (item.vector, novelty.basis, novelty.is_repeat)
+    {
+        if let Err(wrong) = cache.insert(item.id, vector, moment) {
+            return (cache, Err(wrong.at(PATH).into()));
+        }
+        novelty.is_stored = cache.settings().capacity > 0;
+    }
+    (cache, Ok(novelty))
+}
+
+/// Where the vector of an item is said to stand.
+const PATH: &str = "$.vector";
+
+/// Reads the novelty of an item at a moment, and stores nothing.
+///
+/// An item is compared with what is alive and has another id. If it is in the cache with the same vector, it is scored
+/// again: it is compared with what came before it, so that no copy that came later lowers its novelty.
+///
+/// # Errors
+///
+/// If its vector has another dimension than the cache or a number that is not finite, or if `moment` lies before that of
+/// the newest vector of the cache.
+pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Moment) -> Result<Novelty, Problems> {
+    let refused = |wrong: VectorError| Problems::from(wrong.at(PATH));
+    cache.check_moment(moment).map_err(refused)?;
+    let alive = cache.expired(moment);
+    let unknown = |basis| Novelty {
+        value: UNKNOWN,
+        basis,
+        nearest: None,
+        compared: 0,
+        expired: alive,
+        is_repeat: false,
+        is_stored: false,
+        cache: cache.digest(),
+    };
+    let Some(vector) = item.vector else {
+        return Ok(unknown(Basis::NoVector));
+    };
+    cache.check(vector).map_err(refused)?;
+    if vector.iter().all(|&number| number == 0.0) {
+        return Ok(unknown(Basis::ZeroVector));
+    }
+    let mut own = cache.rows_of(item.id);
+    own.retain(|&row| row >= alive);
+    let repeat = own.iter().position(|&row| cache.entry(row).is_some_and(|entry| entry.vector == vector));
+    let end = repeat.and_then(|at| own.get(at).copied()).unwrap_or(cache.len());
+    own.truncate(repeat.unwrap_or(own.len()));
+    let nearest = cache.nearest_of(alive..end, vector, &own).map(|best| Nearest {
+        id: best.entry.id.to_owned(),
+        moment: best.entry.moment,
+        similarity: best.similarity,
+    });
+    let basis = if nearest.is_some() { Basis::Compared } else { Basis::NothingEarlier };
+    Ok(Novelty {
+        value: value(nearest.as_ref().map(|nearest| nearest.similarity)),
+        nearest,
+        compared: end - alive - own.len(),
+        is_repeat: repeat.is_some(),
+        ..unknown(basis)
+    })
+}

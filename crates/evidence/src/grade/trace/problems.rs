@@ -1,0 +1,28 @@
+//! Problems of values that stand in evidence.
+
+use serde_json::Value;
+
+use crate::problem::{Problem, quoted};
+
+/// A problem without more to say of how to mend it.
+pub(super) fn problem(path: &str, found: String, expected: &str) -> Problem {
+    Problem {
+        path: path.to_owned(),
+        found,
+        expected: expected.to_owned(),
+        mend: String::new(),
+        line: None,
+        column: None,
+    }
+}
+
+/// A value as it is told to somebody; `None` is one that is not there.
+pub(super) fn shown(value: Option<&Value>) -> String {
+    match value {
+        None => "nothing".to_owned(),
+        Some(Value::Array(_)) => "an array".to_owned(),
+        Some(Value::Object(_)) => "an object".to_owned(),
+        Some(Value::String(text)) => quoted(text),
+        Some(scalar) => scalar.to_string(),
+    }
+}

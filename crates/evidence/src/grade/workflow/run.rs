@@ -1,0 +1,412 @@
+//! The facts of a run: from its log, from the totals that a harness gives, or from both where they agree.
+
+use serde_json::{Value, json};
+
+use super::account::{Account, account};
+use super::attempts::Log;
+use super::plan::Plan;
+use crate::check::digits;
+use crate::problem::{Problem, Problems};
+
+/// What a harness says a run came to. Everything may be left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Totals {
+    /// Steps that ended in success.
+    pub steps_completed: Option<u64>,
+    /// Cost in TAO, that of failed attempts included.
+    pub actual_tao: Option<f64>,
+    /// Wall-clock time in seconds.
+    pub actual_seconds: Option<f64>,
+    /// Attempts after the first of each step.
+    pub actual_retries: Option<u64>,
+    /// Attempts that exceeded their declared limit.
+    pub timeouts: Option<u64>,
+    /// Steps that failed after all declared retries.
+    pub hard_failures: Option<u64>,
+    /// Whether the budget stopped the run.
+    pub budget_aborted: Option<bool>,
+}
+
+/// What the task allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    /// Budget in TAO.
+    pub max_budget_tao: Option<f64>,
+    /// Time limit in seconds.
+    pub max_latency_seconds: Option<f64>,
+}
+
+/// The facts of a run, each under the name by which the workflow scorecard declares it. `None` is what neither log nor
+/// harness tells; it is not 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunGrade {
+    /// Steps that ended in success.
+    pub steps_completed: Option<u64>,
+    /// Steps of the plan.
+    pub steps_total: u64,
+    /// Cost in TAO, that of failed attempts included.
+    pub actual_tao: Option<f64>,
+    /// Budget of the task in TAO.
+    pub max_budget_tao: Option<f64>,
+    /// Wall-clock time in seconds.
+    pub actual_seconds: Option<f64>,
+    /// Time limit of the task in seconds.
+    pub max_latency_seconds: Option<f64>,
+    /// Attempts after the first of each step.
+    pub actual_retries: Option<u64>,
+    /// Sum of the retries that the plan declares.
+    pub declared_retry_budget: u64,
+    /// Attempts that exceeded their declared limit.
+    pub timeouts: Option<u64>,
+    /// Steps that failed after all declared retries.
+    pub hard_failures: Option<u64>,
+    /// Whether the budget stopped the run.
+    pub budget_aborted: Option<bool>,
+    /// What the log amounts to, if there is one.
+    pub account: Option<Account>,
+}
+
+/// A total that cannot be right beside the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Contradiction {
+    /// The name of the total in the evidence.
+    pub(crate) field: &'static str,
+    /// Both numbers.
+    pub(crate) found: String,
+}
+
+impl Contradiction {
+    pub(crate) const EXPECTED: &'static str = "the total of the log";
+    pub(crate) const MEND: &'static str = "correct the one that is wrong, or leave the total out";
+}
+
+/// The smallest amount of TAO that can be paid.
+const RAO: f64 = 1e-9;
+/// Times agree to the millisecond.
+const MILLISECOND: f64 = 1e-3;
+
+/// The facts of a run.
+///
+/// With a log the facts are what the log amounts to, and the totals must agree with it: counts exactly, costs to 1e-9
+/// TAO, times to the millisecond. Where the log is not complete (an attempt without cost, or without moments) the total
+/// of the harness is taken; it must not be below what the log shows for certain. Without a log all totals are taken.
+///
+/// # Errors
+/// Every total that contradicts the log, with both numbers; every total or limit that is negative or not finite; more
+/// steps completed than the plan has.
+///
+/// ```
+/// use karat_evidence::grade::workflow::{Limits, Log, Plan, PlanRules, Totals, grade_run};
+///
+/// let (plan, _) = Plan::from_json(br#"{"nodes": [{"id": "a"}]}"#, &PlanRules::default()).unwrap();
+/// let log = br#"[{"step": "a", "cost": 0.002, "outcome": "success"}]"#;
+/// let (log, _) = Log::from_json(log, &plan).unwrap();
+/// let totals = Totals { actual_seconds: Some(4.1), ..Totals::default() };
+/// let run = grade_run(&plan, Some(&log), &totals, &Limits::default()).unwrap();
+/// assert_eq!((run.actual_tao, run.actual_seconds), (Some(0.002), Some(4.1)));
+///
+/// let totals = Totals { actual_tao: Some(0.003), ..totals };
+/// assert_eq!(
+///     grade_run(&plan, Some(&log), &totals, &Limits::default()).unwrap_err().to_string(),
+///     "$.result.actual_cost: found 0.003, where the log adds up to 0.002, expected the total of the log; \
+///      correct the one that is wrong, or leave the total out"
+/// );
+/// ```
+pub fn grade_run(
+    plan: &Plan,
+    log: Option<&Log>,
+    totals: &Totals,
+    limits: &Limits,
+) -> Result<RunGrade, Problems> {
+    let mut problems = Problems::default();
+    let mut refuse = |path: String, found: String, expected: &str, mend: &str| {
+        problems.add(|| Problem {
+            path,
+            found,
+            expected: expected.to_owned(),
+            mend: mend.to_owned(),
+            line: None,
+            column: None,
+        });
+    };
+    for (path, amount) in [
+        ("$.result.actual_cost", totals.actual_tao),
+        ("$.result.actual_latency", totals.actual_seconds),
+        ("$.constraints.max_budget_tao", limits.max_budget_tao),
+        ("$.constraints.max_latency_seconds", limits.max_latency_seconds),
+    ] {
+        if let Some(amount) = amount.filter(|amount| !(amount.is_finite() && *amount >= 0.0)) {
+            refuse(path.to_owned(), amount.to_string(), "a number not below 0", "");
+        }
+    }
+    let steps_total = plan.steps().len() as u64;
+    if let Some(completed) = totals.steps_completed.filter(|&completed| completed > steps_total) {
+        let found = format!("{completed} steps done of {steps_total}");
+        refuse("$.result.steps_completed".to_owned(), found, "at most as many as there are", "");
+    }
+    let (grade, contradictions) = settle(plan, log, totals, limits);
+    for Contradiction { field, found } in contradictions {
+        refuse(format!("$.result.{field}"), found, Contradiction::EXPECTED, Contradiction::MEND);
+    }
+    if problems.is_empty() { Ok(grade) } else { Err(problems) }
+}
+
+/// The facts of a run whose totals and limits have been checked by themselves, and where totals contradict the log.
+pub(crate) fn settle(
+    plan: &Plan,
+    log: Option<&Log>,
+    totals: &Totals,
+    limits: &Limits,
+) -> (RunGrade, Vec<Contradiction>) {
+    let mut grade = RunGrade {
+        steps_completed: totals.steps_completed,
+        steps_total: plan.steps().len() as u64,
+        actual_tao: totals.actual_tao,
+        max_budget_tao: limits.max_budget_tao,
+        actual_seconds: totals.actual_seconds,
+        max_latency_seconds: limits.max_latency_seconds,
+        actual_retries: totals.actual_retries,
+        declared_retry_budget: plan.declared_retry_budget(),
+        timeouts: totals.timeouts,
+        hard_failures: totals.hard_failures,
+        budget_aborted: totals.budget_aborted,
+        account: None,
+    };
+    let Some(log) = log else { return (grade, Vec::new()) };
+    let run = account(plan, log, totals.budget_aborted);
+    let mut contradictions = Vec::new();
+    let mut differ = |field, given: String, counted: String| {
+        contradictions.push(Contradiction { field, found: format!("{given}, where the log {counted}") });
+    };
+
+    for (field, fact, counted) in [
+        ("steps_completed", &mut grade.steps_completed, run.steps_completed),
+        ("actual_retries", &mut grade.actual_retries, run.actual_retries),
+        ("hard_failures", &mut grade.hard_failures, run.hard_failures),
+    ] {
+        if let Some(given) = fact.replace(counted).filter(|&given| given != counted) {
+            differ(field, given.to_string(), format!("counts {counted}"));
+        }
+    }
+    let certain = run.seen.certain_timeouts;
+    let most = certain + run.seen.attempts_perhaps_timed_out;
+    if let Some(given) = grade.timeouts.filter(|given| !(certain..=most).contains(given)) {
+        let counted =
+            if certain == most { format!("counts {certain}") } else { format!("has {certain} to {most}") };
+        differ("timeouts", given.to_string(), counted);
+    }
+    grade.timeouts = run.timeouts.or(grade.timeouts);
+
+    let seen = &run.seen;
+    for (field, fact, whole, known, tolerance) in [
+        ("actual_cost", &mut grade.actual_tao, run.actual_tao, Some(seen.known_tao), RAO),
+        ("actual_latency", &mut grade.actual_seconds, run.actual_seconds, seen.known_seconds, MILLISECOND),
+    ] {
+        if let (Some(given), Some(known)) = (*fact, known) {
+            // Sums of many terms may be off by more than the smallest amount; 1e-12 of them never is a payment.
+            let tolerance = tolerance.max(known * 1e-12);
+            if whole.is_some() && (given - known).abs() > tolerance {
+                differ(field, digits(given), format!("adds up to {}", digits(known)));
+            } else if whole.is_none() && given < known - tolerance {
+                differ(field, digits(given), format!("shows at least {}", digits(known)));
+            }
+        }
+        *fact = whole.or(*fact);
+    }
+    if grade.budget_aborted == Some(false) && run.budget_aborted {
+        differ("budget_aborted", "`false`".to_owned(), "has `budget_abort`".to_owned());
+    }
+    if grade.budget_aborted == Some(true) && run.steps_completed == run.steps_total {
+        differ("budget_aborted", "`true`".to_owned(), "completes every step".to_owned());
+    }
+    grade.budget_aborted = Some(run.budget_aborted);
+    grade.account = Some(run);
+    (grade, contradictions)
+}
+
+impl RunGrade {
+    /// The retries beyond the declared ones.
+    #[must_use]
+    pub fn unplanned_retries(&self) -> Option<u64> {
+        Some(self.actual_retries?.saturating_sub(self.declared_retry_budget))
+    }
+
+    /// What was seen, to be kept with a score: under `facts` the facts and `unplanned_retries` (`null` where there is
+    /// none), under `log` the [detail of the account](Account::detail), or `null` without a log.
+    #[must_use]
+    pub fn detail(&self) -> Value {
+        json!({
+            "facts": {
+                "steps_completed": self.steps_completed,
+                "steps_total": self.steps_total,
+                "actual_tao": self.actual_tao,
+                "max_budget_tao": self.max_budget_tao,
+                "actual_seconds": self.actual_seconds,
+                "max_latency_seconds": self.max_latency_seconds,
+                "actual_retries": self.actual_retries,
+                "declared_retry_budget": self.declared_retry_budget,
+                "unplanned_retries": self.unplanned_retries(),
+                "timeouts": self.timeouts,
+                "hard_failures": self.hard_failures,
+                "budget_aborted": self.budget_aborted,
+            },
+            "log": self.account.as_ref().map(Account::detail),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grade::workflow::PlanRules;
+
+    fn plan() -> Plan {
+        let text =
+            br#"{"nodes": [{"id": "a"}, {"id": "b"}], "error_handling": {"a": {"timeout_seconds": 5}}}"#;
+        Plan::from_json(text, &PlanRules::default()).unwrap().0
+    }
+
+    fn log(text: &str) -> Log {
+        Log::from_json(text.as_bytes(), &plan()).unwrap().0
+    }
+
+    fn full_log() -> Log {
+        log(
+            r#"[{"step": "a", "start": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:00:01.5Z", "cost": 0.1, "outcome": "failed"},
+            {"step": "b", "start": "2026-01-01T01:00:00+01:00", "end": "2026-01-01T01:00:03+01:00", "cost": 0.2, "outcome": "success"}]"#,
+        )
+    }
+
+    fn grade(log: Option<&Log>, totals: Totals) -> Result<RunGrade, String> {
+        grade_run(&plan(), log, &totals, &Limits::default()).map_err(|problems| problems.to_string())
+    }
+
+    #[test]
+    fn a_log_gives_every_fact() {
+        let run = grade(Some(&full_log()), Totals::default()).unwrap();
+        assert_eq!((run.steps_completed, run.steps_total), (Some(1), 2));
+        assert_eq!((run.actual_tao, run.actual_seconds), (Some(0.1 + 0.2), Some(3.0)));
+        assert_eq!((run.actual_retries, run.timeouts, run.hard_failures), (Some(0), Some(0), Some(1)));
+        assert_eq!(run.budget_aborted, Some(false));
+    }
+
+    #[test]
+    fn totals_that_agree_are_accepted_and_those_of_the_log_taken() {
+        let totals = Totals {
+            steps_completed: Some(1),
+            actual_tao: Some(0.3),
+            actual_seconds: Some(3.0009),
+            actual_retries: Some(0),
+            timeouts: Some(0),
+            hard_failures: Some(1),
+            budget_aborted: Some(false),
+        };
+        let log = full_log();
+        assert_eq!(grade(Some(&log), totals), grade(Some(&log), Totals::default()));
+    }
+
+    #[test]
+    fn totals_that_differ_are_refused_with_both_numbers() {
+        let totals = Totals {
+            steps_completed: Some(2),
+            actual_tao: Some(0.2),
+            actual_seconds: Some(3.002),
+            actual_retries: Some(1),
+            timeouts: Some(3),
+            hard_failures: Some(0),
+            budget_aborted: Some(false),
+        };
+        let log = log(
+            r#"[{"step": "a", "start": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:00:01.5Z", "cost": 0.1, "outcome": "failed"},
+            {"step": "a", "outcome": "budget_abort"},
+            {"step": "b", "start": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:00:03Z", "cost": 0.2, "outcome": "success"}]"#,
+        );
+        insta::assert_snapshot!(grade(Some(&log), Totals { hard_failures: Some(1), ..totals }).unwrap_err(), @r"
+        $.result.steps_completed: found 2, where the log counts 1, expected the total of the log; correct the one that is wrong, or leave the total out
+        $.result.actual_retries: found 1, where the log counts 0, expected the total of the log; correct the one that is wrong, or leave the total out
+        $.result.hard_failures: found 1, where the log counts 0, expected the total of the log; correct the one that is wrong, or leave the total out
+        $.result.timeouts: found 3, where the log counts 0, expected the total of the log; correct the one that is wrong, or leave the total out
+        $.result.actual_cost: found 0.2, where the log adds up to 0.30000000000000004, expected the total of the log; correct the one that is wrong, or leave the total out
+        $.result.actual_latency: found 3.002, where the log adds up to 3, expected the total of the log; correct the one that is wrong, or leave the total out
+        $.result.budget_aborted: found `false`, where the log has `budget_abort`, expected the total of the log; correct the one that is wrong, or leave the total out
+        ");
+    }
+
+    #[test]
+    fn a_run_that_completed_every_step_was_not_stopped() {
+        let log = log(r#"[{"step": "a", "outcome": "success"}, {"step": "b", "outcome": "success"}]"#);
+        let totals = Totals { budget_aborted: Some(true), ..Totals::default() };
+        let refused = grade(Some(&log), totals).unwrap_err();
+        assert!(
+            refused.starts_with("$.result.budget_aborted: found `true`, where the log completes every step,"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn what_the_log_lacks_is_missing_unless_the_harness_tells_it() {
+        let log = log(r#"[{"step": "a", "start": "2026-01-01T00:00:00Z", "outcome": "failed"},
+            {"step": "b", "start": "2026-01-01T00:00:01Z", "end": "2026-01-01T00:00:03Z", "cost": 0.2, "outcome": "success"}]"#);
+        let run = grade(Some(&log), Totals::default()).unwrap();
+        assert_eq!((run.actual_tao, run.actual_seconds, run.timeouts), (None, None, None));
+        let seen = run.account.unwrap().seen;
+        assert_eq!((seen.attempts_without_moments, seen.attempts_without_cost), (1, 1));
+        assert_eq!((seen.known_tao, seen.known_seconds), (0.2, Some(3.0)));
+
+        let totals = Totals {
+            actual_tao: Some(0.5),
+            actual_seconds: Some(4.0),
+            timeouts: Some(1),
+            ..Totals::default()
+        };
+        let run = grade(Some(&log), totals).unwrap();
+        assert_eq!((run.actual_tao, run.actual_seconds, run.timeouts), (Some(0.5), Some(4.0), Some(1)));
+
+        let less = Totals { actual_tao: Some(0.1), actual_seconds: Some(2.0), timeouts: Some(2), ..totals };
+        insta::assert_snapshot!(grade(Some(&log), less).unwrap_err(), @r"
+        $.result.timeouts: found 2, where the log has 0 to 1, expected the total of the log; correct the one that is wrong, or leave the total out
+        $.result.actual_cost: found 0.1, where the log shows at least 0.2, expected the total of the log; correct the one that is wrong, or leave the total out
+        $.result.actual_latency: found 2, where the log shows at least 3, expected the total of the log; correct the one that is wrong, or leave the total out
+        ");
+    }
+
+    #[test]
+    fn totals_alone_are_taken() {
+        let totals = Totals { steps_completed: Some(2), actual_retries: Some(3), ..Totals::default() };
+        let run = grade(None, totals).unwrap();
+        assert_eq!((run.steps_completed, run.unplanned_retries(), run.timeouts), (Some(2), Some(3), None));
+        assert_eq!(run.detail()["log"], Value::Null);
+    }
+
+    #[test]
+    fn totals_that_cannot_be_are_refused() {
+        let totals = Totals {
+            steps_completed: Some(3),
+            actual_tao: Some(f64::NAN),
+            actual_seconds: Some(-1.0),
+            ..Totals::default()
+        };
+        let limits = Limits { max_budget_tao: Some(f64::INFINITY), max_latency_seconds: Some(-0.5) };
+        let refused = grade_run(&plan(), None, &totals, &limits).unwrap_err().to_string();
+        insta::assert_snapshot!(refused, @r"
+        $.result.actual_cost: found NaN, expected a number not below 0
+        $.result.actual_latency: found -1, expected a number not below 0
+        $.constraints.max_budget_tao: found inf, expected a number not below 0
+        $.constraints.max_latency_seconds: found -0.5, expected a number not below 0
+        $.result.steps_completed: found 3 steps done of 2, expected at most as many as there are
+        ");
+    }
+
+    /// The facts under the names that the scorecard declares.
+    #[test]
+    fn the_detail_has_every_fact_of_the_scorecard_but_the_quality() {
+        let card = include_str!("../../../../../scorecards/workflow/1.0.0.toml");
+        let facts = card.split("[facts]").nth(1).and_then(|rest| rest.split("[let]").next()).unwrap();
+        let detail = grade(Some(&full_log()), Totals::default()).unwrap().detail();
+        let names: Vec<_> = facts.lines().filter_map(|line| Some(line.split_once(" = ")?.0.trim())).collect();
+        assert_eq!(names.len(), 11);
+        for name in names.iter().filter(|name| **name != "output_quality") {
+            assert!(detail["facts"].get(name).is_some(), "{name}");
+        }
+    }
+}
