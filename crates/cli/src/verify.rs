@@ -6,6 +6,7 @@ use karat_core::facts::{Digest, Fact};
 use karat_core::number::{Decimal, DecimalError};
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
+use karat_evidence::canonical_json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::error::Category;
@@ -112,6 +113,11 @@ impl Claim {
             .collect()
     }
 
+    /// What graders saw, as the record keeps it; none where the facts were given.
+    pub fn grading(&self) -> Option<String> {
+        self.value.get("grading").filter(|grading| !grading.is_null()).map(canonical_json)
+    }
+
     /// What differs from the record that the facts give; none if the bytes are the same.
     pub fn differences(&self, recomputed: &[u8]) -> Option<Vec<String>> {
         if self.text.as_bytes() == recomputed {
@@ -139,6 +145,9 @@ impl Claim {
             let before = found.len();
             let [claimed, given] =
                 [&self.value, &scored].map(|record| record.pointer(pointer).unwrap_or(&Value::Null));
+            if claimed.is_null() && given.is_null() {
+                continue;
+            }
             compare(claimed, given, "by the evidence", path(pointer), &mut found);
             if found.len() == before { &mut same } else { &mut different }.push(part);
         }
@@ -153,11 +162,12 @@ impl Claim {
 }
 
 /// What of a record is compared with its evidence, and where it stands.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 6] = [
     ("subject", "/subject"),
     ("id", "/evidence/id"),
     ("digest", "/evidence/digest"),
     ("facts", "/facts"),
+    ("grading", "/grading"),
     ("score", "/score"),
 ];
 

@@ -29,6 +29,9 @@ pub struct Item<'a> {
     pub digest: Digest,
     /// The facts in the order in which the scorecard declares them.
     pub facts: &'a [Fact<'a>],
+    /// What graders saw when they made the facts: a JSON object in canonical form (RFC 8785), which goes into the record as
+    /// it stands. None where the facts were given.
+    pub grading: Option<&'a str>,
 }
 
 /// A SHA-256 digest, printed as `sha256:` and 64 hexadecimal digits.

@@ -154,7 +154,7 @@ fn by_prefix(a: u64, b: u64) -> Option<Ordering> {
 
 /// The order of UTF-16 code units. It differs from that of UTF-8 bytes in one point: characters outside the basic
 /// plane (lead byte `F0` and above) stand before U+E000 to U+FFFF (lead bytes `EE` and `EF`).
-fn by_utf16(a: &[u8], b: &[u8]) -> Ordering {
+pub(crate) fn by_utf16(a: &[u8], b: &[u8]) -> Ordering {
     let differing = a.iter().zip(b).find(|(a, b)| a != b);
     match differing {
         Some((&a, &b)) if a >= 0xee && b >= 0xee && (a >= 0xf0) != (b >= 0xf0) => b.cmp(&a),

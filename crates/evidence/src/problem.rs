@@ -80,6 +80,31 @@ impl Problems {
         self
     }
 
+    /// The same problems after `change`.
+    #[must_use]
+    pub(crate) fn map(mut self, change: impl Fn(&mut Problem)) -> Self {
+        self.list.iter_mut().for_each(change);
+        self
+    }
+
+    /// The same problems of what stands at the JSON path `to`, where it was told as `from`.
+    #[must_use]
+    pub(crate) fn moved(self, from: &str, to: &str) -> Self {
+        self.map(|problem| {
+            if let Some(rest) = problem.path.strip_prefix(from)
+                && (rest.is_empty() || rest.starts_with(['.', '[']))
+            {
+                problem.path = format!("{to}{rest}");
+            }
+        })
+    }
+
+    /// Adds all of `others`.
+    pub(crate) fn extend(&mut self, others: &Self) {
+        others.iter().for_each(|problem| self.add(|| problem.clone()));
+        self.omitted += others.omitted;
+    }
+
     /// Puts the problems into the order of the text.
     #[must_use]
     pub(crate) fn in_order(mut self) -> Self {

@@ -8,9 +8,12 @@ use crate::canonical::Canonical;
 use crate::check::{Check, Identity, Name, UnknownFields, digits};
 use crate::document::{Document, Node, Tape, Value};
 use crate::explain;
+use crate::graders::{Graders, Work};
 use crate::kind::{FactType, Kind};
-use crate::kinds::{agent_dimensions, arena_match, fact_table, reasoning_trace, workflow_run};
+use crate::kinds::played_match::{self, Graded};
+use crate::kinds::{agent_dimensions, fact_table, reasoning_trace, workflow_run};
 use crate::problem::{Problem, Problems, nearest, quoted};
+use crate::value;
 
 /// What may be set about a reader.
 #[derive(Debug, Clone)]
@@ -81,13 +84,15 @@ pub struct Evidence<'a> {
     id: &'a str,
     digest: Digest,
     facts: Vec<Fact<'a>>,
+    grading: Option<&'a str>,
     notes: &'a [Note],
 }
 
 impl Evidence<'_> {
     /// The item, as the engine takes it.
     pub fn item(&self) -> Item<'_> {
-        Item { subject: self.subject, id: self.id, digest: self.digest, facts: &self.facts }
+        let Self { subject, id, digest, grading, .. } = *self;
+        Item { subject, id, digest, facts: &self.facts, grading }
     }
 
     /// What a reader of the score should know about the item.
@@ -104,6 +109,7 @@ pub struct Reader {
     slots: Vec<usize>,
     table: fact_table::Columns,
     options: ReaderOptions,
+    graders: Graders,
     unknown: UnknownFields,
     memory: Memory,
 }
@@ -112,6 +118,8 @@ pub struct Reader {
 #[derive(Debug, Default)]
 struct Memory {
     tape: Tape,
+    graded: Graded,
+    grading: Vec<u8>,
     canonical: Canonical,
     notes: Vec<Note>,
     places: Vec<usize>,
@@ -161,7 +169,26 @@ impl Reader {
         }
         let subject_field = options.subject_field.as_deref().unwrap_or("subject");
         let table = fact_table::Columns::new(if kind == Kind::Facts { wanted } else { &[] }, subject_field);
-        Ok(Self { kind, slots, table, options, unknown: UnknownFields::default(), memory: Memory::default() })
+        Ok(Self {
+            kind,
+            slots,
+            table,
+            options,
+            graders: Graders::default(),
+            unknown: UnknownFields::default(),
+            memory: Memory::default(),
+        })
+    }
+
+    /// The same reader with what graders need besides an item.
+    #[must_use]
+    pub fn with_graders(self, graders: Graders) -> Self {
+        Self { graders, ..self }
+    }
+
+    /// What graders need besides an item, as it is now: the cache of vectors changes from item to item.
+    pub fn graders(&self) -> &Graders {
+        &self.graders
     }
 
     /// The kind of evidence that is read.
@@ -174,13 +201,27 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with the item, with places counted from its own first line.
     pub fn read<'a>(&'a mut self, text: &'a [u8]) -> Result<Evidence<'a>, Problems> {
-        let Memory { tape, canonical, notes, places, subject, id } = &mut self.memory;
+        self.read_watched(text, &mut |_| ())
+    }
+
+    /// The same, and tells `watch` the name of each stage when it ends: `read`, and for what is graded on the way `embed`,
+    /// `novelty`, `grade`. Whoever watches may look at a clock; nothing here does.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    pub fn read_watched<'a>(
+        &'a mut self,
+        text: &'a [u8],
+        watch: &mut dyn FnMut(&'static str),
+    ) -> Result<Evidence<'a>, Problems> {
+        let Memory { tape, graded, grading, canonical, notes, places, subject, id } = &mut self.memory;
         notes.clear();
         let document = parse(tape, text, &self.options)?;
         let root = document.root();
         canonical.write(document);
 
         let mut check = Check::new(notes, &mut self.unknown);
+        let mut work = Work::new(&mut self.graders, watch);
         for &at in canonical.duplicates() {
             check.refuse_as(
                 document.node(at),
@@ -194,17 +235,17 @@ impl Reader {
         let identity = if root.value() == Value::Object {
             match self.kind {
                 Kind::WorkflowRun => {
-                    let (run, identity) = workflow_run::read(root, &mut check);
+                    let (run, identity) = workflow_run::read(root, &mut check, &mut work);
                     run.pick(slots, &mut facts);
                     identity
                 }
                 Kind::Match => {
-                    let (outcome, identity) = arena_match::read(root, &mut check);
+                    let (outcome, identity) = played_match::read(root, &mut check, &mut work, graded);
                     outcome.pick(slots, &mut facts);
                     identity
                 }
                 Kind::ReasoningTrace => {
-                    let (trace, identity) = reasoning_trace::read(root, &mut check, places);
+                    let (trace, identity) = reasoning_trace::read(root, &mut check, &mut work, places);
                     trace.pick(slots, &mut facts);
                     identity
                 }
@@ -245,7 +286,15 @@ impl Reader {
             }
         };
         let subject = identity.subject.map_or(id, |name| written(name, subject));
-        Ok(Evidence { subject, id, digest, facts, notes })
+        let grading = if work.seen.is_empty() {
+            None
+        } else {
+            grading.clear();
+            value::write_object(&work.seen, grading);
+            std::str::from_utf8(grading).ok()
+        };
+        (work.watch)("read");
+        Ok(Evidence { subject, id, digest, facts, grading, notes })
     }
 
     /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.

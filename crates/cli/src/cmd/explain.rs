@@ -175,11 +175,13 @@ fn verified(
         None => base,
     };
     let facts = claim.facts(scorer.card())?;
+    let grading = claim.grading();
     let item = Item {
         subject: claim.text("/subject")?,
         id: claim.text("/evidence/id")?,
         digest: claim.evidence_digest()?,
         facts: &facts,
+        grading: grading.as_deref(),
     };
     let mut workspace = if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
     let record =

@@ -49,6 +49,11 @@ impl Record<'_> {
         self.write_facts(out);
         out.extend_from_slice(b"},\"gates\":");
         write_list(out, &self.gates, |name, out| write_string(out, name));
+        out.extend_from_slice(b",\"grading\":");
+        match self.item.grading {
+            Some(grading) => out.extend_from_slice(grading.as_bytes()),
+            None => out.extend_from_slice(b"null"),
+        }
         out.extend_from_slice(b",\"mean\":");
         write_string(out, self.card.mean.name());
         out.extend_from_slice(b",\"override\":");

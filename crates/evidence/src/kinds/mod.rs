@@ -3,5 +3,8 @@
 pub(crate) mod agent_dimensions;
 pub(crate) mod arena_match;
 pub(crate) mod fact_table;
+pub(crate) mod played_match;
 pub(crate) mod reasoning_trace;
+mod trace_novelty;
+mod workflow_output;
 pub(crate) mod workflow_run;

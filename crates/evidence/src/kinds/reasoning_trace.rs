@@ -4,8 +4,10 @@ use karat_core::facts::Fact;
 
 use crate::check::{AMOUNT, Check, Identity, UNIT, flag, number};
 use crate::document::{Document, Node, Tape, Value};
+use crate::graders::Work;
 use crate::instant::Instant;
 use crate::kind::vocabulary;
+use crate::kinds::trace_novelty::{self, Given};
 use crate::problem::Problems;
 use crate::reader;
 
@@ -33,10 +35,12 @@ const STEP_TYPES: [&str; 4] = ["thought", "tool_call", "observation", "error_rec
 pub(crate) fn read<'a>(
     root: Node<'a>,
     check: &mut Check<'_>,
+    work: &mut Work<'_>,
     names: &mut Vec<usize>,
 ) -> (TraceFacts<'a>, Identity<'a>) {
     let mut facts = TraceFacts::default();
     let mut identity = Identity::default();
+    let mut given = Given::default();
     let [mut context, mut kind, mut id, mut metadata, mut task, mut steps, mut outcome] = [None; 7];
     for member in check.members(root) {
         match member.key() {
@@ -49,7 +53,8 @@ pub(crate) fn read<'a>(
             "outcome" => outcome = Some(member),
             "source_skill" => drop(check.text(member)),
             "knowledge_graph_delta" => knowledge_graph(member, check),
-            "novelty" => facts.novelty = number(check.number(member, UNIT)),
+            "novelty" => given.novelty = Some(member),
+            "vector" => given.vector = Some(member),
             _ => check.unknown("$", member),
         }
     }
@@ -66,7 +71,7 @@ pub(crate) fn read<'a>(
         }
     }
     if let Some(metadata) = check.required(root, "metadata", metadata, "an object") {
-        read_metadata(metadata, check, &mut facts, &mut identity);
+        given.created = read_metadata(metadata, check, &mut facts, &mut identity);
     }
     if let Some(task) = check.required(root, "task", task, "an object with the `objective`") {
         read_task(task, check);
@@ -77,6 +82,7 @@ pub(crate) fn read<'a>(
     if let Some(outcome) = check.required(root, "outcome", outcome, "an object with the `confidence`") {
         read_outcome(outcome, check, &mut facts);
     }
+    facts.novelty = trace_novelty::grade(root, identity.id, &given, check, work);
     (facts, identity)
 }
 
@@ -85,7 +91,7 @@ fn read_metadata<'a>(
     check: &mut Check<'_>,
     facts: &mut TraceFacts<'a>,
     identity: &mut Identity<'a>,
-) {
+) -> Option<Instant> {
     const VISIBILITIES: [&str; 3] = ["private", "org", "network"];
     const PRIVACY_LEVELS: [&str; 3] = ["aggregated", "federated", "private"];
     let [mut created, mut domain, mut success, mut quality, mut visibility, mut privacy] = [None; 6];
@@ -107,9 +113,12 @@ fn read_metadata<'a>(
             _ => check.unknown("$.metadata", member),
         }
     }
-    if let Some(created) = check.required(node, "created_at", created, "a moment in UTC") {
-        let is_utc = check.text(created).is_none_or(|text| Instant::parse(text).is_some_and(|at| at.is_zulu));
-        if !is_utc {
+    let mut moment = None;
+    if let Some(created) = check.required(node, "created_at", created, "a moment in UTC")
+        && let Some(text) = check.text(created)
+    {
+        moment = Instant::parse(text).filter(|at| at.is_zulu);
+        if moment.is_none() {
             check.refuse(created, "a moment in UTC such as `2026-03-18T09:30:00Z`", "give the offset as `Z`");
         }
     }
@@ -134,6 +143,7 @@ fn read_metadata<'a>(
     {
         check.one_of(privacy, &PRIVACY_LEVELS);
     }
+    moment
 }
 
 fn read_task(node: Node<'_>, check: &mut Check<'_>) {
@@ -286,12 +296,17 @@ fn knowledge_graph(node: Node<'_>, check: &mut Check<'_>) {
 pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
     let mut tape = Tape::default();
     let document = reader::parse(&mut tape, trace, &reader::ReaderOptions::default())?;
+    Ok(text_of(document.root()))
+}
+
+/// The same for a trace that was parsed.
+pub(crate) fn text_of(root: Node<'_>) -> String {
+    let document = root.document();
     let field = |node: Node<'_>, name: &str| node.children().find(|child| child.key() == name).map(Node::at);
     let text = |at: Option<usize>| match at.map(|at| document.node(at).value()) {
         Some(Value::Text(text)) => text,
         _ => "",
     };
-    let root = document.root();
     let task = field(root, "task").map(|at| document.node(at));
     let mut joined = text(task.and_then(|task| field(task, "objective"))).to_owned();
     joined.push(' ');
@@ -303,5 +318,5 @@ pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
             joined.push_str(text(field(step, "content")));
         }
     }
-    Ok(joined)
+    joined
 }

@@ -2,12 +2,14 @@
 
 use karat_core::facts::Fact;
 
-use crate::check::{AMOUNT, Check, Identity, UNIT, digits, flag, number};
+use crate::check::{AMOUNT, Check, Identity, digits, flag, number};
 use crate::document::Node;
 use crate::grade::workflow::{
     Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, read_log, read_plan, settle,
 };
+use crate::graders::Work;
 use crate::kind::vocabulary;
+use crate::kinds::workflow_output::Output;
 use crate::problem::quoted;
 
 vocabulary! {
@@ -29,11 +31,16 @@ vocabulary! {
 }
 
 /// Reads one run (C-SWON, sections 2 to 6).
-pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (RunFacts<'a>, Identity<'a>) {
+pub(crate) fn read<'a>(
+    root: Node<'a>,
+    check: &mut Check<'_>,
+    work: &mut Work<'_>,
+) -> (RunFacts<'a>, Identity<'a>) {
     let mut facts = RunFacts::default();
     let mut limits = Limits::default();
     let [mut subject, mut agent, mut miner, mut id, mut run_id] = [None; 5];
-    let [mut workflow_plan, mut quality, mut result] = [None; 3];
+    let [mut workflow_plan, mut result] = [None; 2];
+    let mut output = Output::default();
     for member in check.members(root).filter(|member| !member.is_null()) {
         match member.key() {
             "id" => id = check.name(member),
@@ -41,14 +48,15 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (RunFacts<'a>, 
             "subject" => subject = check.name(member),
             "agent_id" => agent = check.name(member),
             "miner_uid" => miner = check.name(member),
-            "task" => read_task(member, check, &mut limits),
+            "task" => read_task(member, check, &mut limits, &mut output),
+            "task_type" => output.task_type = Some(member),
+            "reference" => output.reference = Some(member),
             "constraints" => limits.read(member, check, "$.constraints"),
             "workflow_plan" => workflow_plan = Some(member),
-            "output_quality" => quality = Some(member),
+            "output_quality" => output.quality = Some(member),
             "result" => result = Some(member),
             // The rest of the documented message plays no part in a score.
             "task_id"
-            | "task_type"
             | "description"
             | "quality_criteria"
             | "available_tools"
@@ -63,15 +71,16 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (RunFacts<'a>, 
             _ => check.unknown("$", member),
         }
     }
-    if let Some(quality) = check.required(root, "output_quality", quality, "a number from 0 to 1") {
-        facts.output_quality = number(check.number(quality, UNIT));
-    }
     let has_log = |result: Node<'_>| result.children().any(|member| member.key() == "attempts");
-    let rules = PlanRules::of_evidence(result.is_some_and(has_log));
+    let rules = PlanRules {
+        allowed_subnets: limits.allowed_subnets.take(),
+        ..PlanRules::of_evidence(result.is_some_and(has_log))
+    };
     let plan = workflow_plan.map(|node| read_plan(node, check, &rules, "$.workflow_plan"));
     if let Some(result) = check.required(root, "result", result, "an object with `steps_completed`") {
-        read_result(result, check, plan.as_ref(), &mut facts);
+        read_result(result, check, work, plan.as_ref(), &mut facts, &mut output);
     }
+    facts.output_quality = number(output.grade(root, check, work));
     facts.max_budget_tao = number(limits.budget);
     facts.max_latency_seconds = number(limits.latency);
     facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retry_budget() as f64));
@@ -83,6 +92,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (RunFacts<'a>, 
 struct Limits {
     budget: Option<f64>,
     latency: Option<f64>,
+    allowed_subnets: Option<Vec<String>>,
 }
 
 impl Limits {
@@ -91,7 +101,13 @@ impl Limits {
             let limit = match member.key() {
                 "max_budget_tao" => &mut self.budget,
                 "max_latency_seconds" => &mut self.latency,
-                "allowed_subnets" => continue,
+                "allowed_subnets" => {
+                    let subnets = check.elements(member);
+                    let names = subnets.filter_map(|subnet| check.text(subnet).map(str::to_owned)).collect();
+                    // An empty list allows all, as the document's default.
+                    self.allowed_subnets = Some(names).filter(|names: &Vec<String>| !names.is_empty());
+                    continue;
+                }
                 _ => {
                     check.unknown(path, member);
                     continue;
@@ -114,22 +130,36 @@ impl Limits {
     }
 }
 
-fn read_task(node: Node<'_>, check: &mut Check<'_>, limits: &mut Limits) {
+fn read_task<'a>(node: Node<'a>, check: &mut Check<'_>, limits: &mut Limits, output: &mut Output<'a>) {
     for member in check.members(node).filter(|member| !member.is_null()) {
         match member.key() {
             "constraints" => limits.read(member, check, "$.task.constraints"),
             "task_id" => drop(check.name(member)),
-            "task_type" | "description" => drop(check.text(member)),
-            "status" | "type" | "quality_criteria" | "available_tools" | "routing_policy" | "reference" => {}
+            "task_type" => output.task_type = Some(member),
+            "reference" => output.reference = Some(member),
+            "description" => drop(check.text(member)),
+            "status" | "type" | "quality_criteria" | "available_tools" | "routing_policy" => {}
             _ => check.unknown("$.task", member),
         }
     }
 }
 
-fn read_result(node: Node<'_>, check: &mut Check<'_>, plan: Option<&Plan>, facts: &mut RunFacts<'_>) {
+fn read_result<'a>(
+    node: Node<'a>,
+    check: &mut Check<'_>,
+    work: &mut Work<'_>,
+    plan: Option<&Plan>,
+    facts: &mut RunFacts<'_>,
+    output: &mut Output<'a>,
+) {
     let [mut completed, mut total, mut retries, mut retry_total, mut attempts] = [None; 5];
-    for member in check.members(node).filter(|member| !member.is_null()) {
+    for member in check.members(node) {
         match member.key() {
+            // Here `null` says that there was no output, which is known.
+            "final_output" => output.output = Some(member),
+            _ if member.is_null() => {}
+            "tests" => output.tests = Some(member),
+            "lint_violations" => output.lint_violations = check.count(member, 0.0),
             "steps_completed" => completed = Some(member),
             "total_steps" => total = Some(member),
             "actual_cost" => facts.actual_tao = number(check.number(member, AMOUNT)),
@@ -140,8 +170,8 @@ fn read_result(node: Node<'_>, check: &mut Check<'_>, plan: Option<&Plan>, facts
             "timeouts" => facts.timeouts = number(check.count(member, 0.0)),
             "hard_failures" => facts.hard_failures = number(check.count(member, 0.0)),
             "budget_aborted" => facts.budget_aborted = flag(check.flag(member)),
-            // Follows from retries and plan; the final output is graded elsewhere.
-            "unplanned_retries" | "final_output" => {}
+            // Follows from retries and plan.
+            "unplanned_retries" => {}
             _ => check.unknown("$.result", member),
         }
     }
@@ -174,7 +204,7 @@ fn read_result(node: Node<'_>, check: &mut Check<'_>, plan: Option<&Plan>, facts
     facts.steps_total = number(steps_total);
     facts.actual_retries = number(read_retries(retries, retry_total, check, plan));
     match (attempts, plan) {
-        (Some(attempts), Some(plan)) => read_attempts(attempts, node, check, plan, facts),
+        (Some(attempts), Some(plan)) => read_attempts(attempts, node, check, work, plan, facts),
         (Some(attempts), None) => {
             let expected = "the `workflow_plan` that the attempts belong to";
             check.refuse_as(attempts, "a log without a plan", expected, "add `workflow_plan` to the item");
@@ -188,6 +218,7 @@ fn read_attempts(
     attempts: Node<'_>,
     result: Node<'_>,
     check: &mut Check<'_>,
+    work: &mut Work<'_>,
     plan: &Plan,
     facts: &mut RunFacts<'_>,
 ) {
@@ -222,6 +253,9 @@ fn read_attempts(
     facts.timeouts = count(run.timeouts);
     facts.hard_failures = count(run.hard_failures);
     facts.budget_aborted = flag(run.budget_aborted);
+    if let Some(account) = &run.account {
+        work.saw("log", account.detail());
+    }
 }
 
 /// The retries that were made: per step, as a total, or both if they agree.

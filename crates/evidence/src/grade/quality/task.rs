@@ -100,7 +100,7 @@ impl Task {
     /// The type is `code`, `rag`, `agent` or `data_transform`, without regard to case and white space around it; outputs
     /// of a task of another type are worth 0, with the reason. The reference holds
     ///
-    /// - for `code` by patterns `expected_patterns`, an array of texts; by tests nothing;
+    /// - for `code` perhaps `graded_by`, `tests` or `patterns`; by patterns `expected_patterns`, an array of texts;
     /// - for `rag` `reference_answer`, a text, and perhaps `tokenizer`, `reference` or `unicode`;
     /// - for `agent` `goal_checklist`, see [`Checklist::load`];
     /// - for `data_transform` `expected_output`, and perhaps `schema` and `partial_credit` (`none`, `keys` or
@@ -123,7 +123,15 @@ impl Task {
     /// What the grader refuses in the reference.
     pub fn load(task_type: &str, reference: &Value, options: Options) -> Result<Self, Problems> {
         let task_type = task_type.trim().to_lowercase();
-        let grader = match (task_type.as_str(), options.code_evidence) {
+        let code_evidence = match (task_type.as_str(), member(reference, "graded_by")) {
+            ("code", Value::String(name)) if name == "tests" => CodeEvidence::Tests,
+            ("code", Value::String(name)) if name == "patterns" => CodeEvidence::Patterns,
+            ("code", other) if !other.is_null() => {
+                return Err(refuse("$.reference.graded_by", described(other), "`tests` or `patterns`", ""));
+            }
+            _ => options.code_evidence,
+        };
+        let grader = match (task_type.as_str(), code_evidence) {
             ("code", CodeEvidence::Tests) => Grader::Tests(options.code),
             ("code", CodeEvidence::Patterns) => {
                 Grader::Patterns(Patterns::load(member(reference, "expected_patterns"))?)

@@ -1,0 +1,50 @@
+//! What graders need besides the item that they grade.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::grade::arena::{Evaluator, MatchOptions};
+use crate::grade::quality;
+use crate::grade::trace::embedder::Embedder;
+use crate::grade::trace::novelty::{Moment, VectorCache};
+
+/// What graders need besides the item: all that a fact may depend on and an item does not hold.
+///
+/// A reader has one. Without anything in it, items are graded as far as they can be by themselves.
+#[derive(Debug, Clone, Default)]
+pub struct Graders {
+    /// The moment of the verdict. Where none is given, what an item says of its own time counts.
+    pub as_of: Option<Moment>,
+    /// How outputs of workflows are graded.
+    pub quality: quality::Options,
+    /// What a challenge compares, for matches that come as they were played.
+    pub evaluator: Option<Evaluator>,
+    /// How such matches are graded.
+    pub matches: MatchOptions,
+    /// What turns the text of a trace into a vector.
+    pub embedder: Option<Arc<Embedder>>,
+    /// The vectors of earlier traces; every trace with a vector goes into it. Without one, the first vector begins one of
+    /// its length.
+    pub cache: Option<VectorCache>,
+}
+
+/// The graders at work on one item: what they need, what they saw, and who is told when a stage has ended.
+pub(crate) struct Work<'g> {
+    pub graders: &'g mut Graders,
+    /// What each grader saw, by its name.
+    pub seen: Map<String, Value>,
+    /// Is told the name of every stage when it ends.
+    pub watch: &'g mut dyn FnMut(&'static str),
+}
+
+impl<'g> Work<'g> {
+    pub(crate) fn new(graders: &'g mut Graders, watch: &'g mut dyn FnMut(&'static str)) -> Self {
+        Self { graders, seen: Map::new(), watch }
+    }
+
+    /// Keeps what a grader saw.
+    pub(crate) fn saw(&mut self, grader: &str, detail: Value) {
+        self.seen.insert(grader.to_owned(), detail);
+    }
+}

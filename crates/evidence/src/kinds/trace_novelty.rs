@@ -1,0 +1,101 @@
+//! The novelty of a trace: given, or by its vector against those of earlier traces.
+
+use karat_core::facts::Fact;
+use serde_json::{Value as Json, json};
+
+use crate::check::{Check, Name, UNIT, digits, number};
+use crate::document::Node;
+use crate::grade::trace::embedder::Embedding;
+use crate::grade::trace::novelty::{Basis, Item, Moment, Settings, VectorCache, observe, vector};
+use crate::graders::{Graders, Work};
+use crate::instant::Instant;
+use crate::kinds::reasoning_trace::text_of;
+use crate::problem::Problems;
+use crate::value;
+
+/// What a trace says itself.
+#[derive(Default)]
+pub(super) struct Given<'a> {
+    pub novelty: Option<Node<'a>>,
+    pub vector: Option<Node<'a>>,
+    pub created: Option<Instant>,
+}
+
+/// The novelty fact of the trace at `root`; missing if nothing says how new it is, which is not 0.
+///
+/// With a cache, a vector or an embedder it is computed: what the trace claims of its novelty counts only where nothing
+/// can be computed.
+pub(super) fn grade<'a>(
+    root: Node<'_>,
+    id: Option<Name<'_>>,
+    given: &Given<'_>,
+    check: &mut Check<'_>,
+    work: &mut Work<'_>,
+) -> Fact<'a> {
+    let claimed = given.novelty.and_then(|node| Some((node, check.number(node, UNIT)?)));
+    let is_computed =
+        given.vector.is_some() || work.graders.embedder.is_some() || work.graders.cache.is_some();
+    if !is_computed {
+        if given.novelty.is_none() {
+            work.saw("novelty", json!({"basis": "no_embedder"}));
+        }
+        return number(claimed.map(|(_, claimed)| claimed));
+    }
+    // A trace with faults is refused; it must leave nothing in the cache.
+    let (Some(created), Some(Name::Text(id)), true) = (given.created, id, check.problems.is_empty()) else {
+        return Fact::Missing;
+    };
+    (work.watch)("read");
+    let read = match given.vector {
+        Some(node) => vector(&value::of_node(node), "$.vector").map(Some),
+        None => embed(root, work),
+    };
+    let observed = read.and_then(|vector| {
+        let moment = work.graders.as_of.unwrap_or(Moment { milliseconds: created.milliseconds });
+        look(work.graders, &Item { id, vector: vector.as_deref() }, moment)
+    });
+    (work.watch)("novelty");
+    match observed {
+        Err(problems) => {
+            check.problems.extend(&problems);
+            Fact::Missing
+        }
+        Ok((value, detail)) => {
+            if let (Some((node, claimed)), Some(value)) = (claimed, value)
+                && claimed != value
+            {
+                let [claimed, value] = [claimed, value].map(digits);
+                check.note(node, format!("the trace says {claimed}, by its vector it is {value}"));
+            }
+            work.saw("novelty", detail);
+            number(value.or(claimed.map(|(_, claimed)| claimed)))
+        }
+    }
+}
+
+/// The vector of the text of a trace; none without an embedder, and for a text that is blank.
+fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Option<Vec<f32>>, Problems> {
+    let Some(embedder) = &work.graders.embedder else { return Ok(None) };
+    let embedding = embedder.embed(&text_of(root))?;
+    work.seen.insert("embedding".to_owned(), embedding.detail());
+    (work.watch)("embed");
+    Ok(if embedding.is_blank() { None } else { Some(embedding).map(|Embedding { vector, .. }| vector) })
+}
+
+/// Compares with the cache, and puts the trace into it. The value is none where there was nothing to compare with it: the
+/// trace has no direction.
+fn look(graders: &mut Graders, item: &Item<'_>, moment: Moment) -> Result<(Option<f64>, Json), Problems> {
+    let cache = match graders.cache.take() {
+        Some(cache) => cache,
+        None => {
+            let settings = Settings::default();
+            let dimension = item.vector.map_or(settings.dimension, <[f32]>::len);
+            VectorCache::new(Settings { dimension, ..settings })?
+        }
+    };
+    let (cache, novelty) = observe(cache, item, moment);
+    graders.cache = Some(cache);
+    let novelty = novelty?;
+    let is_read = matches!(novelty.basis, Basis::Compared | Basis::NothingEarlier);
+    Ok((is_read.then_some(novelty.value), novelty.detail()))
+}

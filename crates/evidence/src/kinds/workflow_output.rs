@@ -1,0 +1,133 @@
+//! How good the output of a workflow run is: given, or graded from the output itself.
+
+use serde_json::Value as Json;
+
+use crate::check::{Check, UNIT, digits};
+use crate::document::{Node, Value};
+use crate::grade::quality::{Evidence, Grade, Task, TestResults};
+use crate::graders::Work;
+use crate::locate;
+use crate::problem::{Problem, Problems};
+use crate::value;
+
+/// What a run says of its output.
+#[derive(Default)]
+pub(super) struct Output<'a> {
+    pub quality: Option<Node<'a>>,
+    pub task_type: Option<Node<'a>>,
+    pub reference: Option<Node<'a>>,
+    /// `null` is an output too: there was none.
+    pub output: Option<Node<'a>>,
+    pub tests: Option<Node<'a>>,
+    pub lint_violations: Option<f64>,
+}
+
+impl<'a> Output<'a> {
+    /// The quality: graded where there is all that a grader needs, else as given. Where both are there they must agree.
+    pub fn grade(&self, root: Node<'_>, check: &mut Check<'_>, work: &mut Work<'_>) -> Option<f64> {
+        let task_type = self.task_type.and_then(|node| check.text(node));
+        let given = self.quality.and_then(|node| Some((node, check.number(node, UNIT)?)));
+        let is_code = task_type.is_some_and(|name| name.trim().eq_ignore_ascii_case("code"));
+        let material = match (task_type, self.output) {
+            (Some(task_type), Some(output)) if self.reference.is_some() || is_code => {
+                Some((task_type, output))
+            }
+            _ => None,
+        };
+        // Code whose tests are told elsewhere has nothing to grade here.
+        let needs_tests = is_code && self.tests.is_none() && !self.is_by_patterns();
+        let Some((task_type, output)) = material.filter(|_| given.is_none() || !needs_tests) else {
+            if self.quality.is_none() {
+                let expected = "a number from 0 to 1, or what it can be graded from: `task_type`, `reference` and \
+                                `result.final_output`";
+                check.absent(root, "output_quality", expected);
+            }
+            return given.map(|(_, given)| given);
+        };
+        let tests = self.tests.and_then(|node| test_results(node, check));
+        // What is wrong is told with the places of the item; a task that does not load grades nothing.
+        if !check.problems.is_empty() {
+            return None;
+        }
+        match self.graded(task_type, output, tests.as_ref(), work) {
+            Err(problems) => {
+                check.problems.extend(&problems);
+                None
+            }
+            Ok(grade) => {
+                if let Some((node, given)) = given
+                    && (given - grade.value).abs() > TOLERANCE
+                {
+                    let found =
+                        format!("{}, where the output is worth {}", digits(given), digits(grade.value));
+                    check.refuse_as(node, found, "the quality of the output", "leave `output_quality` out");
+                }
+                work.saw("quality", grade.detail());
+                Some(grade.value)
+            }
+        }
+    }
+
+    fn is_by_patterns(&self) -> bool {
+        let by = self.reference.and_then(|node| node.children().find(|member| member.key() == "graded_by"));
+        by.is_some_and(|by| by.value() == Value::Text("patterns"))
+    }
+
+    fn graded(
+        &self,
+        task_type: &str,
+        output: Node<'_>,
+        tests: Option<&TestResults>,
+        work: &mut Work<'_>,
+    ) -> Result<Grade, Problems> {
+        let reference = self.reference.map_or(Json::Null, value::of_node);
+        let at = self.reference.map_or_else(|| "$.reference".to_owned(), locate::path);
+        let task = Task::load(task_type, &reference, work.graders.quality)
+            .map_err(|problems| problems.moved("$.reference", &at))?;
+        let output = value::of_node(output);
+        let evidence = Evidence {
+            output: Some(&output),
+            tests,
+            // A count is a whole number that a double holds.
+            lint_violations: self.lint_violations.map(|count| count as u64),
+        };
+        let grade = task.grade(&evidence).map_err(|problems| {
+            let problems = problems.moved("$.output", "$.result.final_output");
+            problems.moved("$.tests", "$.result.tests").moved("$.lint_violations", "$.result.lint_violations")
+        })?;
+        (work.watch)("grade");
+        Ok(grade)
+    }
+}
+
+/// Agreement of a given quality with a graded one: the grid on which readings live.
+const TOLERANCE: f64 = 1e-9;
+
+/// The results of tests: a report as the runner wrote it, or `{passed, failed}`.
+fn test_results(node: Node<'_>, check: &mut Check<'_>) -> Option<TestResults> {
+    let path = locate::path(node);
+    let results = match node.value() {
+        Value::Text(report) => TestResults::from_report(report),
+        _ => {
+            let [mut passed, mut failed] = [None; 2];
+            for member in check.members(node) {
+                match member.key() {
+                    "passed" => passed = Some(member),
+                    "failed" => failed = Some(member),
+                    _ => check.unknown("$.result.tests", member),
+                }
+            }
+            let passed = check.required(node, "passed", passed, "how many tests passed")?;
+            let failed = check.required(node, "failed", failed, "how many tests failed")?;
+            let (passed, failed) = (check.count(passed, 0.0)?, check.count(failed, 0.0)?);
+            TestResults::from_counts(passed as u64, failed as u64)
+        }
+    };
+    let in_report = |problem: &mut Problem| {
+        problem.path = match problem.line.take() {
+            Some(line) => format!("{path} (line {line} of the report)"),
+            None => path.clone(),
+        };
+    };
+    results.map_err(|problems| check.problems.extend(&problems.map(in_report))).ok()
+}
