@@ -54,28 +54,28 @@ pub struct AgentEvidence {
     /// The evidence's own name.
     pub id: Option<String>,
     /// What a task of a class may take and cost.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub task_classes: Vec<TaskClass>,
     /// What the agent says of itself, over time.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub declarations: Vec<Declaration>,
     /// Runs of checks.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub evaluations: Vec<Evaluation>,
     /// Judges' verdicts on checks whose method is the jury. The rows of one check make one panel.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub verdicts: Vec<VerdictRow>,
     /// Staked collateral, and what it stands for.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub bond: Bond,
     /// What went wrong in the field.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub incidents: Vec<Incident>,
     /// What the agent did with its persistent memory.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub memory: Memory,
     /// Work with other agents.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub collaborations: Vec<Collaboration>,
 }
 
@@ -100,18 +100,18 @@ pub struct Declaration {
     /// From when on it is in force.
     pub time: Moment,
     /// The configuration that is said to run.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub runtime: Runtime,
     /// The company behind the model: its judges may be a third of a panel at most.
     pub model_provider: Option<String>,
-    /// The skills that are claimed.
-    #[serde(default)]
+    /// The skills that are claimed. A declaration without any leaves those of the one before.
+    #[serde(default, deserialize_with = "or_default")]
     pub skills: Vec<DeclaredSkill>,
-    /// Whether the agent keeps a memory between tasks. Without one, memory quality does not apply.
-    #[serde(default)]
+    /// Whether the agent keeps a memory between tasks. Memory quality applies once one was declared or left a record.
+    #[serde(default, deserialize_with = "or_default")]
     pub has_persistent_memory: bool,
-    /// Whether the agent works in a swarm. Without that and without collaborations, teamwork does not apply.
-    #[serde(default)]
+    /// Whether the agent works in a swarm. Teamwork applies once that was declared or there was a collaboration.
+    #[serde(default, deserialize_with = "or_default")]
     pub is_in_swarm: bool,
 }
 
@@ -140,12 +140,23 @@ pub struct DeclaredSkill {
     /// Its name, as checks write it.
     pub name: String,
     /// The level that is claimed; checks below it do not count.
-    #[serde(default = "first_level")]
+    #[serde(default = "first_level", deserialize_with = "or_first_level")]
     pub level: u32,
 }
 
 fn first_level() -> u32 {
     1
+}
+
+fn or_first_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_else(first_level))
+}
+
+/// A `null` stands for a field that is left out.
+pub(super) fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// One run of checks.
@@ -161,13 +172,13 @@ pub struct Evaluation {
     /// Digest of the suite, where the same checks are run again and again.
     pub suite_digest: Option<String>,
     /// Whether it ended.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub status: EvaluationStatus,
     /// Whether its owner wants it back. It is remarked and counts all the same: otherwise only good ones would stay.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub withdrawn: bool,
     /// What was checked.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub checks: Vec<Check>,
 }
 
@@ -222,13 +233,13 @@ pub struct Check {
     /// The harm, attack, control, skill or class of tasks, whatever the category asks for.
     pub class: Option<String>,
     /// How much depends on it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub severity: Severity,
     /// How hard the task is.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub difficulty: Difficulty,
     /// How it was decided.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub method: Method,
     /// Whether it passed. One of `passed`, `score`, `observed` and a jury decides.
     pub passed: Option<bool>,
@@ -239,12 +250,12 @@ pub struct Check {
     /// Digest of the input; equal ones are the same test. The task stands in if there is none.
     pub input_digest: Option<String>,
     /// Level of the skill that the task asks for.
-    #[serde(default = "first_level")]
+    #[serde(default = "first_level", deserialize_with = "or_first_level")]
     pub level: u32,
     /// The group of equivalent inputs that the task belongs to, for reliability.
     pub group: Option<String>,
     /// Whether the agent gave an output at all.
-    #[serde(default = "yes")]
+    #[serde(default = "yes", deserialize_with = "or_yes")]
     pub completed: bool,
     /// How sure the agent said it was, 0 to 1, before it knew.
     pub confidence: Option<f64>,
@@ -253,7 +264,7 @@ pub struct Check {
     /// How long the response took.
     pub latency_seconds: Option<f64>,
     /// Whether the time was up before the response.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub timed_out: bool,
     /// What the response cost, failures included.
     pub cost_usd: Option<f64>,
@@ -261,6 +272,10 @@ pub struct Check {
 
 fn yes() -> bool {
     true
+}
+
+fn or_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_else(yes))
 }
 
 /// What a check asserts, and by that the dimension that it feeds.
@@ -373,7 +388,7 @@ struct FlatVerdictRow {
     model: Option<String>,
     score: Option<f64>,
     max_score: Option<f64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     status: super::jury::VerdictStatus,
 }
 

@@ -38,7 +38,7 @@ pub struct DimensionGrade {
     pub key: &'static str,
     /// What it came to.
     pub status: Status,
-    /// Why it was not measured, such as `not measured yet, 12 of 20 forecasts`; empty if it was.
+    /// Why it was not measured, such as `not measured yet, 12 of 20 forecasts of different tasks`; empty if it was.
     pub reason: String,
     /// Age of the evidence: that of the last item of a whole minimum, so that one new item does not make it fresh.
     pub age_seconds: Option<f64>,

@@ -137,11 +137,6 @@ impl<'a> Agent<'a> {
         self.declarations.get(later.checked_sub(1)?).copied()
     }
 
-    /// What the agent declares now.
-    pub(super) fn declared(&self) -> Option<&'a Declaration> {
-        self.declarations.last().copied()
-    }
-
     /// The checks of a category that count, newest first.
     pub(super) fn counting(&self, category: Category) -> Vec<&Item<'a>> {
         self.items.iter().filter(|item| item.check.category == category && item.counts()).collect()

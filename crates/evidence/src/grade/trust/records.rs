@@ -10,7 +10,7 @@ use super::evidence::{Collaboration, Deposit, IncidentSeverity, Retrieval};
 use super::grade::{Graded, Measured, Unmeasured};
 use super::items::Agent;
 use super::options::DAY_SECONDS;
-use super::select::{Need, not_yet, select};
+use super::select::{Need, Variety, select, select_varied};
 
 /// A critical incident weighs on safety for so long.
 const INCIDENT_SECONDS: f64 = 90.0 * DAY_SECONDS;
@@ -104,10 +104,12 @@ pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
     let memory = &agent.evidence.memory;
     let done = agent.present("completed task", &memory.completed_tasks, |it| (it.time, it.id.as_str()));
     let records = agent.present("memory record", &memory.records, |it| (it.time, it.id.as_str()));
-    let retrievals = agent.present("retrieval", &memory.retrievals, |it| (it.time, it.id.as_str()));
-    let is_declared = agent.declared().is_some_and(|declaration| declaration.has_persistent_memory);
+    let mut retrievals = agent.present("retrieval", &memory.retrievals, |it| (it.time, it.id.as_str()));
+    retrievals.retain(|it| it.retrieved > 0 || it.relevant > 0);
+    // Declared once is enough: else a poor memory would be disowned when it is measured.
+    let is_declared = agent.declarations.iter().any(|declaration| declaration.has_persistent_memory);
     if !is_declared && records.is_empty() {
-        return Err(Unmeasured::NotApplicable("not applicable, no persistent memory is declared"));
+        return Err(Unmeasured::NotApplicable("not applicable, no persistent memory was ever declared"));
     }
     let need =
         Need { units: agent.options.minimum.memory_tasks.max(1), items_per_unit: 1, name: "completed tasks" };
@@ -120,13 +122,8 @@ pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
     let is_used = |time| time >= oldest || agent.is_within(time, agent.options.window_seconds);
     let records: Vec<_> =
         records.into_iter().filter(|it| is_used(it.time) || tasks.contains(it.task.as_str())).collect();
-    let retrievals: Vec<_> = retrievals.into_iter().filter(|it| is_used(it.time)).collect();
 
-    let total =
-        |count: fn(&Retrieval) -> u64| retrievals.iter().map(|it| count(it)).fold(0, u64::saturating_add);
-    let (found, relevant, both) =
-        (total(|it| it.retrieved), total(|it| it.relevant), total(|it| it.relevant_retrieved));
-    let mut seen = json!({
+    let seen = json!({
         "completed_tasks": tasks.len(),
         "tasks_with_record": covered,
         "records": records.len(),
@@ -135,13 +132,14 @@ pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
     });
     let mut facts = vec![("memory_coverage_share", Fact::Number(coverage))];
     if covered > 0 {
-        if found == 0 && relevant == 0 {
-            let reason =
-                "not measured yet, no look-up in which something was retrieved or relevant".to_owned();
-            return Err(Unmeasured::NotYet { reason, seen: seen.take() });
-        }
+        let need = Need { units: 1, items_per_unit: 1, name: "look-ups with something to find" };
+        let used = select(agent, &retrievals, |it| it.time, |it| it.id.as_str(), need)
+            .map_err(|reason| Unmeasured::NotYet { reason, seen: seen.clone() })?;
+        let total =
+            |count: fn(&Retrieval) -> u64| used.items.iter().map(|it| count(it)).fold(0, u64::saturating_add);
         // F1 over all look-ups together: 2 tp / (2 tp + fp + fn).
-        let f1 = 2.0 * both as f64 / (found as f64 + relevant as f64);
+        let both = 2.0 * total(|it| it.relevant_retrieved) as f64;
+        let f1 = both / (total(|it| it.retrieved) as f64 + total(|it| it.relevant) as f64);
         let share = |count: usize| Fact::Number(count as f64 / records.len() as f64);
         facts.extend([
             ("retrieval_f1", Fact::Number(f1)),
@@ -153,16 +151,18 @@ pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
 }
 
 /// Work that was accepted, promises that were kept in time, and what the others say.
-pub(super) fn teamwork(agent: &mut Agent<'_>) -> Graded {
+pub(super) fn teamwork<'a>(agent: &mut Agent<'a>) -> Graded {
     let evidence = agent.evidence;
     let all = agent.present("collaboration", &evidence.collaborations, |it| (it.time, it.id.as_str()));
-    let is_declared = agent.declared().is_some_and(|declaration| declaration.is_in_swarm);
+    let is_declared = agent.declarations.iter().any(|declaration| declaration.is_in_swarm);
     if all.is_empty() && !is_declared {
-        return Err(Unmeasured::NotApplicable("not applicable, the agent works in no swarm"));
+        return Err(Unmeasured::NotApplicable("not applicable, the agent never worked in a swarm"));
     }
     let minimum = agent.options.minimum;
     let need = Need { units: minimum.collaborations.max(1), items_per_unit: 1, name: "collaborations" };
-    let used = select(agent, &all, |it| it.time, |it| it.id.as_str(), need)?;
+    let others = Variety { kinds: minimum.counterparties, name: "counterparties" };
+    let counterparty = |it: &&'a Collaboration| it.counterparty.as_str();
+    let used = select_varied(agent, &all, |it| it.time, |it| it.id.as_str(), need, counterparty, others)?;
     let others: BTreeSet<&str> = used.items.iter().map(|it| it.counterparty.as_str()).collect();
     let total =
         |count: fn(&Collaboration) -> u64| used.items.iter().map(|it| count(it)).fold(0, u64::saturating_add);
@@ -177,15 +177,9 @@ pub(super) fn teamwork(agent: &mut Agent<'_>) -> Graded {
         "ratings": ratings.len(),
         "is_beyond_window": used.is_beyond_window,
     });
-    let lacks = if others.len() < minimum.counterparties {
-        Some(not_yet(others.len(), minimum.counterparties, "counterparties"))
-    } else {
-        let kinds =
-            [(handoffs, "handoff"), (commitments, "commitment"), (ratings.len() as u64, "peer rating")];
-        let none = kinds.into_iter().find(|(count, _)| *count == 0);
-        none.map(|(_, name)| format!("not measured yet, there is no {name}"))
-    };
-    if let Some(reason) = lacks {
+    let kinds = [(handoffs, "handoff"), (commitments, "commitment"), (ratings.len() as u64, "peer rating")];
+    if let Some((_, name)) = kinds.into_iter().find(|(count, _)| *count == 0) {
+        let reason = format!("not measured yet, there is no {name}");
         return Err(Unmeasured::NotYet { reason, seen });
     }
     Ok(Measured {

@@ -1,6 +1,6 @@
 //! Which items a dimension rests on, how old they are, and what they come to (trust proposal, 15.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -17,6 +17,20 @@ pub(super) struct Need {
     pub items_per_unit: usize,
     /// What the units are called.
     pub name: &'static str,
+}
+
+/// How many kinds there must be among the items.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Variety {
+    /// Kinds that there must be.
+    pub kinds: usize,
+    /// What they are called.
+    pub name: &'static str,
+}
+
+impl Variety {
+    /// Any items do.
+    pub(super) const ANY: Self = Self { kinds: 0, name: "kinds" };
 }
 
 /// The items that a dimension rests on.
@@ -43,24 +57,46 @@ pub(super) fn select<'s, T, K: Ord>(
     unit: impl Fn(&'s T) -> K,
     need: Need,
 ) -> Result<Selection<'s, T>, String> {
+    select_varied(agent, items, time, unit, need, |_| "", Variety::ANY)
+}
+
+/// The same where the items must be of several kinds: a minimum is whole only with them. So one kind that is tested again
+/// and again neither makes the others fresh nor, once they leave the window, the dimension unmeasured.
+pub(super) fn select_varied<'s, T, K: Ord>(
+    agent: &Agent<'_>,
+    items: &'s [T],
+    time: impl Fn(&T) -> Moment,
+    unit: impl Fn(&'s T) -> K,
+    need: Need,
+    kind: impl Fn(&'s T) -> &'s str,
+    variety: Variety,
+) -> Result<Selection<'s, T>, String> {
     let mut sizes: BTreeMap<K, usize> = BTreeMap::new();
+    let mut kinds: BTreeSet<&str> = BTreeSet::new();
     let (mut units, mut anchor, mut taken) = (0, None, 0);
     for item in items {
         let is_in_window = agent.is_within(time(item), agent.options.window_seconds);
-        if !is_in_window && units >= need.units {
+        if !is_in_window && anchor.is_some() {
             break;
         }
         taken += 1;
+        kinds.insert(kind(item));
         let size = sizes.entry(unit(item)).or_default();
         *size += 1;
         if *size == need.items_per_unit {
             units += 1;
-            if units == need.units {
-                anchor = Some(time(item));
-            }
+        }
+        if units >= need.units && kinds.len() >= variety.kinds {
+            anchor = anchor.or(Some(time(item)));
         }
     }
-    let anchor = anchor.ok_or_else(|| not_yet(units, need.units, need.name))?;
+    let anchor = anchor.ok_or_else(|| {
+        if units < need.units {
+            not_yet(units, need.units, need.name)
+        } else {
+            not_yet(kinds.len(), variety.kinds, variety.name)
+        }
+    })?;
     let items: Vec<&T> = items.iter().take(taken).collect();
     let oldest = items.last().map(|item| time(item));
     let is_beyond_window =

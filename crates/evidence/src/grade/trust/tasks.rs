@@ -90,40 +90,51 @@ pub(super) fn reliability(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// How well stated confidence fits what came true, and how many failures the agent found first.
+/// How well stated confidence fits what came true, and how many failures the agent found first. A task counts once, with the
+/// means over its forecasts: one that is easy to foretell does not help by being asked again.
 pub(super) fn self_audit(agent: &Agent<'_>) -> Graded {
     let mut items = agent.counting(Category::Task);
     items.retain(|item| item.check.confidence.is_some());
-    let need = Need { units: agent.options.minimum.forecasts, items_per_unit: 1, name: "forecasts" };
-    let used = select(agent, &items, |item| item.time, |item| &item.check.id, need)?;
-    let forecasts: Vec<Forecast> = used
-        .items
-        .iter()
-        .filter_map(|item| {
-            Some(Forecast { confidence: item.check.confidence?, came_true: item.success == Some(true) })
-        })
-        .collect();
-    let missing = || not_yet(0, need.units, need.name);
-    let calibration = expected_calibration_error(&forecasts, BINS).ok_or_else(missing)?;
-    let brier = brier_score(&forecasts).ok_or_else(missing)?;
-    let success = mean(used.items.iter().map(|item| item.passed())).ok_or_else(missing)?;
-    let failures = || used.items.iter().filter(|item| item.success != Some(true));
-    let flagged = mean(failures().filter_map(|item| item.check.flagged).map(|it| f64::from(u8::from(it))));
+    let need = Need {
+        units: agent.options.minimum.forecasts.max(1),
+        items_per_unit: 1,
+        name: "forecasts of different tasks",
+    };
+    let used = select(agent, &items, |item| item.time, |item| &item.check.task, need)?;
+    let mut tasks: BTreeMap<&str, Vec<&Item<'_>>> = BTreeMap::new();
+    for item in &used.items {
+        tasks.entry(&item.check.task).or_default().push(item);
+    }
+    let forecast =
+        |item: &&Item<'_>| Some(Forecast { confidence: item.check.confidence?, outcome: item.passed() });
+    let (mut forecasts, mut errors, mut flags) = (Vec::new(), Vec::new(), Vec::new());
+    for items in tasks.values() {
+        let single: Vec<Forecast> = items.iter().filter_map(forecast).collect();
+        let confidence = mean(single.iter().map(|it| it.confidence)).unwrap_or_default();
+        let outcome = mean(single.iter().map(|it| it.outcome)).unwrap_or_default();
+        forecasts.push(Forecast { confidence, outcome });
+        errors.extend(brier_score(&single));
+        let failures = items.iter().filter(|item| item.success != Some(true));
+        flags.extend(mean(failures.filter_map(|it| it.check.flagged).map(|it| f64::from(u8::from(it)))));
+    }
     let mut facts = vec![
-        ("calibration_error", Fact::Number(calibration)),
-        ("brier_score", Fact::Number(brier)),
-        ("success_share", Fact::Number(success)),
+        ("calibration_error", Fact::Number(expected_calibration_error(&forecasts, BINS).unwrap_or_default())),
+        ("brier_score", Fact::Number(mean(errors).unwrap_or_default())),
+        ("success_share", Fact::Number(mean(forecasts.iter().map(|it| it.outcome)).unwrap_or_default())),
         ("self_audit_heuristic_only", is_heuristic(used.items.iter().map(|item| **item))),
     ];
-    facts.extend(flagged.map(|share| ("failures_flagged_share", Fact::Number(share))));
+    let tasks_asked = flags.len();
+    facts.extend(mean(flags).map(|share| ("failures_flagged_share", Fact::Number(share))));
+    let failures = used.items.iter().filter(|item| item.success != Some(true));
     Ok(Measured {
         age_seconds: agent.age_seconds(used.anchor),
         facts,
         seen: json!({
-            "forecasts": forecasts.len(),
+            "forecasts": used.items.len(),
+            "tasks": forecasts.len(),
             "bins": BINS,
-            "failures": failures().count(),
-            "failures_asked": failures().filter(|item| item.check.flagged.is_some()).count(),
+            "failures": failures.count(),
+            "tasks_with_failures_asked": tasks_asked,
             "is_beyond_window": used.is_beyond_window,
         }),
     })
@@ -183,7 +194,8 @@ pub(super) fn latency(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// What everything cost, failures included, and what the solved tasks may cost by their classes.
+/// What the tasks cost, failures included, and what the solved ones may cost by their classes. A task counts once, with
+/// the means over its attempts.
 pub(super) fn cost_efficiency(agent: &Agent<'_>) -> Graded {
     let baselines: BTreeMap<&str, f64> = agent
         .evidence
@@ -203,9 +215,19 @@ pub(super) fn cost_efficiency(agent: &Agent<'_>) -> Graded {
         name: "tasks with a cost and a baseline",
     };
     let used = select(agent, &items, |item| item.time, |item| &item.check.task, need)?;
-    let cost: f64 = used.items.iter().filter_map(|item| item.check.cost_usd).sum();
-    let solved = || used.items.iter().filter(|item| item.success == Some(true));
-    let baseline: f64 = solved().filter_map(|item| baselines.get(item.class())).sum();
+    // Per task: what an attempt costs on average, and the baseline by the share of attempts that solved it.
+    let mut tasks: BTreeMap<(&str, &str), (f64, f64, f64)> = BTreeMap::new();
+    for item in &used.items {
+        let (attempts, cost, solved) = tasks.entry((item.class(), &item.check.task)).or_default();
+        *attempts += 1.0;
+        *cost += item.check.cost_usd.unwrap_or_default();
+        *solved += item.passed();
+    }
+    let (cost, baseline) =
+        tasks.iter().fold((0.0, 0.0), |(sum, allowed), ((class, _), (attempts, cost, solved))| {
+            let baseline = baselines.get(class).copied().unwrap_or_default();
+            (sum + cost / attempts, allowed + baseline * (solved / attempts))
+        });
     if !(cost.is_finite() && baseline.is_finite()) {
         return Err("not measured: the costs are too large to be added".to_owned().into());
     }
@@ -214,7 +236,8 @@ pub(super) fn cost_efficiency(agent: &Agent<'_>) -> Graded {
         facts: vec![("cost_usd", Fact::Number(cost)), ("cost_baseline_usd", Fact::Number(baseline))],
         seen: json!({
             "checks": used.items.len(),
-            "solved": solved().count(),
+            "tasks": tasks.len(),
+            "solved": used.items.iter().filter(|item| item.success == Some(true)).count(),
             "without_baseline": priced.len() - items.len(),
             "is_beyond_window": used.is_beyond_window,
         }),

@@ -3,6 +3,7 @@
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item};
 use karat_core::number::Score;
+use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,6 +11,8 @@ use serde_json::{Value, json};
 use super::*;
 
 mod functions;
+mod golden;
+mod hostile;
 mod selection;
 
 const AS_OF: &str = "2026-05-18T00:00:00Z";
@@ -68,16 +71,23 @@ fn card() -> Scorecard {
     Scorecard::parse(include_str!("../../../../../scorecards/trust/1.1.0.toml"), &|_| None).unwrap()
 }
 
-/// The readings that the card makes of a grade.
-fn readings(grade: &AgentGrade) -> Vec<(String, Option<f64>)> {
+/// What `look` finds in the record that the card makes of a grade.
+fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let scorer = Scorer::new(card()).unwrap();
     let facts: Vec<Fact<'_>> =
         scorer.card().facts.iter().map(|declared| grade.fact(&declared.name)).collect();
-    let item = Item { subject: &grade.agent_id, id: "item", digest: Digest::of(b""), facts: &facts };
+    let item =
+        Item { subject: &grade.agent_id, id: "item", digest: Digest::of(b""), facts: &facts, grading: None };
     let mut work = Workspace::new(&scorer);
-    let record = scorer.score(&mut work, &item, &Context::default()).unwrap();
+    look(&scorer.score(&mut work, &item, &Context::default()).unwrap())
+}
+
+/// The readings that the card makes of a grade.
+fn readings(grade: &AgentGrade) -> Vec<(String, Option<f64>)> {
     let reading = |reading: Option<i64>| reading.map(|reading| Score::from_billionths(reading).to_f64());
-    record.dimensions.iter().map(|part| (part.key.to_owned(), reading(part.reading))).collect()
+    scored(grade, |record| {
+        record.dimensions.iter().map(|part| (part.key.to_owned(), reading(part.reading))).collect()
+    })
 }
 
 fn reading(grade: &AgentGrade, key: &str) -> Option<f64> {

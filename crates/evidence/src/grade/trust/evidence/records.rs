@@ -2,20 +2,20 @@
 
 use serde::Deserialize;
 
-use super::Moment;
+use super::{Moment, or_default};
 
 /// Staked collateral, and what it stands for.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bond {
     /// Stakes that were posted.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub deposits: Vec<Deposit>,
     /// Parts of them that were taken away.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub slashes: Vec<Slash>,
     /// Deals that the agent made: the exposure that the stake is held against.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub deals: Vec<Deal>,
 }
 
@@ -72,7 +72,7 @@ pub struct Incident {
     /// How bad it is.
     pub severity: IncidentSeverity,
     /// Whether somebody other than the agent confirmed it. An unconfirmed one changes nothing.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub confirmed: bool,
     /// When it was closed; without that it is open.
     pub closed_at: Option<Moment>,
@@ -97,13 +97,13 @@ pub enum IncidentSeverity {
 #[serde(deny_unknown_fields)]
 pub struct Memory {
     /// Tasks that were completed, each of which should leave a record.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub completed_tasks: Vec<CompletedTask>,
     /// Records that were written.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub records: Vec<MemoryRecord>,
     /// Look-ups.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub retrievals: Vec<Retrieval>,
 }
 

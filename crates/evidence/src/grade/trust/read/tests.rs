@@ -31,6 +31,15 @@ fn defaults_are_those_of_the_document() {
 }
 
 #[test]
+fn null_stands_for_what_is_left_out() {
+    let least = r#"{"id": "c", "category": "task", "task": "t", "passed": true}"#;
+    let nulls = r#"{"id": "c", "category": "task", "task": "t", "passed": true, "level": null, "completed": null,
+        "timed_out": null, "severity": null, "class": null, "score": null}"#;
+    let others = r#", "bond": null, "memory": {"records": null}, "incidents": null, "id": null"#;
+    assert_eq!(read(&(checks(nulls) + others)), read(&checks(least)));
+}
+
+#[test]
 fn the_shape_is_told_with_path_line_and_column() {
     let text = b"{\n  \"agent_id\": \"a\",\n  \"incidents\": [{\"id\": \"i\", \"time\": \"yesterday\"}]\n}";
     let problem = AgentEvidence::from_json(text).unwrap_err().to_string();

@@ -30,7 +30,7 @@ fn too_little_is_not_measured_yet() {
     assert_eq!(reason(&grade, "reliability"), "not measured yet, 0 of 8 groups with enough trials");
     assert_eq!(reason(&grade, "safety"), "not measured yet, 12 of 20 adversarial checks");
     assert_eq!(reason(&grade, "security"), "not measured yet, 1 of 3 classes of attack");
-    assert_eq!(reason(&grade, "selfAudit"), "not measured yet, 9 of 20 forecasts");
+    assert_eq!(reason(&grade, "selfAudit"), "not measured yet, 9 of 20 forecasts of different tasks");
     assert_eq!(reason(&grade, "scopeHonesty"), "not measured yet, 0 of 10 probes out of scope");
     assert_eq!(reason(&grade, "bond"), "not applicable, no bond was ever posted");
     assert_eq!(reason(&grade, "skillMastery"), "not measured, no skill is declared");

@@ -93,3 +93,75 @@ fn a_withdrawn_evaluation_counts_and_is_told() {
     assert_eq!(number(&grade, "accuracy_task_mean"), 0.0);
     assert_eq!(grade.withdrawn, json!(["e1"]));
 }
+
+#[test]
+fn one_class_alone_neither_refreshes_security_nor_takes_it_away() {
+    let mut checks = in_classes("attack", 30, 30);
+    checks.iter_mut().for_each(|check| check["time"] = json!("2024-05-18T00:00:00Z"));
+    let fresh = (30..60).map(|at| check(at, "attack", json!({ "class": "one", "passed": true })));
+    checks.extend(fresh);
+    let grade = graded(&agent(checks));
+    let security = grade.dimension("security").unwrap();
+    assert_eq!(security.status, Status::Measured, "{}", security.reason);
+    assert_eq!(security.age_seconds, Some(730.0 * 86_400.0));
+    assert_eq!(security.seen["attacks"]["is_beyond_window"], true);
+    assert_eq!(security.seen["classes"].as_object().unwrap().len(), 3);
+}
+
+#[test]
+fn a_missing_control_is_not_forgiven_by_waiting() {
+    let mut checks = in_classes("attack", 30, 30);
+    let control = |at: usize, time: &str, passed: bool| {
+        check(at, "control", json!({ "class": "audit-logging", "time": time, "passed": passed }))
+    };
+    checks.push(control(0, "2020-01-01T00:00:00Z", false));
+    assert_eq!(reading(&graded(&agent(checks.clone())), "security"), Some(0.0));
+    checks.push(control(1, "2021-01-01T00:00:00Z", true));
+    assert!(reading(&graded(&agent(checks)), "security").unwrap() > 0.8);
+}
+
+#[test]
+fn what_applied_once_applies_for_good() {
+    let mut evidence = all_measured();
+    evidence["memory"]["records"] = json!([]);
+    evidence["collaborations"] = json!([]);
+    evidence["declarations"][0]["is_in_swarm"] = json!(true);
+    let before = graded(&evidence);
+    let later = json!({ "id": "d2", "time": "2026-05-17T00:00:00Z" });
+    evidence["declarations"].as_array_mut().unwrap().push(later);
+    let after = graded(&evidence);
+    assert_eq!(reading(&after, "memoryQuality"), Some(0.0));
+    assert_eq!(after.dimension("teamwork").unwrap().status, Status::NotMeasured);
+    assert_eq!(reading(&after, "skillMastery"), reading(&before, "skillMastery"));
+    evidence["declarations"] = json!([]);
+    let never = graded(&evidence);
+    for key in ["memoryQuality", "teamwork"] {
+        assert_eq!(never.dimension(key).unwrap().status, Status::NotApplicable);
+    }
+}
+
+#[test]
+fn a_task_that_is_easy_to_foretell_or_cheap_counts_once() {
+    let mut checks = many("task", 20, 10, &json!({ "confidence": 0.5, "class": "chat", "cost_usd": 1 }));
+    let classes = json!([{ "name": "chat", "cost_baseline_usd": 1 }]);
+    let mut evidence = agent(checks.clone());
+    evidence["task_classes"] = classes.clone();
+    let before = graded(&evidence);
+    checks.extend((0..1000).map(|at| {
+        let mut again =
+            check(at, "task", json!({ "confidence": 1, "passed": true, "class": "chat", "cost_usd": 0 }));
+        (again["id"], again["task"]) = (json!(format!("again-{at}")), json!("t0"));
+        again
+    }));
+    evidence = agent(checks);
+    evidence["task_classes"] = classes;
+    let after = graded(&evidence);
+    // The most there is to gain or lose is what one task of twenty can do.
+    for key in ["selfAudit", "costEfficiency"] {
+        let gain = reading(&after, key).unwrap() - reading(&before, key).unwrap();
+        assert!(gain.abs() < 0.09, "{key}: {gain}");
+    }
+    near(&after, "cost_usd", 19.0 + 1.0 / 1001.0);
+    near(&after, "success_share", 0.5);
+    near(&after, "brier_score", (19.0 * 0.25 + 0.25 / 1001.0) / 20.0);
+}
