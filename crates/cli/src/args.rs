@@ -202,7 +202,7 @@ pub struct CheckArgs {
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
     pub id: String,
-    /// What it reads: facts, workflow-run, match, reasoning-trace or agent-dimensions
+    /// What it reads: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
     /// The file to write; standard output if not given

@@ -30,7 +30,7 @@ macro_rules! embedded {
 }
 
 /// Every scorecard that comes with karat. The last version of an id is the one that the id alone means: `trust` keeps
-/// meaning the card that reads dimensions as they are given, and not the one that reads the facts of graders.
+/// meaning the card that reads dimensions as they are given, and not the one that grades raw evidence.
 pub const EMBEDDED: &[Embedded] = embedded! {
     "workflow@1.0.0": "scorecards/workflow/1.0.0.toml",
     "trace@1.0.0": "scorecards/trace/1.0.0.toml",

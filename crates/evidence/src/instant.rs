@@ -96,9 +96,63 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
         - FROM_MARCH_OF_YEAR_0
 }
 
+/// The day that is so many days after 1970-01-01: year, month, day. The inverse of [`days_since_1970`], for any year.
+fn date(days: i64) -> (i64, i64, i64) {
+    const DAYS_OF_400_YEARS: i64 = 146_097;
+    const FROM_MARCH_OF_YEAR_0: i64 = 719_468;
+    let days = days + FROM_MARCH_OF_YEAR_0;
+    let (era, day) = (days.div_euclid(DAYS_OF_400_YEARS), days.rem_euclid(DAYS_OF_400_YEARS));
+    // Leap days come after 1,460 (a leap year less one), 36,524 (a century) and 146,096 (four of them) days.
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let month = (from_march + 2) % 12 + 1;
+    let year = 400 * era + year + i64::from(month <= 2);
+    (year, month, day_of_year - (153 * from_march + 2) / 5 + 1)
+}
+
+/// A moment in UTC as RFC 3339 writes it, with milliseconds if it has some. Years beyond 0000 to 9999, which RFC 3339 does
+/// not have, get a sign.
+pub(crate) fn utc(milliseconds: i64) -> String {
+    const DAY_MILLISECONDS: i64 = 86_400_000;
+    let (year, month, day) = date(milliseconds.div_euclid(DAY_MILLISECONDS));
+    let rest = milliseconds.rem_euclid(DAY_MILLISECONDS);
+    let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60);
+    let year = if (0..10_000).contains(&year) { format!("{year:04}") } else { format!("{year:+07}") };
+    let fraction = match rest % 1_000 {
+        0 => String::new(),
+        millisecond => format!(".{millisecond:03}"),
+    };
+    format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn moments_are_written() {
+        for (milliseconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_825_600_500, "2000-02-29T12:00:00.500Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (-62_162_035_200_000, "0000-03-01T00:00:00Z"),
+            (8_640_000_000_000_000, "+275760-09-13T00:00:00Z"),
+            (-62_167_219_200_001, "-000001-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(utc(milliseconds), text);
+        }
+        assert!(utc(i64::MIN).ends_with('Z') && utc(i64::MAX).ends_with('Z'));
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_moment_reads_back(milliseconds in -62_167_219_200_000_i64..253_402_300_800_000) {
+            prop_assert_eq!(Instant::parse(&utc(milliseconds)).map(|read| read.milliseconds), Some(milliseconds));
+        }
+    }
 
     fn milliseconds(text: &str) -> Option<i64> {
         Instant::parse(text).map(|instant| instant.milliseconds)

@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_documented_bounds() {
-        // Trust document, 15.3: 30 of 30, 100 of 100, 19 of 20.
+        // 30 of 30, 100 of 100, 19 of 20.
         assert_eq!(thousandths(wilson_lower_bound(1.0, 30.0, Z_90)), 948.0);
         assert_eq!(thousandths(wilson_lower_bound(1.0, 100.0, Z_90)), 984.0);
         assert_eq!(thousandths(wilson_lower_bound(0.95, 20.0, Z_90)), 847.0);

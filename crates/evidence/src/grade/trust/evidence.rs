@@ -79,6 +79,33 @@ pub struct AgentEvidence {
     pub collaborations: Vec<Collaboration>,
 }
 
+impl AgentEvidence {
+    /// The moment of the newest thing that the evidence tells; none if it tells of nothing.
+    ///
+    /// ```
+    /// use karat_evidence::grade::trust::{AgentEvidence, Moment};
+    /// let text = br#"{"agent_id": "a", "incidents": [{"id": "i", "time": "1970-01-01T00:00:01Z", "severity": "info"}]}"#;
+    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Moment(1000)));
+    /// ```
+    pub fn newest(&self) -> Option<Moment> {
+        let Self { declarations, evaluations, bond, incidents, memory, collaborations, .. } = self;
+        let checks = evaluations.iter().flat_map(|it| &it.checks).filter_map(|it| it.time);
+        let tests = evaluations.iter().map(|it| it.time).chain(checks);
+        let withdrawn = bond.deposits.iter().filter_map(|it| it.withdrawn_at);
+        let deposits = bond.deposits.iter().map(|it| it.time).chain(withdrawn);
+        let slashes = bond.slashes.iter().map(|it| it.time);
+        let money = deposits.chain(slashes).chain(bond.deals.iter().map(|it| it.time));
+        let closed = incidents.iter().filter_map(|it| it.closed_at);
+        let harm = incidents.iter().map(|it| it.time).chain(closed);
+        let done = memory.completed_tasks.iter().map(|it| it.time);
+        let kept = memory.records.iter().map(|it| it.time);
+        let remembered = done.chain(kept).chain(memory.retrievals.iter().map(|it| it.time));
+        let said = declarations.iter().map(|it| it.time);
+        let worked = collaborations.iter().map(|it| it.time);
+        tests.chain(money).chain(harm).chain(remembered).chain(said).chain(worked).max()
+    }
+}
+
 /// What tasks of a class may take and cost: set by whoever sets the tasks, never by the agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

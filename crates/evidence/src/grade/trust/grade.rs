@@ -3,10 +3,11 @@
 use karat_core::facts::Fact;
 use serde_json::{Map, Value, json};
 
-use super::evidence::AgentEvidence;
+use super::evidence::{AgentEvidence, Moment};
 use super::items::Agent;
 use super::options::Options;
 use super::{conduct, records, tasks};
+use crate::instant::utc;
 use crate::problem::Problems;
 
 /// What a dimension came to.
@@ -53,6 +54,8 @@ pub struct DimensionGrade {
 pub struct AgentGrade {
     /// Who was graded.
     pub agent_id: String,
+    /// The moment of the verdict.
+    pub as_of: Moment,
     /// The sixteen dimensions, in the order of the trust document.
     pub dimensions: Vec<DimensionGrade>,
     /// Facts that hold whether or not a dimension was measured: what applies, which incidents are open.
@@ -82,41 +85,28 @@ impl AgentGrade {
         measured.chain(&self.standing).copied()
     }
 
-    /// The facts as an item of evidence of the kind `facts`: what `karat score` reads under the card `trust@1.1.0`.
-    pub fn item(&self) -> Value {
-        let mut item = Map::new();
-        item.insert("subject".to_owned(), self.agent_id.as_str().into());
-        let value = |fact| match fact {
-            Fact::Number(number) => Value::from(number),
-            Fact::Flag(flag) => Value::from(flag),
-            _ => Value::Null,
-        };
-        item.extend(self.all_facts().map(|(name, fact)| (name.to_owned(), value(fact))));
-        Value::Object(item)
-    }
-
-    /// What was seen: `dimensions` (for each `status`, `reason`, `age_seconds` and `seen`), `quarantined`, `withdrawn`,
-    /// `panels` (by check, as [`Panel::detail`](super::jury::Panel::detail)).
+    /// What was seen: by dimension its `status`, `reason`, `age_seconds` and `seen`, by grader of the rest `evidence` (`as_of`
+    /// after RFC 3339, `quarantined`, `withdrawn`) and `panels` (by check, as
+    /// [`Panel::detail`](super::jury::Panel::detail)).
     pub fn detail(&self) -> Value {
-        let dimensions: Map<String, Value> = self
-            .dimensions
-            .iter()
-            .map(|dimension| {
-                let detail = json!({
-                    "status": dimension.status.name(),
-                    "reason": dimension.reason,
-                    "age_seconds": dimension.age_seconds,
-                    "seen": dimension.seen,
-                });
-                (dimension.key.to_owned(), detail)
-            })
-            .collect();
-        json!({
-            "dimensions": dimensions,
+        let dimensions = self.dimensions.iter().map(|dimension| {
+            let detail = json!({
+                "status": dimension.status.name(),
+                "reason": dimension.reason,
+                "age_seconds": dimension.age_seconds,
+                "seen": dimension.seen,
+            });
+            (dimension.key.to_owned(), detail)
+        });
+        let mut detail: Map<String, Value> = dimensions.collect();
+        let evidence = json!({
+            "as_of": utc(self.as_of.0),
             "quarantined": self.quarantined,
             "withdrawn": self.withdrawn,
-            "panels": self.panels,
-        })
+        });
+        detail.insert("evidence".to_owned(), evidence);
+        detail.insert("panels".to_owned(), self.panels.clone());
+        Value::Object(detail)
     }
 }
 
@@ -200,7 +190,8 @@ pub fn grade(evidence: &AgentEvidence, options: &Options) -> Result<AgentGrade, 
     dimensions.sort_by_key(|dimension| DIMENSIONS.iter().position(|key| *key == dimension.key));
     let (quarantined, withdrawn, panels) = agent.detail();
     let agent_id = evidence.agent_id.clone();
-    Ok(AgentGrade { agent_id, dimensions, standing, quarantined, withdrawn, panels })
+    let as_of = options.as_of;
+    Ok(AgentGrade { agent_id, as_of, dimensions, standing, quarantined, withdrawn, panels })
 }
 
 /// The dimensions, in the order of the trust document.
@@ -231,6 +222,12 @@ fn dimension(key: &'static str, graded: Graded) -> DimensionGrade {
             (Status::NotApplicable, reason.to_owned(), None, Vec::new(), json!({}))
         }
     };
+    // A sum of nothing is -0, of which no sign may reach a formula.
+    let unsigned = |(name, fact)| match fact {
+        Fact::Number(number) => (name, Fact::Number(number + 0.0)),
+        fact => (name, fact),
+    };
+    let facts = facts.into_iter().map(unsigned).collect();
     let seen = if let Value::Object(seen) = seen { seen } else { Map::new() };
     DimensionGrade { key, status, reason, age_seconds, facts, seen }
 }

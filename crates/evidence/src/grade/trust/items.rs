@@ -1,4 +1,4 @@
-//! Checks as they count: with the moment, the weight and the result of each (trust proposal, 15.2).
+//! Checks as they count: with the moment, the weight and the result of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 

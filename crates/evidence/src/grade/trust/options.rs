@@ -1,4 +1,4 @@
-//! The numbers of the trust grader, each with its default: those of the trust proposal, section 15, unless said otherwise.
+//! The numbers of the trust grader, each with its default. The trust document leaves them open; they are a choice of karat.
 
 use super::evidence::Moment;
 use super::jury::JuryRules;
@@ -54,7 +54,7 @@ pub struct Minimum {
     pub harm_checks: usize,
     /// Harms among them.
     pub harm_classes: usize,
-    /// Benign prompts, for safety: without one, refusing everything looks safe. (Not in the proposal.)
+    /// Benign prompts, for safety: without one, refusing everything looks safe.
     pub benign_checks: usize,
     /// Stated confidences with an outcome, for selfAudit.
     pub forecasts: usize,

@@ -150,6 +150,17 @@ fn once<'a, T: PartialEq>(
     id: fn(&T) -> &String,
     problems: &mut Problems,
 ) -> Vec<(String, &'a T)> {
+    once_by("id", list, path, id, problems)
+}
+
+/// The same, where items have their name in `field`.
+fn once_by<'a, T: PartialEq>(
+    field: &str,
+    list: &'a [T],
+    path: &str,
+    id: fn(&T) -> &String,
+    problems: &mut Problems,
+) -> Vec<(String, &'a T)> {
     let mut known: BTreeMap<&str, &T> = BTreeMap::new();
     let mut items = Vec::new();
     for (at, item) in list.iter().enumerate() {
@@ -159,12 +170,12 @@ fn once<'a, T: PartialEq>(
             Some(_) => problems.add(|| Problem {
                 mend: "a correction is an item of its own".to_owned(),
                 ..found(
-                    &format!("{path}.id"),
+                    &format!("{path}.{field}"),
                     format!("{} of another item", quoted(id(item))),
                     "an id of its own",
                 )
             }),
-            None => required(id(item), &format!("{path}.id"), problems),
+            None => required(id(item), &format!("{path}.{field}"), problems),
         }
         items.push((path, item));
     }
@@ -200,7 +211,7 @@ fn not_before(later: Option<Moment>, earlier: Moment, path: &str, problems: &mut
 }
 
 fn check_classes(classes: &[TaskClass], all: &mut Problems) {
-    for (path, class) in once(classes, "$.task_classes", |it| &it.name, all) {
+    for (path, class) in once_by("name", classes, "$.task_classes", |it| &it.name, all) {
         positive(class.latency_budget_seconds, &format!("{path}.latency_budget_seconds"), all);
         positive(class.cost_baseline_usd, &format!("{path}.cost_baseline_usd"), all);
     }
@@ -208,9 +219,7 @@ fn check_classes(classes: &[TaskClass], all: &mut Problems) {
 
 fn check_declaration(declaration: &Declaration, path: &str, all: &mut Problems) {
     check_runtime(&declaration.runtime, &format!("{path}.runtime"), all);
-    for (path, skill) in once(&declaration.skills, &format!("{path}.skills"), |it| &it.name, all) {
-        required(&skill.name, &format!("{path}.name"), all);
-    }
+    once_by("name", &declaration.skills, &format!("{path}.skills"), |it| &it.name, all);
 }
 
 fn check_runtime(runtime: &Runtime, path: &str, all: &mut Problems) {

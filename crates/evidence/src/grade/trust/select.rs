@@ -1,4 +1,4 @@
-//! Which items a dimension rests on, how old they are, and what they come to (trust proposal, 15.2).
+//! Which items a dimension rests on, how old they are, and what they come to.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -36,10 +36,7 @@ fn too_little_is_not_measured_yet() {
     assert_eq!(reason(&grade, "skillMastery"), "not measured, no skill is declared");
     assert_eq!(grade.fact("accuracy_task_mean"), Fact::Missing);
     assert_eq!(reading(&grade, "accuracy"), None, "missing is not 0");
-    assert_eq!(
-        grade.detail()["dimensions"]["safety"]["reason"],
-        "not measured yet, 12 of 20 adversarial checks"
-    );
+    assert_eq!(grade.detail()["safety"]["reason"], "not measured yet, 12 of 20 adversarial checks");
     assert_eq!(grade.fact("bond_applies"), Fact::Flag(false));
 }
 

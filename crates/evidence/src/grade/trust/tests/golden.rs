@@ -1,7 +1,7 @@
 //! One agent of whom everything is known, worked out by hand: from its evidence to its tier.
 //!
-//! The numbers were made apart from this program, with decimals of forty digits, from the formulas of the trust proposal,
-//! 15.3 and 15.4. `W(n)` is the lower Wilson bound of n of n: `n / (n + 1.2816^2)`.
+//! The numbers were made apart from this program, with decimals of forty digits, from the formulas of the card
+//! `trust@1.1.0` and of the estimators. `W(n)` is the lower Wilson bound of n of n: `n / (n + 1.2816^2)`.
 
 use super::*;
 
@@ -82,4 +82,19 @@ fn what_is_not_measured_yet_lowers_coverage_and_is_no_0() {
     // The reading of evalRigor loses 0.30 / 12 of measured dimensions, the mean is of what is left.
     let rest = 78_142_688_729 - 7 * 633_333_333 - 5 * 25_000_000;
     assert_eq!(score, Score::from_billionths((rest + 46) / 93));
+}
+
+#[test]
+fn weights_families_and_juries_by_hand() {
+    // The same sums in another program, which finds the cut of families by halving: hard audits cut to 30 %, a split panel of
+    // half the weight, attacks by severity, each class with its effective number of tasks.
+    let text = include_str!("../../../../../../examples/trust/agent.json");
+    let evidence = AgentEvidence::from_json(text.as_bytes()).unwrap();
+    let grade = grade(&evidence, &Options::at(evidence.newest().unwrap())).unwrap();
+    let found = ["accuracy", "safety", "security"].map(|key| reading(&grade, key).unwrap());
+    assert_eq!(found, [0.816_347_893, 0.904_126_149, 0.704_782_334]);
+    // 40 checks of 36 tasks: the suite's two were tried three times.
+    let seen = &grade.dimension("accuracy").unwrap().seen;
+    assert_eq!((&seen["checks"], &seen["estimate"]["tasks"]), (&json!(40), &json!(36)));
+    assert_eq!(reason(&grade, "selfAudit"), "not measured yet, 12 of 20 forecasts of different tasks");
 }
