@@ -46,6 +46,11 @@ pub enum Verb {
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
     Card(CardVerb),
+    /// Show the facts of evidence, and what the graders saw
+    Grade(GradeArgs),
+    /// Show or begin a cache of the vectors of traces
+    #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
+    Cache(CacheVerb),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
     /// Score the built-in examples; needs no files
@@ -71,6 +76,12 @@ pub struct ScoreArgs {
     /// The moment of the verdict, as 2026-01-31T12:00:00Z; goes into the records
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub as_of: Option<String>,
+    /// What graders need
+    #[command(flatten)]
+    pub graders: GraderArgs,
+    /// Say what took longer; 100 for traces if not given
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub budget_ms: Option<u32>,
     /// Fail when a published score is below POINTS
     #[arg(long, value_name = "POINTS", value_parser = points, allow_negative_numbers = true)]
     pub fail_under: Option<Decimal>,
@@ -91,6 +102,92 @@ pub struct ScoreArgs {
     pub files: Vec<String>,
 }
 
+/// What graders need besides evidence.
+#[derive(Debug, Default, Args)]
+pub struct GraderArgs {
+    /// The folder of the model that reads traces
+    #[arg(long, value_name = "DIR")]
+    pub embedder: Option<String>,
+    /// The cache of earlier traces; `score` writes the next one
+    #[arg(long, value_name = "FILE")]
+    pub cache: Option<String>,
+}
+
+/// What to grade.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Nothing is scored, and a cache is left as it is. KIND is workflow-run, match,
+reasoning-trace, agent-dimensions or facts.
+
+Examples:
+  karat grade workflow-run examples/raw/workflow.jsonl
+  karat grade match --card incident-review examples/raw/match.json")]
+pub struct GradeArgs {
+    /// The kind of evidence
+    #[arg(value_name = "KIND")]
+    pub kind: String,
+    /// The challenge whose evaluator grades matches as they were played
+    #[arg(long, short = 'c', value_name = "ID|FILE")]
+    pub card: Option<String>,
+    /// What graders need
+    #[command(flatten)]
+    pub graders: GraderArgs,
+    /// The moment of the verdict, as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub as_of: Option<String>,
+    /// JSON, one object per line (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// Tables (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// Evidence; `-` or none reads standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+/// Work on caches of vectors.
+#[derive(Debug, Subcommand)]
+pub enum CacheVerb {
+    /// Show what is in a cache
+    Show(CacheShowArgs),
+    /// Write an empty cache
+    New(CacheNewArgs),
+}
+
+/// `karat cache show`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
+pub struct CacheShowArgs {
+    /// The cache
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// One JSON object, with every entry
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A table (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+}
+
+/// `karat cache new`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  karat cache new traces.cache --ttl-days 30")]
+pub struct CacheNewArgs {
+    /// The file to write; one that is there already is not touched
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// Most vectors; the oldest goes when one too many comes
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub capacity: u64,
+    /// Numbers of a vector
+    #[arg(long, value_name = "N", default_value_t = 384)]
+    pub dimension: usize,
+    /// Days that a vector counts; without end if not given
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub ttl_days: Option<u32>,
+}
+
 /// What to explain.
 #[derive(Debug, Args)]
 #[command(
@@ -106,6 +203,9 @@ pub struct ExplainArgs {
     /// Compare the record with this, its evidence
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<String>,
+    /// What graders need, to grade that evidence again
+    #[command(flatten)]
+    pub graders: GraderArgs,
     /// Which subject, where the file has several
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
@@ -126,15 +226,18 @@ pub struct ExplainArgs {
 A case is one line {\"id\", \"fn\", \"input\", \"expected\"}. Numbers may be off by
 2e-9, or by its \"tolerance\". What was refused or is unknown did not pass: it is
 counted on its own. The status is 1 when a case failed, a line holds none, or no
-case passed.
+case passed. Lines {\"text\", \"tokens\", \"embedding\"} ask for --embedder.
 
 Examples:
   karat conform vectors/trust.jsonl
   karat conform --emit vectors/workflow.jsonl")]
 pub struct ConformArgs {
-    /// Print {"id", "fn", "output" or "refused"}, compare nothing
+    /// Print {"id", "fn", "output"|"refused"}, compare none
     #[arg(long, conflicts_with_all = ["json", "table"])]
     pub emit: bool,
+    /// The folder of the model that reads traces
+    #[arg(long, value_name = "DIR")]
+    pub embedder: Option<String>,
     /// One JSON object (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,

@@ -6,6 +6,7 @@ use karat_core::check::{Checked, check_text};
 use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
 use karat_core::evaluate::Scorer;
 use karat_core::scorecard::Scorecard;
+use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::{Kind, Reader, ReaderOptions};
 
 use crate::exit::Exit;
@@ -110,7 +111,8 @@ fn unknown(wanted: &str) -> Failure {
 pub fn check(card: &CardText) -> Checked {
     let mut checked = check_text(&card.text, &library);
     if let Some(sound) = &checked.card {
-        let found = unsupplied(sound);
+        let mut found = unsupplied(sound);
+        found.extend(unfit_evaluator(sound, &card.text));
         if !found.is_empty() {
             checked.card = None;
             checked.diagnostics.extend(found);
@@ -152,6 +154,45 @@ fn unsupplied(card: &Scorecard) -> Vec<Diagnostic> {
             },
         })
         .collect()
+}
+
+/// What is wrong with the evaluator of a challenge, in the places of the file.
+fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
+    if card.evaluator.is_none() {
+        return Vec::new();
+    }
+    let wrong = |span, message: String, help: &str| Diagnostic {
+        code: Code::BadValue,
+        severity: Severity::Error,
+        span,
+        message,
+        label: String::new(),
+        help: help.to_owned(),
+    };
+    if Kind::from_name(&card.evidence) != Some(Kind::Match) {
+        let start = text.find("[evaluator").or_else(|| text.find("[[evaluator")).unwrap_or_default();
+        let message = format!("evidence of kind `{}` is not graded by an evaluator", card.evidence);
+        return vec![wrong(start..start, message, "remove the tables `evaluator` and `format`")];
+    }
+    let keys: Vec<&str> = card.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
+    let Err(problems) = Evaluator::from_toml(text, &keys) else { return Vec::new() };
+    problems
+        .iter()
+        .map(|problem| {
+            let start = offset(text, problem.line.unwrap_or(1), problem.column.unwrap_or(1));
+            let path = problem.path.trim_start_matches("$.");
+            let message = format!("`{path}`: found {}, expected {}", problem.found, problem.expected);
+            wrong(start..start, message, &problem.mend)
+        })
+        .collect()
+}
+
+/// The byte at a line and a column, both from 1.
+fn offset(text: &str, line: u64, column: u64) -> usize {
+    let before = |lines: u64| text.split_inclusive('\n').take(lines as usize).map(str::len).sum::<usize>();
+    let start = before(line.saturating_sub(1));
+    let rest = text.get(start..).unwrap_or_default();
+    start + rest.char_indices().nth(column.saturating_sub(1) as usize).map_or(rest.len(), |(at, _)| at)
 }
 
 /// A scorecard that can be used; if it is refused, its errors go to standard error.

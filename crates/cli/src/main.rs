@@ -8,12 +8,14 @@ mod evidence;
 mod exit;
 mod explanation;
 mod failure;
+mod graders;
 mod input;
 mod origin;
 mod output;
 mod progress;
 mod render;
 mod session;
+mod stopwatch;
 mod verify;
 
 use std::io::{Write as _, stdout};

@@ -4,10 +4,11 @@ use karat_core::evaluate::Scorer;
 use karat_core::facts::Digest;
 use karat_core::record::Record;
 
-use crate::args::Cli;
+use crate::args::{Cli, ExplainArgs};
 use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::graders;
 use crate::progress::Progress;
 use crate::render::text::clean;
 use crate::session::Session;
@@ -45,13 +46,14 @@ pub fn compare(
     claim: &Claim,
     scorer: &Scorer,
     path: &str,
-    subject_field: Option<&str>,
+    args: &ExplainArgs,
     cli: &Cli,
 ) -> Result<String, Failure> {
     let (subject, id, digest) =
         (claim.text("/subject")?, claim.text("/evidence/id")?, claim.evidence_digest()?);
     let as_of = claim.as_of()?;
-    let mut session = Session::new(scorer, subject_field, cli.portable)?;
+    let graders = graders::of_card(scorer.card(), &args.graders, as_of, cli.portable)?;
+    let mut session = Session::new(scorer, args.subject_field.as_deref(), graders, cli.portable)?;
     let mut best: Option<Origin> = None;
     let files = Files::new(&[path.to_owned()], cli.color)?;
     files.each(&session.wanted(), &Progress::hidden(), &mut |place, bytes| {

@@ -7,11 +7,14 @@ use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Fact;
 use karat_core::record::Record;
 use karat_core::scorecard::{FactType, Scorecard};
-use karat_evidence::{Kind, Note, Problem, Reader, ReaderOptions, UnknownFact};
+use karat_evidence::grade::trace::budget::Budget;
+use karat_evidence::grade::trace::novelty::VectorCache;
+use karat_evidence::{Graders, Kind, Note, Problem, Problems, Reader, ReaderOptions, UnknownFact};
 
 use crate::evidence::Wanted;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::stopwatch::Stopwatch;
 
 /// Why an item was refused: everything that is wrong with it, one line each.
 #[derive(Debug, Clone)]
@@ -22,6 +25,15 @@ pub struct Refusal {
     pub problems: Vec<String>,
     /// What the reason may be for all of it.
     pub help: Option<String>,
+}
+
+impl Refusal {
+    /// The refusal of the item at `place`, whose problems have places counted from its own first line.
+    pub fn new(place: &Place<'_>, problems: Problems, help: Option<String>) -> Self {
+        let problems = if place.is_row { problems.without_columns() } else { problems };
+        let problems = problems.starting_at(place.line.unwrap_or(1)).to_string();
+        Self { place: place.to_string(), problems: problems.lines().map(str::to_owned).collect(), help }
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -45,11 +57,17 @@ pub struct Session<'s> {
     workspace: Workspace,
     /// For each fact of the card, whether some item gave it.
     given: Vec<bool>,
+    stopwatch: Option<Stopwatch>,
 }
 
 impl<'s> Session<'s> {
     /// Gets ready to score evidence of the card's kind.
-    pub fn new(scorer: &'s Scorer, subject_field: Option<&str>, portable: bool) -> Result<Self, Failure> {
+    pub fn new(
+        scorer: &'s Scorer,
+        subject_field: Option<&str>,
+        graders: Graders,
+        portable: bool,
+    ) -> Result<Self, Failure> {
         let card = scorer.card();
         let kind = kind(card)?;
         if subject_field.is_some() && kind != Kind::Facts {
@@ -61,10 +79,27 @@ impl<'s> Session<'s> {
         }
         let options =
             ReaderOptions { subject_field: subject_field.map(str::to_owned), ..ReaderOptions::default() };
-        let reader =
-            Reader::new(kind, &wanted(card), options).map_err(|unknown| cannot_supply(card, &unknown))?;
+        let reader = Reader::new(kind, &wanted(card), options)
+            .map_err(|unknown| cannot_supply(card, &unknown))?
+            .with_graders(graders);
         let workspace = if portable { Workspace::portable(scorer) } else { Workspace::new(scorer) };
-        Ok(Self { scorer, reader, workspace, given: vec![false; card.facts.len()] })
+        Ok(Self { scorer, reader, workspace, given: vec![false; card.facts.len()], stopwatch: None })
+    }
+
+    /// The same, which also looks how long each item takes: scores do not depend on it.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        Self { stopwatch: Some(Stopwatch::new(budget)), ..self }
+    }
+
+    /// The items that took too long.
+    pub fn overruns(&self) -> Option<&Stopwatch> {
+        self.stopwatch.as_ref()
+    }
+
+    /// The vectors of the traces so far, if there are any.
+    pub fn cache(&self) -> Option<&VectorCache> {
+        self.reader.graders().cache.as_ref()
     }
 
     /// What is read from evidence.
@@ -82,7 +117,16 @@ impl<'s> Session<'s> {
         visit: impl FnOnce(&Record<'_>, &[Note]) -> T,
     ) -> Result<T, Refusal> {
         let kind = self.reader.kind();
-        let evidence = self.reader.read(bytes?).map_err(|problems| {
+        let bytes = bytes?;
+        if let Some(stopwatch) = &mut self.stopwatch {
+            stopwatch.start();
+        }
+        let read = self.reader.read_watched(bytes, &mut |stage| {
+            if let Some(stopwatch) = &mut self.stopwatch {
+                stopwatch.lap(stage);
+            }
+        });
+        let evidence = read.map_err(|problems| {
             let foreign = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count() > 1;
             let nameless = kind == Kind::Facts && problems.iter().any(|it| it.found.starts_with("no name"));
             let help = if foreign {
@@ -91,19 +135,17 @@ impl<'s> Session<'s> {
             } else {
                 nameless.then(|| String::from("to take another field for the subject: --subject-field FIELD"))
             };
-            let problems = if place.is_row { problems.without_columns() } else { problems };
-            let problems = problems
-                .starting_at(place.line.unwrap_or(1))
-                .to_string()
-                .lines()
-                .map(str::to_owned)
-                .collect();
-            Refusal { place: place.to_string(), problems, help }
+            Refusal::new(place, problems, help)
         })?;
         for (given, fact) in self.given.iter_mut().zip(evidence.item().facts) {
             *given |= *fact != Fact::Missing;
         }
-        match self.scorer.score(&mut self.workspace, &evidence.item(), &Context { as_of }) {
+        let scored = self.scorer.score(&mut self.workspace, &evidence.item(), &Context { as_of });
+        if let Some(stopwatch) = &mut self.stopwatch {
+            stopwatch.lap("score");
+            stopwatch.stop(place);
+        }
+        match scored {
             Ok(record) => Ok(visit(&record, evidence.notes())),
             Err(errors) => {
                 let problems = errors.iter().map(ToString::to_string).collect();

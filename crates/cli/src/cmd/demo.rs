@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use karat_core::evaluate::Scorer;
+use karat_evidence::Graders;
 
 use crate::args::Cli;
 use crate::cards;
@@ -106,7 +107,7 @@ fn each(
     show: &mut dyn FnMut(&karat_core::record::Record<'_>, &[karat_evidence::Note]) -> String,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let mut session = Session::new(scorer, None, cli.portable)?;
+    let mut session = Session::new(scorer, None, Graders::default(), cli.portable)?;
     for text in stop.evidence {
         for (place, item) in items(text) {
             let place = Place { file: stop.card, line: Some(place), is_row: false };

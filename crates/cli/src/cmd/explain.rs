@@ -16,9 +16,11 @@ use crate::evidence::{Files, Flow, Wanted};
 use crate::exit::Exit;
 use crate::explanation::{Part, Row, open, rows};
 use crate::failure::Failure;
+use crate::graders;
 use crate::origin;
 use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
+use crate::render::grading::grading;
 use crate::render::text::clean;
 use crate::render::waterfall::{nearest, waterfall};
 use crate::session::Session;
@@ -60,7 +62,10 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let form = Form { json: args.json || (!args.table && !is_watched()), width: screen.width };
     let given = args.card.as_deref().map(|card| cards::scorer(card, cli.color)).transpose()?;
     let mut session = match &given {
-        Some(scorer) => Some(Session::new(scorer, args.subject_field.as_deref(), cli.portable)?),
+        Some(scorer) => {
+            let graders = graders::of_card(scorer.card(), &args.graders, None, cli.portable)?;
+            Some(Session::new(scorer, args.subject_field.as_deref(), graders, cli.portable)?)
+        }
         None => None,
     };
     let wanted = session.as_ref().map_or(Wanted { kind: Kind::Facts, facts: Vec::new() }, Session::wanted);
@@ -199,9 +204,7 @@ fn verified(
     }
     let proof = match &args.evidence {
         None => Proof::Verified,
-        Some(path) => {
-            Proof::FromEvidence(origin::compare(claim, &scorer, path, args.subject_field.as_deref(), cli)?)
-        }
+        Some(path) => Proof::FromEvidence(origin::compare(claim, &scorer, path, args, cli)?),
     };
     Ok(explained(&scorer, &record, &proof, form))
 }
@@ -220,6 +223,9 @@ fn explained(scorer: &Scorer, record: &Record<'_>, proof: &Proof, form: Form) ->
 fn as_screen(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof, width: usize) -> String {
     let mut text = waterfall(record, width);
     text.push_str(&nearest(record, change, width));
+    // It is canonical JSON: the reader of the evidence or of the record wrote it.
+    let seen = record.item.grading.and_then(|seen| serde_json::from_str(seen).ok());
+    text.push_str(&seen.map_or_else(String::new, |seen| grading(&seen, width)));
     let digest = record.digest();
     let whose = match proof {
         Proof::Scored => {

@@ -1,8 +1,10 @@
 //! The verbs, one file each.
 
+mod cache;
 pub mod card;
 mod demo;
 mod explain;
+mod grade;
 mod score;
 
 use crate::args::{Cli, Verb};
@@ -15,6 +17,8 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Score(args) => score::run(args, cli),
         Verb::Explain(args) => explain::run(args, cli),
         Verb::Card(verb) => card::run(verb, cli),
+        Verb::Grade(args) => grade::run(args, cli),
+        Verb::Cache(verb) => cache::run(verb, cli),
         Verb::Conform(args) => crate::conform::run::run(args, cli),
         Verb::Demo => demo::run(cli),
     }

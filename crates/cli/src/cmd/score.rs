@@ -1,17 +1,20 @@
 //! `karat score`: one record per item, streamed.
 
 use std::io::Write;
+use std::time::Duration;
 
 use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
 use karat_core::record::Record;
-use karat_evidence::Note;
+use karat_evidence::grade::trace::budget::Budget;
+use karat_evidence::{Kind, Note};
 
 use crate::args::{Cli, ScoreArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::graders;
 use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
 use crate::progress::Progress;
@@ -26,7 +29,11 @@ const LISTED: usize = 20;
 /// Scores everything that is given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let scorer = scorer(args, cli.color)?;
-    let mut session = Session::new(&scorer, args.subject_field.as_deref(), cli.portable)?;
+    let graders = graders::of_card(scorer.card(), &args.graders, args.as_of.as_deref(), cli.portable)?;
+    let mut session = Session::new(&scorer, args.subject_field.as_deref(), graders, cli.portable)?;
+    if let Some(budget) = budget(args, session.wanted().kind) {
+        session = session.with_budget(budget);
+    }
     let files = Files::new(&args.files, cli.color)?;
     let as_table = args.table || (!args.json && is_watched());
     let progress = Progress::new(files.bytes(), args.no_progress || as_table);
@@ -61,6 +68,10 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     sink.flush()?;
     remarks.report(cli.color)?;
     report_unread(&session, cli.color)?;
+    report_overruns(&session, cli.color)?;
+    if let (Some(path), Some(cache)) = (&args.graders.cache, session.cache()) {
+        graders::save_cache(path, cache)?;
+    }
     if refused > 0 {
         return Err(Failure::new(match refused {
             1 => String::from("1 item was refused; the others were scored"),
@@ -68,6 +79,27 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         }));
     }
     Ok(limit.exit())
+}
+
+/// How long an item may take: what the command line says, else what the document of traces says for them.
+fn budget(args: &ScoreArgs, kind: Kind) -> Option<Budget> {
+    match args.budget_ms {
+        Some(limit) => Some(Budget { limit: Duration::from_millis(limit.into()) }),
+        None => (kind == Kind::ReasoningTrace).then(Budget::default),
+    }
+}
+
+/// Says which items took longer than they may. No score depends on it.
+fn report_overruns(session: &Session<'_>, color: Color) -> Result<(), Failure> {
+    let Some(overruns) = session.overruns() else { return Ok(()) };
+    let mut screen = Screen::stderr(color);
+    for (place, overrun) in overruns.listed() {
+        writeln!(screen, "{CARE}note{CARE:#}: {}: {overrun}", clean(place))?;
+    }
+    if overruns.unlisted() > 0 {
+        writeln!(screen, "{CARE}note{CARE:#}: and {} more that took too long", overruns.unlisted())?;
+    }
+    Ok(())
 }
 
 /// The scorer, with the weights from outside if some are given.

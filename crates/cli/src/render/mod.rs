@@ -2,6 +2,7 @@
 
 pub mod bar;
 pub mod diagnostics;
+pub mod grading;
 pub mod number;
 pub mod table;
 pub mod text;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::{Folder, Run, finish, karat, root};
 
-const VERBS: [&[&str]; 11] = [
+const VERBS: [&[&str]; 15] = [
     &[],
     &["score"],
     &["explain"],
@@ -15,6 +15,10 @@ const VERBS: [&[&str]; 11] = [
     &["card", "check"],
     &["card", "new"],
     &["card", "diff"],
+    &["grade"],
+    &["cache"],
+    &["cache", "show"],
+    &["cache", "new"],
     &["conform"],
     &["demo"],
 ];
@@ -64,7 +68,10 @@ fn every_example_in_the_help_works() {
             .collect();
         assert!(!examples.is_empty(), "{verb:?} has no example");
         for example in examples {
-            let run = paste(example, &root());
+            // What writes a file does so in a folder of its own.
+            let folder = Folder::new();
+            let here = if *verb == ["cache", "new"] { folder.path().to_owned() } else { root() };
+            let run = paste(example, &here);
             assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{example}");
             assert!(!run.stdout.is_empty(), "{example}");
         }

@@ -1,7 +1,7 @@
 //! The canonical form of a scorecard file and its digest: canonical JSON of everything the file says, with formulas printed
 //! in one form. Comments, white space, key order and the way a number is written do not count.
 
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use toml::de::{DeTable, DeValue};
@@ -21,12 +21,28 @@ pub(super) fn digest(table: &DeTable<'_>, base: Option<Digest>) -> Digest {
     Digest::of(&out)
 }
 
+/// The fields of a file with these names, as one JSON object in canonical form.
+pub(super) fn parts(table: &DeTable<'_>, names: &[&str]) -> String {
+    let mut out = Vec::new();
+    let chosen = table.iter().filter(|(key, _)| names.contains(&key.get_ref().as_ref()));
+    write_entries(&mut out, chosen.map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())), false);
+    // What was written are texts and ASCII, so it is UTF-8.
+    String::from_utf8(out).unwrap_or_default()
+}
+
 /// Fields that hold formulas, wherever they stand.
 const FORMULAS: &[&str] = &["formula", "when", "applies", "set"];
 
 fn write_table(out: &mut Vec<u8>, table: &DeTable<'_>, formulas: bool) {
-    let mut entries: Vec<(&str, &DeValue<'_>)> =
-        table.iter().map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())).collect();
+    write_entries(out, table.iter().map(|(key, value)| (key.get_ref().as_ref(), value.get_ref())), formulas);
+}
+
+fn write_entries<'t>(
+    out: &mut Vec<u8>,
+    entries: impl Iterator<Item = (&'t str, &'t DeValue<'t>)>,
+    formulas: bool,
+) {
+    let mut entries: Vec<_> = entries.collect();
     entries.sort_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
     out.push(b'{');
     for (place, (key, value)) in entries.into_iter().enumerate() {

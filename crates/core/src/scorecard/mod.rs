@@ -69,6 +69,9 @@ pub struct Scorecard {
     pub bands: Vec<Band>,
     /// Certified levels, lowest first.
     pub tiers: Vec<Tier>,
+    /// What graders of evidence read of the file, the tables `evaluator` and `format`, as one object of canonical JSON. The
+    /// engine does not look into it; the digest covers it.
+    pub evaluator: Option<String>,
     /// Warnings kept by choice.
     pub keeps: Vec<Keep>,
     /// SHA-256 over the canonical form; comments, white space and key order do not matter.

@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use toml::de::DeTable;
 
+use super::canonical;
 use super::fields::{Fields, Report, Text, decimal, in_file_order};
 use super::{FactType, Keep, Mean, Publish, Reporter, Scale, WeightSum};
 use crate::diagnostic::Code;
@@ -42,9 +43,14 @@ const CARD_FIELDS: &[&str] = &[
     "base",
     "dims",
     "describe",
+    "evaluator",
+    "format",
     "keep",
     "standing",
 ];
+
+/// What graders of evidence read: how a challenge compares what was submitted with what is right.
+const GRADER_FIELDS: &[&str] = &["evaluator", "format"];
 
 /// A card as written: types fit, names are still texts.
 #[derive(Default)]
@@ -72,6 +78,7 @@ pub(super) struct Draft {
     pub base: Option<Text>,
     pub dims: Vec<(Text, Decimal, Range<usize>)>,
     pub describe: Vec<DraftDescription>,
+    pub evaluator: Option<String>,
     pub keeps: Vec<Keep>,
     /// The place of the whole file's head, for what is missing as a whole.
     pub head: Range<usize>,
@@ -197,6 +204,11 @@ pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
     }
     read_verdicts(&card, &mut draft, report);
     read_family(&card, &mut draft, report);
+    for field in GRADER_FIELDS.iter().filter(|field| card.has(field)) {
+        // Only the type is checked: what is in them is for the graders of evidence.
+        card.entries(field, report);
+        draft.evaluator = Some(canonical::parts(table, GRADER_FIELDS));
+    }
     for keep in card.tables("keep", MOST, &["code", "at", "why"], report) {
         let code = keep.required("code", "name the warning that stays, such as KC301", report);
         let why = keep.required("why", "say why it stays", report);

@@ -7,11 +7,12 @@ use karat_core::number::Score;
 use karat_core::record::{Published, Record};
 use serde_json::{Value, json};
 
-use crate::args::{Cli, DiffArgs};
+use crate::args::{Cli, DiffArgs, GraderArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::graders;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
 use crate::render::number::{cut, published};
@@ -120,8 +121,9 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
         return Err(Failure::new(message).help("only cards for the same kind of evidence can be compared"));
     }
     let field = args.subject_field.as_deref();
-    let mut first = Session::new(&before, field, cli.portable)?;
-    let mut second = Session::new(&after, field, cli.portable)?;
+    let graders = |card| graders::of_card(card, &GraderArgs::default(), None, cli.portable);
+    let mut first = Session::new(&before, field, graders(old)?, cli.portable)?;
+    let mut second = Session::new(&after, field, graders(new)?, cli.portable)?;
     let mut all = Comparison { scores: Vec::new(), badges_changed: 0, movers: Vec::new(), top: args.top };
     let files = Files::new(&args.files, cli.color)?;
     let progress = Progress::new(files.bytes(), false);

@@ -130,6 +130,7 @@ pub(in crate::scorecard) fn resolve_challenge(
     card.tiers.iter_mut().for_each(|tier| tier.span = place.clone());
     card.keeps.iter_mut().for_each(|keep| keep.span = place.clone());
     card.keeps.extend(draft.keeps);
+    card.evaluator = draft.evaluator;
     let about = if draft.about.is_empty() { card.about } else { draft.about };
     let source = if draft.source.is_empty() { card.source } else { draft.source };
     Some(Scorecard {

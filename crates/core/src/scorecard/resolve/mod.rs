@@ -115,6 +115,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         groups,
         override_policy: draft.override_tolerance.map(|tolerance| OverridePolicy { tolerance }),
         tiers,
+        evaluator: draft.evaluator,
         keeps: draft.keeps,
         digest,
     };

@@ -23,6 +23,11 @@ impl StageTimes {
         }
     }
 
+    /// Forgets the stages, for the next evaluation.
+    pub fn clear(&mut self) {
+        self.stages.clear();
+    }
+
     /// The stages with their times.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Duration)> {
         self.stages.iter().copied()

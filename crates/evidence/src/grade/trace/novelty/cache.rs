@@ -12,7 +12,7 @@ use super::saved;
 use super::search::{Best, Rows};
 use super::vector::{Instructions, nearest};
 use crate::grade::trace::problems::{problem, shown};
-use crate::instant::Instant;
+use crate::instant::{Instant, utc};
 use crate::problem::{Problem, Problems, quoted};
 
 /// A moment: milliseconds since 1970-01-01T00:00:00Z. Always given, never read from a clock.
@@ -38,6 +38,13 @@ impl Moment {
     pub fn parse(text: &str) -> Result<Self, Problems> {
         let moment = Instant::parse(text).map(|instant| Self { milliseconds: instant.milliseconds });
         moment.ok_or_else(|| problem("$", quoted(text), "a moment such as `2026-03-18T09:30:00Z`").into())
+    }
+}
+
+/// In UTC, after RFC 3339: `2026-03-18T09:30:00Z`.
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&utc(self.milliseconds))
     }
 }
 
@@ -112,8 +119,8 @@ impl VectorError {
                 mend: "score in the order of time, or give the cache as it was then".to_owned(),
                 ..problem(
                     path,
-                    format!("a vector of the moment {} ms", found.milliseconds),
-                    &format!("one not before {} ms, that of the newest in the cache", newest.milliseconds),
+                    format!("a vector of {found}"),
+                    &format!("one not before {newest}, the moment of the newest in the cache"),
                 )
             },
         }

@@ -91,13 +91,13 @@ pub struct Novelty {
 }
 
 impl Novelty {
-    /// For a record: `novelty`, `basis`, `nearest` (`id`, `moment_milliseconds`, `similarity`; null if there is none),
+    /// For a record: `novelty`, `basis`, `nearest` (`id`, `moment`, `similarity`; null if there is none),
     /// `compared`, `expired`, `repeat`, `stored`, `cache`.
     pub fn detail(&self) -> Value {
         let nearest = self.nearest.as_ref().map(|nearest| {
             json!({
                 "id": nearest.id,
-                "moment_milliseconds": nearest.moment.milliseconds,
+                "moment": nearest.moment.to_string(),
                 "similarity": nearest.similarity,
             })
         });
@@ -180,10 +180,10 @@ const PATH: &str = "$.vector";
 /// # Errors
 ///
 /// If its vector has another dimension than the cache or a number that is not finite, or if `moment` lies before that of
-/// the newest vector of the cache.
+/// the newest vector of the cache: what came between would be missed. Of an item that is there with the same vector the
+/// cache knows what came before it, so its moment may be any.
 pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Moment) -> Result<Novelty, Problems> {
     let refused = |wrong: VectorError| Problems::from(wrong.at(PATH));
-    cache.check_moment(moment).map_err(refused)?;
     let alive = cache.expired(moment);
     let unknown = |basis| Novelty {
         value: UNKNOWN,
@@ -205,6 +205,9 @@ pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Moment) -> Result<N
     let mut own = cache.rows_of(item.id);
     own.retain(|&row| row >= alive);
     let repeat = own.iter().position(|&row| cache.entry(row).is_some_and(|entry| entry.vector == vector));
+    if repeat.is_none() {
+        cache.check_moment(moment).map_err(refused)?;
+    }
     let end = repeat.and_then(|at| own.get(at).copied()).unwrap_or(cache.len());
     own.truncate(repeat.unwrap_or(own.len()));
     let nearest = cache.nearest_of(alive..end, vector, &own).map(|best| Nearest {

@@ -86,7 +86,7 @@ mod cache_as_a_value {
              embedder; use the one that the cache was filled with, or a new cache",
                 "$.v[1]: found NaN, expected a finite number of 32 bits",
                 "$.v[0]: found inf, expected a finite number of 32 bits",
-                "$.v: found a vector of the moment 9 ms, expected one not before 10 ms, that of the newest in the cache; \
+                "$.v: found a vector of 1970-01-01T00:00:00.009Z, expected one not before 1970-01-01T00:00:00.010Z, the moment of the newest in the cache; \
              score in the order of time, or give the cache as it was then",
             ]
         );
@@ -281,7 +281,7 @@ mod saved_form {
         );
         assert!(
             refused(82, &word(i64::MIN.cast_unsigned()))
-                .starts_with("byte 82 (entry 1): found a vector of the")
+                .starts_with("byte 82 (entry 1): found a vector of -292275055-05-16T16:47:04.192Z")
         );
         assert!(refused(106, &[0]).contains("found the digest of another content, expected `sha256:"));
     }
@@ -361,7 +361,7 @@ mod readings {
             novelty.detail(),
             json!({
                 "novelty": 0.4, "basis": "compared", "compared": 1, "expired": 0, "repeat": false, "stored": true,
-                "nearest": {"id": "a", "moment_milliseconds": 5, "similarity": 0.6}, "cache": given,
+                "nearest": {"id": "a", "moment": "1970-01-01T00:00:00.005Z", "similarity": 0.6}, "cache": given,
             })
         );
     }
@@ -413,8 +413,19 @@ mod readings {
             let (after, novelty) = observe(before.clone(), &Item { id: "b", vector: Some(vector) }, at(1));
             assert!(novelty.is_err() && after.digest() == before.digest(), "{vector:?}");
         }
-        let (_, novelty) = observe(before, &Item { id: "b", vector: None }, at(-1));
+        let (_, novelty) = observe(before, &Item { id: "b", vector: Some(&EAST) }, at(-1));
         assert!(novelty.is_err(), "time does not go back");
+    }
+
+    #[test]
+    fn what_was_scored_is_scored_again_whatever_came_since() {
+        let (cache, _) = read(cache(5, 2, Some(100)), "a", &EAST, 0);
+        let (cache, first) = read(cache, "b", &NORTH_EAST, 10);
+        let (cache, _) = read(cache, "c", &NORTH_EAST, 20);
+        let before = cache.digest();
+        let (cache, again) = read(cache, "b", &NORTH_EAST, 10);
+        assert_eq!((again.value, again.is_repeat), (first.value, true));
+        assert_eq!(cache.digest(), before);
     }
 
     #[test]

@@ -1,0 +1,103 @@
+//! `karat cache`: the vectors of earlier traces, against which the novelty of the next one is read.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+
+use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
+use serde_json::{Value, json};
+
+use crate::args::{CacheNewArgs, CacheShowArgs, CacheVerb, Cli};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::graders::load_cache;
+use crate::output::{FAINT, STRONG, Screen, is_watched};
+use crate::render::text::{count, fit};
+
+/// Most entries on a screen: the newest.
+const SHOWN: usize = 20;
+const DAY_MILLISECONDS: u64 = 86_400_000;
+
+/// Does what is asked with a cache.
+pub fn run(verb: &CacheVerb, cli: &Cli) -> Result<Exit, Failure> {
+    match verb {
+        CacheVerb::Show(args) => show(args, cli),
+        CacheVerb::New(args) => begin(args, cli),
+    }
+}
+
+fn begin(args: &CacheNewArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let settings = Settings {
+        capacity: args.capacity,
+        dimension: args.dimension,
+        ttl_milliseconds: args.ttl_days.map(|days| u64::from(days) * DAY_MILLISECONDS),
+    };
+    let cache = VectorCache::new(settings).map_err(|problems| Failure::new(problems.to_string()))?;
+    // Whoever writes over a cache loses what every novelty so far was read against.
+    let file = OpenOptions::new().write(true).create_new(true).open(&args.file);
+    let written = file.and_then(|mut file| file.write_all(&cache.save()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::new(format!("`{}` is there already", args.file))
+            .help("remove it first, or choose another name"),
+        _ => Failure::writing(&args.file, &error),
+    })?;
+    let mut screen = Screen::stdout(cli.color);
+    writeln!(screen, "wrote {}, an empty cache", args.file)?;
+    writeln!(screen, "{FAINT}{}{FAINT:#}", cache.digest())?;
+    screen.flush()?;
+    Ok(Exit::Done)
+}
+
+fn show(args: &CacheShowArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let cache = load_cache(&args.file)?;
+    let mut screen = Screen::stdout(cli.color);
+    if args.json || (!args.table && !is_watched()) {
+        writeln!(screen, "{}", as_json(&cache))?;
+    } else {
+        as_screen(&cache, &mut screen)?;
+    }
+    screen.flush()?;
+    Ok(Exit::Done)
+}
+
+fn as_json(cache: &VectorCache) -> Value {
+    let settings = cache.settings();
+    let entries: Vec<Value> =
+        cache.entries().map(|entry| json!({"id": entry.id, "moment": entry.moment.to_string()})).collect();
+    json!({
+        "digest": cache.digest().to_string(),
+        "capacity": settings.capacity,
+        "dimension": settings.dimension,
+        "ttl_milliseconds": settings.ttl_milliseconds,
+        "entries": entries,
+    })
+}
+
+fn as_screen(cache: &VectorCache, screen: &mut Screen) -> Result<(), Failure> {
+    let settings = cache.settings();
+    let life = match settings.ttl_milliseconds {
+        None => String::from("without end"),
+        Some(life) if life % DAY_MILLISECONDS == 0 => count((life / DAY_MILLISECONDS) as usize, "day"),
+        Some(life) => format!("{life} ms"),
+    };
+    writeln!(
+        screen,
+        "{STRONG}{}{STRONG:#} of {}, {} numbers each, alive {life}",
+        count(cache.len(), "vector"),
+        settings.capacity,
+        settings.dimension
+    )?;
+    writeln!(screen, "{FAINT}{}{FAINT:#}", cache.digest())?;
+    let hidden = cache.len().saturating_sub(SHOWN);
+    if cache.is_empty() {
+        writeln!(screen, "\nTraces go in as they are scored: karat score -c trace --cache FILE TRACE")?;
+        return Ok(());
+    }
+    writeln!(screen)?;
+    if hidden > 0 {
+        writeln!(screen, "{FAINT}  {hidden} older ones are not shown; --json has them all{FAINT:#}")?;
+    }
+    for entry in cache.entries().skip(hidden) {
+        writeln!(screen, "  {}  {}", fit(entry.id, 44), entry.moment)?;
+    }
+    Ok(())
+}

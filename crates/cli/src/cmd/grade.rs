@@ -1,0 +1,165 @@
+//! `karat grade`: the facts of evidence, and what the graders saw when they made them. Nothing is scored.
+
+use std::io::{BufWriter, StdoutLock, Write};
+
+use karat_core::facts::Fact;
+use karat_core::scorecard::FactType;
+use karat_evidence::{Evidence, FactSpec, Graders, Kind, Reader, ReaderOptions};
+use serde_json::{Map, Value, json};
+
+use crate::args::{Cli, GradeArgs};
+use crate::cards;
+use crate::evidence::{Files, Flow, Wanted};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::graders;
+use crate::output::{CARE, FAINT, STRONG, Screen, is_watched, lines};
+use crate::progress::Progress;
+use crate::render::grading::grading;
+use crate::render::text::{clean, fit, own_name, wrap};
+use crate::session::{self, Refusal};
+
+/// Grades everything that is given.
+pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let kind = kind(&args.kind)?;
+    let graders = what_graders_need(args, kind, cli)?;
+    let vocabulary = kind.vocabulary();
+    let facts: Vec<(String, FactType)> =
+        vocabulary.iter().map(|spec| (spec.name.to_owned(), spec.fact_type)).collect();
+    let options = ReaderOptions::default();
+    // A reader gives every fact of its own vocabulary.
+    let reader =
+        Reader::new(kind, &facts, options).map_err(|_| Failure::new("the reader lacks its facts"))?;
+    let mut reader = reader.with_graders(graders);
+    let files = Files::new(&args.files, cli.color)?;
+    let as_table = args.table || (!args.json && is_watched());
+    let mut out = if as_table { Out::Screen(Screen::stdout(cli.color)) } else { Out::Lines(lines()) };
+    let wanted = Wanted { kind, facts };
+    let progress = Progress::new(files.bytes(), as_table);
+    files.each(&wanted, &progress, &mut |place, bytes| {
+        let refused = |refusal: Refusal| Failure::new(refusal.to_string());
+        let evidence = reader
+            .read(bytes.map_err(refused)?)
+            .map_err(|problems| refused(Refusal::new(&place, problems, None)))?;
+        match &mut out {
+            Out::Screen(screen) => {
+                write!(screen, "{}", as_screen(&evidence, vocabulary, screen.width))?;
+                screen.show()?;
+            }
+            Out::Lines(out) => writeln!(out, "{}", as_json(&evidence, kind))?,
+        }
+        Ok(Flow::Continue)
+    })?;
+    drop(progress);
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Where the facts go.
+enum Out {
+    Screen(Screen),
+    Lines(BufWriter<StdoutLock<'static>>),
+}
+
+impl Out {
+    fn flush(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::Screen(screen) => screen.flush()?,
+            Self::Lines(lines) => lines.flush()?,
+        }
+        Ok(())
+    }
+}
+
+fn kind(name: &str) -> Result<Kind, Failure> {
+    let names: Vec<&str> =
+        Kind::ALL.into_iter().filter(|kind| *kind != Kind::Facts).map(Kind::name).collect();
+    match Kind::from_name(name) {
+        Some(Kind::Facts) => Err(Failure::new("evidence of kind `facts` has its facts already")
+            .help("a scorecard says which of them it reads: karat score --card CARD FILE")),
+        Some(kind) => Ok(kind),
+        None => {
+            let failure = Failure::new(format!("there is no kind of evidence `{}` to grade", clean(name)));
+            let failure = match karat_core::diagnostic::nearest(name, names.iter().copied()) {
+                Some(near) => failure.help(format!("did you mean `{near}`?")),
+                None => failure,
+            };
+            Err(failure.help(format!("there are: {}", names.join(", "))))
+        }
+    }
+}
+
+fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders, Failure> {
+    let as_of = args.as_of.as_deref();
+    let Some(wanted) = &args.card else {
+        return graders::of_kind(kind, &args.graders, as_of, cli.portable);
+    };
+    let card = cards::load(wanted, cli.color)?;
+    if session::kind(&card)? != kind {
+        let message =
+            format!("`{}` reads evidence of kind `{}`, not `{}`", card.name(), card.evidence, kind.name());
+        return Err(Failure::new(message).help("take a card for this kind of evidence"));
+    }
+    graders::of_card(&card, &args.graders, as_of, cli.portable)
+}
+
+fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], width: usize) -> String {
+    let item = evidence.item();
+    let mut text = format!("{STRONG}{}{STRONG:#}", clean(item.subject));
+    if let Some(id) = own_name(item.subject, item.id) {
+        text.push_str(&format!(" {}", clean(id)));
+    }
+    text.push('\n');
+    let columns = vocabulary.iter().map(|spec| spec.name.len()).max().unwrap_or_default();
+    for (spec, fact) in vocabulary.iter().zip(item.facts) {
+        let name = fit(spec.name, columns);
+        let unit = if matches!(spec.unit, "1" | "count") { "" } else { spec.unit };
+        let line = match fact {
+            Fact::Missing => format!("  {FAINT}{name}  missing{FAINT:#}"),
+            Fact::Number(number) => format!("  {name}  {number} {unit}").trim_end().to_owned(),
+            Fact::Flag(flag) => format!("  {name}  {flag}"),
+            Fact::Text(said) => format!("  {name}  {}", clean(said)),
+        };
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let seen = item.grading.and_then(|seen| serde_json::from_str(seen).ok()).unwrap_or_default();
+    text.push_str(&grading(&seen, width));
+    for note in evidence.notes() {
+        for line in wrap(&format!("note: {note}"), width.saturating_sub(2)) {
+            text.push_str(&format!("  {CARE}{line}{CARE:#}\n"));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn as_json(evidence: &Evidence<'_>, kind: Kind) -> Value {
+    let item = evidence.item();
+    let facts: Map<String, Value> = kind
+        .vocabulary()
+        .iter()
+        .zip(item.facts)
+        .map(|(spec, fact)| {
+            let value = match fact {
+                Fact::Missing => Value::Null,
+                Fact::Number(number) => json!(number),
+                Fact::Flag(flag) => json!(flag),
+                Fact::Text(text) => json!(text),
+            };
+            (spec.name.to_owned(), value)
+        })
+        .collect();
+    let notes: Vec<Value> =
+        evidence.notes().iter().map(|note| json!({"path": note.path, "text": note.text})).collect();
+    let seen: Value = item.grading.and_then(|seen| serde_json::from_str(seen).ok()).unwrap_or_default();
+    json!({
+        "kind": kind.name(),
+        "subject": item.subject,
+        "id": item.id,
+        "digest": item.digest.to_string(),
+        "facts": facts,
+        "grading": seen,
+        "notes": notes,
+    })
+}

@@ -1,0 +1,113 @@
+//! What graders need besides evidence, from the card and the command line; and the cache of vectors as a file.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use karat_core::scorecard::Scorecard;
+use karat_evidence::grade::arena::Evaluator;
+use karat_evidence::grade::trace::embedder::Embedder;
+use karat_evidence::grade::trace::novelty::{Moment, VectorCache};
+use karat_evidence::{Graders, Kind};
+
+use crate::args::GraderArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::session::kind;
+
+/// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
+const CACHE_BYTES: u64 = 4 << 30;
+
+/// What graders of the evidence of `card` need.
+pub fn of_card(
+    card: &Scorecard,
+    args: &GraderArgs,
+    as_of: Option<&str>,
+    portable: bool,
+) -> Result<Graders, Failure> {
+    let evaluator = evaluator(card).transpose()?;
+    let graders = of_kind(kind(card)?, args, as_of, portable)?;
+    Ok(Graders { evaluator, ..graders })
+}
+
+/// What graders of evidence of a kind need, without a card.
+pub fn of_kind(
+    kind: Kind,
+    args: &GraderArgs,
+    as_of: Option<&str>,
+    portable: bool,
+) -> Result<Graders, Failure> {
+    if kind != Kind::ReasoningTrace
+        && let Some(flag) =
+            args.embedder.as_ref().map(|_| "--embedder").or(args.cache.as_ref().map(|_| "--cache"))
+    {
+        let message = format!("{flag} is for evidence of kind `reasoning-trace`, not `{}`", kind.name());
+        return Err(Failure::new(message).help(format!("leave out {flag}")));
+    }
+    let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
+    let cache = args.cache.as_deref().map(load_cache).transpose()?;
+    let as_of =
+        as_of.map(Moment::parse).transpose().map_err(|problems| Failure::new(problems.to_string()))?;
+    Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, ..Graders::default() })
+}
+
+/// The evaluator of a challenge, which was checked when the card was.
+fn evaluator(card: &Scorecard) -> Option<Result<Evaluator, Failure>> {
+    let tables = card.evaluator.as_deref()?;
+    let keys: Vec<&str> = card.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
+    let tables = serde_json::from_str(tables).unwrap_or_default();
+    Some(Evaluator::from_json(&tables, &keys).map_err(|problems| {
+        let message = format!("the evaluator of `{}` cannot be used", card.name());
+        let failure = Failure::with_exit(Exit::CardRefused, message);
+        problems.iter().fold(failure, |failure, problem| failure.help(problem.to_string()))
+    }))
+}
+
+/// The embedder in a folder.
+pub fn embedder(folder: &str, portable: bool) -> Result<Embedder, Failure> {
+    let embedder = Embedder::load(Path::new(folder)).map_err(|problems| {
+        let failure = Failure::new(format!("there is no embedder in `{folder}`"));
+        problems.iter().fold(failure, |failure, problem| failure.help(problem.to_string()))
+    })?;
+    Ok(if portable { embedder.portable() } else { embedder })
+}
+
+/// Reads a cache.
+pub fn load_cache(path: &str) -> Result<VectorCache, Failure> {
+    let mut bytes = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(CACHE_BYTES + 1).read_to_end(&mut bytes).map(|_| ()));
+    if let Err(error) = read {
+        let failure = Failure::reading(path, &error);
+        return Err(match error.kind() {
+            ErrorKind::NotFound => {
+                failure.help(format!("to begin with an empty one: karat cache new {path}"))
+            }
+            _ => failure,
+        });
+    }
+    if bytes.len() as u64 > CACHE_BYTES {
+        return Err(Failure::new(format!("`{path}` is larger than {CACHE_BYTES} bytes")));
+    }
+    VectorCache::load(&bytes).map_err(|error| {
+        Failure::new(format!("`{path}` is not a sound cache of vectors: {error}"))
+            .help("take a copy of it from before, or begin anew with `karat cache new`")
+    })
+}
+
+/// Writes a cache so that at every moment the file is the old one or the new one, whole.
+pub fn save_cache(path: &str, cache: &VectorCache) -> Result<(), Failure> {
+    let fresh = format!("{path}.new");
+    let write = || {
+        let mut file = File::create(&fresh)?;
+        file.write_all(&cache.save())?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)
+    };
+    write().map_err(|error| {
+        // What is left of the new file is of no use; that it stays if it cannot be removed does no harm.
+        drop(fs::remove_file(&fresh));
+        Failure::writing(path, &error)
+    })
+}
