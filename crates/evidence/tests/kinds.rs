@@ -4,7 +4,7 @@
 
 use insta::assert_snapshot;
 use karat_core::facts::Fact;
-use karat_evidence::grade::trace::novelty::Moment;
+use karat_evidence::Moment;
 use karat_evidence::{FactType, Graders, Kind, Reader, ReaderOptions};
 
 /// Everything an item gives, one line each; or its problems.

@@ -2,9 +2,10 @@
 
 use karat_core::facts::Fact;
 
+use crate::Moment;
 use crate::check::{Check, Identity, Name};
 use crate::document::{Node, Value};
-use crate::grade::trust::{AgentEvidence, AgentGrade, Moment, Options, Status, grade};
+use crate::grade::trust::{AgentEvidence, AgentGrade, Options, Status, grade};
 use crate::graders::Work;
 use crate::kind::{FactSpec, FactType};
 use crate::locate;
@@ -137,11 +138,11 @@ pub(crate) fn read<'a>(
     }
     let evidence = AgentEvidence::from_json(root.document().text().as_bytes());
     (work.watch)("read");
-    let given = work.graders.as_of.map(|as_of| Moment(as_of.milliseconds));
+    let given = work.graders.as_of;
     let graded = evidence.and_then(|evidence| {
         let as_of = given.or_else(|| evidence.newest());
         // Where nothing has a time, there is nothing that a moment could tell apart.
-        let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Moment(0))))?;
+        let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Moment { milliseconds: 0 })))?;
         Ok((grade, as_of))
     });
     (work.watch)("grade");

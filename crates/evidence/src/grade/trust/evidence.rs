@@ -6,44 +6,12 @@
 mod records;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, Unexpected};
+use serde::de::Deserializer;
 
 use super::jury::Verdict;
-use crate::instant::Instant;
+use crate::Moment;
 
 pub use records::*;
-
-/// A moment in milliseconds since 1970-01-01T00:00:00Z. Evidence writes it after RFC 3339, with seconds and offset; digits
-/// beyond milliseconds are cut off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(pub i64);
-
-impl Moment {
-    /// Reads a moment such as `2026-03-18T09:30:00Z`.
-    ///
-    /// ```
-    /// use karat_evidence::grade::trust::Moment;
-    /// assert_eq!(Moment::parse("1970-01-01T01:00:00.5+01:00"), Some(Moment(500)));
-    /// assert_eq!(Moment::parse("1970-01-01"), None);
-    /// ```
-    pub fn parse(text: &str) -> Option<Self> {
-        let instant = Instant::parse(text).filter(|instant| instant.has_seconds)?;
-        Some(Self(instant.milliseconds))
-    }
-
-    /// Seconds from `earlier` to this moment; below 0 if `earlier` is later.
-    pub fn seconds_since(self, earlier: Self) -> f64 {
-        self.0.saturating_sub(earlier.0) as f64 / 1000.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Moment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let expected = &"a moment such as 2026-03-18T09:30:00Z";
-        Self::parse(&text).ok_or_else(|| D::Error::invalid_value(Unexpected::Str(&text), expected))
-    }
-}
 
 /// Everything that is known of one agent.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -83,9 +51,10 @@ impl AgentEvidence {
     /// The moment of the newest thing that the evidence tells; none if it tells of nothing.
     ///
     /// ```
-    /// use karat_evidence::grade::trust::{AgentEvidence, Moment};
+    /// use karat_evidence::Moment;
+    /// use karat_evidence::grade::trust::AgentEvidence;
     /// let text = br#"{"agent_id": "a", "incidents": [{"id": "i", "time": "1970-01-01T00:00:01Z", "severity": "info"}]}"#;
-    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Moment(1000)));
+    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Moment { milliseconds: 1000 }));
     /// ```
     pub fn newest(&self) -> Option<Moment> {
         let Self { declarations, evaluations, bond, incidents, memory, collaborations, .. } = self;

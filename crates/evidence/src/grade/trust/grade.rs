@@ -3,11 +3,11 @@
 use karat_core::facts::Fact;
 use serde_json::{Map, Value, json};
 
-use super::evidence::{AgentEvidence, Moment};
+use super::evidence::AgentEvidence;
 use super::items::Agent;
 use super::options::Options;
 use super::{conduct, records, tasks};
-use crate::instant::utc;
+use crate::Moment;
 use crate::problem::Problems;
 
 /// What a dimension came to.
@@ -100,7 +100,7 @@ impl AgentGrade {
         });
         let mut detail: Map<String, Value> = dimensions.collect();
         let evidence = json!({
-            "as_of": utc(self.as_of.0),
+            "as_of": self.as_of.to_string(),
             "quarantined": self.quarantined,
             "withdrawn": self.withdrawn,
         });
@@ -137,7 +137,8 @@ impl From<String> for Unmeasured {
 /// Nothing depends on the order of the items, nor on an item being there twice. What is not measured yet has no facts.
 ///
 /// ```
-/// use karat_evidence::grade::trust::{AgentEvidence, Moment, Options, Status, grade};
+/// use karat_evidence::Moment;
+/// use karat_evidence::grade::trust::{AgentEvidence, Options, Status, grade};
 /// let evidence = AgentEvidence::from_json(br#"{"agent_id": "bot-7"}"#).unwrap();
 /// let grade = grade(&evidence, &Options::at(Moment::parse("2026-05-18T00:00:00Z").unwrap())).unwrap();
 /// let accuracy = grade.dimension("accuracy").unwrap();

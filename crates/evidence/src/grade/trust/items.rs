@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::evidence::{
-    AgentEvidence, Category, Check, Declaration, Difficulty, Evaluation, Independence, Method, Moment,
-    Runtime, Severity,
+    AgentEvidence, Category, Check, Declaration, Difficulty, Evaluation, Independence, Method, Runtime,
+    Severity,
 };
 use super::jury::{self, Outcome, Panel};
 use super::options::Options;
+use crate::Moment;
 
 /// One check that was not quarantined.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The numbers of the trust grader, each with its default. The trust document leaves them open; they are a choice of karat.
 
-use super::evidence::Moment;
 use super::jury::JuryRules;
+use crate::Moment;
 
 /// Seconds of a day.
 pub(super) const DAY_SECONDS: f64 = 86_400.0;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{
-    AgentEvidence, Bond, CONTROLS, Category, Check, Declaration, Incident, Memory, Method, Moment, Runtime,
-    TaskClass,
+    AgentEvidence, Bond, CONTROLS, Category, Check, Declaration, Incident, Memory, Method, Runtime, TaskClass,
 };
 use super::jury;
 use super::problems::{found, required, within};
+use crate::Moment;
 use crate::problem::{Problem, Problems, nearest, quoted};
 
 impl AgentEvidence {

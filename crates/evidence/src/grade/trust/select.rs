@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::estimators::{Z_90, effective_count, wilson_lower_bound};
-use super::evidence::Moment;
 use super::items::{Agent, Item};
+use crate::Moment;
 
 /// How much a dimension needs.
 #[derive(Debug, Clone, Copy)]

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::Moment;
 
 mod functions;
 mod golden;
@@ -234,7 +235,10 @@ fn a_grade_of_refused_evidence_is_refused() {
     assert!(grade(&evidence, &Options::at(at(AS_OF))).is_err());
     let empty = AgentEvidence { agent_id: "a".to_owned(), ..AgentEvidence::default() };
     for moment in [i64::MIN, 0, i64::MAX] {
-        assert_eq!(grade(&empty, &Options::at(Moment(moment))).unwrap().all_facts().count(), 6);
+        assert_eq!(
+            grade(&empty, &Options::at(Moment { milliseconds: moment })).unwrap().all_facts().count(),
+            6
+        );
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{Moment, or_default};
+use super::or_default;
+use crate::Moment;
 
 /// Staked collateral, and what it stands for.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
