@@ -10,7 +10,7 @@ use crate::grade::trace::novelty::{Basis, Item, Moment, Settings, VectorCache, o
 use crate::graders::{Graders, Work};
 use crate::instant::Instant;
 use crate::kinds::reasoning_trace::text_of;
-use crate::problem::Problems;
+use crate::problem::{Problem, Problems};
 use crate::value;
 
 /// What a trace says itself.
@@ -57,7 +57,9 @@ pub(super) fn grade<'a>(
     (work.watch)("novelty");
     match observed {
         Err(problems) => {
-            check.problems.extend(&problems);
+            // A vector that was made of the text stands nowhere in the item.
+            let at = if given.vector.is_some() { "$.vector" } else { "$" };
+            check.problems.extend(&problems.moved("$.vector", at));
             Fact::Missing
         }
         Ok((value, detail)) => {
@@ -67,7 +69,10 @@ pub(super) fn grade<'a>(
                 let [claimed, value] = [claimed, value].map(digits);
                 check.note(node, format!("the trace says {claimed}, by its vector it is {value}"));
             }
-            work.saw("novelty", detail);
+            // Where the claim counts, no grader made the fact.
+            if value.is_some() || claimed.is_none() {
+                work.saw("novelty", detail);
+            }
             number(value.or(claimed.map(|(_, claimed)| claimed)))
         }
     }
@@ -90,7 +95,13 @@ fn look(graders: &mut Graders, item: &Item<'_>, moment: Moment) -> Result<(Optio
         None => {
             let settings = Settings::default();
             let dimension = item.vector.map_or(settings.dimension, <[f32]>::len);
-            VectorCache::new(Settings { dimension, ..settings })?
+            VectorCache::new(Settings { dimension, ..settings }).map_err(|problems| {
+                let in_numbers = |problem: &mut Problem| {
+                    problem.found.push_str(" numbers");
+                    problem.expected.push_str(" numbers");
+                };
+                problems.moved("$.dimension", "$.vector").map(in_numbers)
+            })?
         }
     };
     let (cache, novelty) = observe(cache, item, moment);
