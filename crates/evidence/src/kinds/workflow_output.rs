@@ -75,9 +75,8 @@ impl<'a> Output<'a> {
     /// Whether code is graded by patterns: as the reference says, else by `default`.
     fn is_by_patterns(&self, default: CodeEvidence) -> bool {
         let by = self.reference.and_then(|node| node.children().find(|member| member.key() == "graded_by"));
-        by.filter(|by| !by.is_null()).map_or(default == CodeEvidence::Patterns, |by| {
-            by.value() == Value::Text("patterns")
-        })
+        by.filter(|by| !by.is_null())
+            .map_or(default == CodeEvidence::Patterns, |by| by.value() == Value::Text("patterns"))
     }
 
     fn graded(

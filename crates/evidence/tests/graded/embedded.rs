@@ -1,0 +1,1 @@
+//! Traces whose text is embedded, with the published model.
