@@ -38,8 +38,7 @@ fn without(mut item: Value, parent: &str, name: &str) -> Value {
 
 #[test]
 fn a_log_gives_the_facts_and_says_what_it_saw() {
-    let [logged, ..] =
-        example("workflow.jsonl").try_into().unwrap_or_else(|_| [Value::Null, Value::Null, Value::Null]);
+    let logged = example("workflow.jsonl").remove(0);
     let seen = run(&logged).unwrap();
     let totals = [
         ("steps_completed", json!(2.0)),
@@ -179,8 +178,7 @@ fn texts_are_compared_by_either_tokeniser() {
 
 #[test]
 fn a_checklist_says_which_criterion_failed() {
-    let [.., checked] =
-        example("workflow.jsonl").try_into().unwrap_or_else(|_| [Value::Null, Value::Null, Value::Null]);
+    let checked = example("workflow.jsonl").remove(2);
     let seen = run(&checked).unwrap();
     let met: Vec<_> =
         seen.grading["quality"]["criteria"].as_array().unwrap().iter().map(|one| &one["is_met"]).collect();
