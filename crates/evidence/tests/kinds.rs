@@ -157,8 +157,8 @@ fn a_workflow_run_tells_all_its_problems_at_once() {
     $.result.budget_aborted: found the text `true`, expected `true` or `false`; write it without quotes (line 7, column 75)
     ");
     assert_snapshot!(read(Kind::WorkflowRun, r#"{"subject": "flow"}"#), @r"
-    $.output_quality: found nothing, expected a number from 0 to 1; add `output_quality` (line 1, column 1)
     $.result: found nothing, expected an object with `steps_completed`; add `result` (line 1, column 1)
+    $.output_quality: found nothing, expected a number from 0 to 1, or what it can be graded from: `task_type`, `reference` and `result.final_output`; add `output_quality` (line 1, column 1)
     ");
 }
 
