@@ -69,7 +69,8 @@ fn evaluator(card: &Scorecard) -> Option<Result<Evaluator, Failure>> {
     }))
 }
 
-fn embedder(folder: &str, portable: bool) -> Result<Embedder, Failure> {
+/// The embedder in a folder.
+pub fn embedder(folder: &str, portable: bool) -> Result<Embedder, Failure> {
     let embedder = Embedder::load(Path::new(folder)).map_err(|problems| {
         let failure = Failure::new(format!("there is no embedder in `{folder}`"));
         problems.iter().fold(failure, |failure, problem| failure.help(problem.to_string()))
