@@ -117,7 +117,7 @@ pub struct GraderArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Nothing is scored, and a cache is left as it is. KIND is workflow-run, match,
-reasoning-trace or agent-dimensions.
+reasoning-trace, agent-dimensions or agent-evidence.
 
 Examples:
   karat grade workflow-run examples/raw/workflow.jsonl

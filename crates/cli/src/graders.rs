@@ -47,10 +47,11 @@ pub fn of_kind(
     }
     let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
-    // Only novelty asks for the moment; elsewhere a moment that it could not take, a leap second, does no harm.
-    let as_of = as_of.filter(|_| kind == Kind::ReasoningTrace).map(Moment::parse).transpose();
+    // Where no grader asks for the moment, one that none could take, a leap second, does no harm.
+    let is_asked_for = matches!(kind, Kind::ReasoningTrace | Kind::AgentEvidence);
+    let as_of = as_of.filter(|_| is_asked_for).map(Moment::parse).transpose();
     let as_of = as_of.map_err(|problems| {
-        problems.iter().fold(Failure::new("the moment cannot be used for novelty"), |failure, problem| {
+        problems.iter().fold(Failure::new("the moment cannot be used to grade"), |failure, problem| {
             failure.help(format!("found {}, expected {}", problem.found, problem.expected))
         })
     })?;

@@ -12,6 +12,7 @@ use crate::graders::{Graders, Work};
 use crate::kind::{FactType, Kind};
 use crate::kinds::played_match::{self, Graded};
 use crate::kinds::{agent_dimensions, agent_evidence, fact_table, reasoning_trace, workflow_run};
+use crate::locate;
 use crate::problem::{Problem, Problems, nearest, quoted};
 use crate::value;
 
@@ -278,7 +279,8 @@ impl Reader {
             check.refuse_as(root, found, fields, "say who is scored");
         }
         if !check.problems.is_empty() {
-            return Err(check.problems.in_order());
+            // What graders refuse has a path; where in the text that is, the item knows.
+            return Err(check.problems.map(|problem| locate::place(root, problem)).in_order());
         }
 
         let digest = Digest::of(canonical.bytes());

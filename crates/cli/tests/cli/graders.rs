@@ -130,6 +130,18 @@ fn dimensions_of_agents_have_no_grader_and_are_shown() {
 }
 
 #[test]
+fn an_agent_is_graded_at_the_moment_that_is_given() {
+    let grade = "grade agent-evidence examples/trust/agent.json";
+    let graded = lines(&done(line(grade))).remove(0);
+    assert!(graded["grading"]["accuracy"]["status"].is_string(), "{graded}");
+    let later = lines(&done(line(&format!("{grade} --as-of 2027-01-01T00:00:00Z")))).remove(0);
+    let age = |graded: &Value| graded["facts"]["accuracy_age_seconds"].as_f64().unwrap();
+    assert!(age(&later) > age(&graded) + 86_400.0, "{later}");
+    let screen = done(line(&format!("{grade} --table")));
+    assert!(screen.contains("\nSeen by the grader of accuracy\n"), "{screen}");
+}
+
+#[test]
 fn what_nothing_reads_is_named_after_grading() {
     let folder = Folder::new();
     let text =
@@ -159,7 +171,7 @@ fn the_likely_mistakes_of_grading() {
     --- errors
     error: there is no kind of evidence `workflow-runs` to grade
       did you mean `workflow-run`?
-      there are: workflow-run, match, reasoning-trace, agent-dimensions
+      there are: workflow-run, match, reasoning-trace, agent-dimensions, agent-evidence
 
     exit status 1
     --- errors
@@ -209,13 +221,13 @@ fn flags_of_traces_are_for_traces() {
     );
 }
 
-/// A leap second is a moment, of which novelty alone cannot make use.
+/// A leap second is a moment, of which graders that ask for one cannot make use.
 #[test]
 fn a_moment_is_asked_for_where_it_counts() {
     let leap = "--as-of 2016-12-31T23:59:60Z";
     done(line(&format!("score -c workflow {leap} examples/raw/workflow.jsonl")));
     let screen = refused(&line(&format!("score -c trace {leap} examples/raw/traces.jsonl")), 1);
-    assert!(screen.contains("error: the moment cannot be used for novelty\n  found `2016-12-31T23:59:60Z`"));
+    assert!(screen.contains("error: the moment cannot be used to grade\n  found `2016-12-31T23:59:60Z`"));
     let later = done(line("score -c trace --as-of 2026-04-01T00:00:00Z examples/raw/traces.jsonl"));
     assert_eq!(lines(&later)[1]["grading"]["novelty"]["nearest"]["moment"], "2026-04-01T00:00:00Z");
 }

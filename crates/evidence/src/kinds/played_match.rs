@@ -53,8 +53,8 @@ pub(crate) fn read<'a>(
     read_graded(text, tape, &grade, check)
 }
 
-/// Reads the evidence that a grade became. It stands in no file, so what is told of it has no line; and its fields are
-/// ours, so all of them are known.
+/// Reads the evidence that a grade became. It stands in no file, so its lines say nothing; and its fields are ours, so all
+/// of them are known.
 fn read_graded<'a>(
     text: &'a str,
     tape: &'a mut Tape,

@@ -134,10 +134,12 @@ fn test_results(node: Node<'_>, check: &mut Check<'_>) -> Option<TestResults> {
         }
     };
     let in_report = |problem: &mut Problem| {
-        problem.path = match problem.line.take() {
-            Some(line) => format!("{path} (line {line} of the report)"),
-            None => path.clone(),
-        };
+        let line = problem.line.take();
+        problem.path.clone_from(&path);
+        locate::place(node.document().root(), problem);
+        if let Some(line) = line {
+            problem.path.push_str(&format!(" (line {line} of the report)"));
+        }
     };
     results.map_err(|problems| check.problems.extend(&problems.map(in_report))).ok()
 }

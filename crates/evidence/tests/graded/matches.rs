@@ -100,7 +100,7 @@ fn what_the_arena_would_not_take_has_no_score() {
 }
 
 #[test]
-fn every_problem_has_the_path_of_the_item_and_no_line_of_another_text() {
+fn every_problem_has_its_path_and_line_in_the_item() {
     for (item, expected) in [
         (with("/constraints/tokenBudget", json!(1.5)), "$.constraints.tokenBudget: found the number `1.5`"),
         (with("/constraints/oddity", json!(1)), "$.constraints.oddity: found `oddity`"),
@@ -115,9 +115,15 @@ fn every_problem_has_the_path_of_the_item_and_no_line_of_another_text() {
         (with("/ground_truth/services", json!(4)), "$.ground_truth.services: found "),
         (with("/scores", json!({"correctness": 1000})), "$.scores: found `scores`"),
     ] {
-        let problem = play(&item).unwrap_err();
-        assert!(problem.starts_with(expected), "{problem}");
-        assert!(problem.lines().count() == 1 && !problem.contains("(line "), "{problem}");
+        let text = serde_json::to_string_pretty(&item).unwrap();
+        let problem = read(&mut reader(Kind::Match, graders()), &text).unwrap_err();
+        assert!(problem.starts_with(expected) && problem.lines().count() == 1, "{problem}");
+        let (path, rest) = problem.split_once(": found ").unwrap();
+        let (_, place) = rest.split_once(" (line ").unwrap();
+        let line: usize = place.split(',').next().unwrap().parse().unwrap();
+        let name = path.rsplit('.').next().unwrap();
+        let there = text.lines().nth(line - 1).unwrap();
+        assert!(there.contains(&format!("\"{name}\": ")), "{problem}: {there}");
     }
 }
 

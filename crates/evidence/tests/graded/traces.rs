@@ -199,7 +199,10 @@ fn a_claim_counts_where_nothing_can_be_read() {
 fn the_first_vector_begins_a_cache_of_its_length() {
     let mut reader = reader(Kind::ReasoningTrace, Graders::default());
     let problem = look(&mut reader, &trace("a", 0, json!([]))).unwrap_err();
-    assert_eq!(problem, "$.vector: found 0 numbers, expected 1 to 65536 numbers");
+    assert!(
+        problem.starts_with("$.vector: found 0 numbers, expected 1 to 65536 numbers (line 1, "),
+        "{problem}"
+    );
     assert_eq!(look(&mut reader, &trace("a", 0, json!([1, 0, 0]))).unwrap().facts["novelty"], 0.5);
     let settings = reader.graders().cache.as_ref().unwrap().settings();
     assert_eq!((settings.dimension, settings.capacity), (3, 1000));
