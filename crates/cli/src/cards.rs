@@ -170,7 +170,7 @@ fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
         help: help.to_owned(),
     };
     if Kind::from_name(&card.evidence) != Some(Kind::Match) {
-        let start = text.find("[evaluator").or_else(|| text.find("[[evaluator")).unwrap_or_default();
+        let start = table(text, &["evaluator", "format"]);
         let message = format!("evidence of kind `{}` is not graded by an evaluator", card.evidence);
         return vec![wrong(start..start, message, "remove the tables `evaluator` and `format`")];
     }
@@ -185,6 +185,20 @@ fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
             wrong(start..start, message, &problem.mend)
         })
         .collect()
+}
+
+/// The byte where the first of some tables begins, at its header or at a line that sets it.
+fn table(text: &str, names: &[&str]) -> usize {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let rest = line.trim_start_matches([' ', '\t', '[', '"', '\'']);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if names.contains(&rest.split(|c| !is_name(c)).next().unwrap_or_default()) {
+            return start;
+        }
+        start += line.len();
+    }
+    0
 }
 
 /// The byte at a line and a column, both from 1.

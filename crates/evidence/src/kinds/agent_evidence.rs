@@ -8,7 +8,6 @@ use crate::document::{Node, Value};
 use crate::grade::trust::{AgentEvidence, AgentGrade, Options, Status, grade};
 use crate::graders::Work;
 use crate::kind::{FactSpec, FactType};
-use crate::locate;
 
 /// Declares the facts that the grader makes, and for each dimension the age of what it rests on.
 macro_rules! facts {
@@ -149,7 +148,7 @@ pub(crate) fn read<'a>(
     let (grade, as_of) = match graded {
         Ok(graded) => graded,
         Err(problems) => {
-            check.problems.extend(&problems.map(|problem| locate::place(root, problem)));
+            check.problems.extend(&problems);
             return Default::default();
         }
     };
