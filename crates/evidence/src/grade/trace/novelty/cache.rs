@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::saved;
 use super::search::{Best, Rows};
-use super::vector::{Instructions, nearest};
+use super::vector::nearest;
 use crate::Moment;
+use crate::grade::instructions::Instructions;
 use crate::grade::trace::problems::{problem, shown};
 use crate::problem::{Problem, Problems};
 
