@@ -50,7 +50,8 @@ pub fn effective_count(weights: &[f64]) -> Option<f64> {
 ///
 /// The unbiased estimate of pass^k: Yao et al., "tau-bench" (2024), after the estimate of pass@k by Chen et al.,
 /// "Evaluating large language models trained on code" (2021). It takes as many steps as the smaller of `k` and the number
-/// that failed. None if there are fewer than `k` trials, `k` is 0 or more passed than tried.
+/// that failed, but stops where the chance is no longer above 0: after two million at the latest. None if there are fewer than
+/// `k` trials or more than 2^32, `k` is 0 or more passed than tried.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::pass_hat_k;
@@ -60,7 +61,8 @@ pub fn effective_count(weights: &[f64]) -> Option<f64> {
 /// assert_eq!(pass_hat_k(2, 2, 3), None);
 /// ```
 pub fn pass_hat_k(passed: u64, trials: u64, k: u64) -> Option<f64> {
-    if k == 0 || trials < k || passed > trials {
+    const MOST: u64 = 1 << 32;
+    if k == 0 || trials < k || passed > trials || trials > MOST {
         return None;
     }
     if passed < k {
@@ -263,9 +265,12 @@ mod tests {
         assert_eq!(pass_hat_k(1, 1, 1), Some(1.0));
         assert_eq!(pass_hat_k(2, 1, 1), None);
         assert_eq!(pass_hat_k(2, 3, 0), None);
-        // Astronomical counts take no time.
-        assert_eq!(pass_hat_k(u64::MAX, u64::MAX, u64::MAX), Some(1.0));
-        assert_eq!(pass_hat_k(u64::MAX / 2, u64::MAX, u64::MAX / 4), Some(0.0));
+        // The largest counts take no time: here the most steps before the chance is 0.
+        let most = 1 << 32;
+        assert_eq!(pass_hat_k(most, most, most), Some(1.0));
+        assert!(pass_hat_k(most - 1_700_000, most, 1_700_000).unwrap() > 0.0);
+        assert_eq!(pass_hat_k(most / 2, most, most / 4), Some(0.0));
+        assert_eq!(pass_hat_k(u64::MAX, u64::MAX, u64::MAX), None);
     }
 
     #[test]
