@@ -226,15 +226,18 @@ pub struct ExplainArgs {
 A case is one line {\"id\", \"fn\", \"input\", \"expected\"}. Numbers may be off by
 2e-9, or by its \"tolerance\". What was refused or is unknown did not pass: it is
 counted on its own. The status is 1 when a case failed, a line holds none, or no
-case passed.
+case passed. Lines {\"text\", \"tokens\", \"embedding\"} ask for --embedder.
 
 Examples:
   karat conform vectors/trust.jsonl
   karat conform --emit vectors/workflow.jsonl")]
 pub struct ConformArgs {
-    /// Print {"id", "fn", "output" or "refused"}, compare nothing
+    /// Print {"id", "fn", "output"|"refused"}, compare none
     #[arg(long, conflicts_with_all = ["json", "table"])]
     pub emit: bool,
+    /// The folder of the model that reads traces
+    #[arg(long, value_name = "DIR")]
+    pub embedder: Option<String>,
     /// One JSON object (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,
@@ -302,7 +305,7 @@ pub struct CheckArgs {
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
     pub id: String,
-    /// What it reads: facts, workflow-run, match, reasoning-trace or agent-dimensions
+    /// What it reads: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
     /// The file to write; standard output if not given

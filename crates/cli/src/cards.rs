@@ -30,10 +30,12 @@ macro_rules! embedded {
     };
 }
 
-/// Every scorecard that comes with karat; the versions of one id stand in order.
+/// Every scorecard that comes with karat. The last version of an id is the one that the id alone means: `trust` keeps
+/// meaning the card that reads dimensions as they are given, and not the one that grades raw evidence.
 pub const EMBEDDED: &[Embedded] = embedded! {
     "workflow@1.0.0": "scorecards/workflow/1.0.0.toml",
     "trace@1.0.0": "scorecards/trace/1.0.0.toml",
+    "trust@1.1.0": "scorecards/trust/1.1.0.toml",
     "trust@1.0.0": "scorecards/trust/1.0.0.toml",
     "arena@1.0.0": "scorecards/arena/1.0.0.toml",
     "cipher-relay@1.0.0": "scorecards/arena/challenges/cipher-relay.toml",
@@ -56,7 +58,7 @@ pub fn library(name: &str) -> Option<String> {
     EMBEDDED.iter().find(|card| card.name == name).map(|card| card.text.to_owned())
 }
 
-/// Finds a scorecard by released id (its newest version, if none is named) or path.
+/// Finds a scorecard by released id (the last of [`EMBEDDED`], if no version is named) or path.
 pub fn find(wanted: &str) -> Result<CardText, Failure> {
     if let Some(card) = released(wanted) {
         return Ok(CardText { name: card.name.to_owned(), text: card.text.to_owned() });

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use karat_core::scorecard::Scorecard;
 use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::grade::trace::novelty::{Moment, VectorCache};
-use karat_evidence::{Graders, Kind};
+use karat_evidence::grade::trace::novelty::VectorCache;
+use karat_evidence::{Graders, Kind, Moment};
 
 use crate::args::GraderArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::render::text::clean;
 use crate::session::kind;
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
@@ -47,8 +48,13 @@ pub fn of_kind(
     }
     let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
-    let as_of =
-        as_of.map(Moment::parse).transpose().map_err(|problems| Failure::new(problems.to_string()))?;
+    let moment = |text: &str| {
+        Moment::parse(text).ok_or_else(|| {
+            Failure::new(format!("`{}` is not a moment that evidence can be graded at", clean(text)))
+                .help("write it as 2026-01-31T12:00:00Z; no leap second")
+        })
+    };
+    let as_of = as_of.map(moment).transpose()?;
     Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, ..Graders::default() })
 }
 
@@ -64,7 +70,8 @@ fn evaluator(card: &Scorecard) -> Option<Result<Evaluator, Failure>> {
     }))
 }
 
-fn embedder(folder: &str, portable: bool) -> Result<Embedder, Failure> {
+/// The embedder in a folder.
+pub fn embedder(folder: &str, portable: bool) -> Result<Embedder, Failure> {
     let embedder = Embedder::load(Path::new(folder)).map_err(|problems| {
         let failure = Failure::new(format!("there is no embedder in `{folder}`"));
         problems.iter().fold(failure, |failure, problem| failure.help(problem.to_string()))

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::Moment;
 use crate::grade::arena::{Evaluator, MatchOptions};
 use crate::grade::quality;
 use crate::grade::trace::embedder::Embedder;
-use crate::grade::trace::novelty::{Moment, VectorCache};
+use crate::grade::trace::novelty::VectorCache;
 
 /// What graders need besides the item: all that a fact may depend on and an item does not hold.
 ///

@@ -11,7 +11,7 @@ use crate::explain;
 use crate::graders::{Graders, Work};
 use crate::kind::{FactType, Kind};
 use crate::kinds::played_match::{self, Graded};
-use crate::kinds::{agent_dimensions, fact_table, reasoning_trace, workflow_run};
+use crate::kinds::{agent_dimensions, agent_evidence, fact_table, reasoning_trace, workflow_run};
 use crate::problem::{Problem, Problems, nearest, quoted};
 use crate::value;
 
@@ -254,6 +254,11 @@ impl Reader {
                     dimensions.pick(slots, &mut facts);
                     identity
                 }
+                Kind::AgentEvidence => {
+                    let (agent, identity) = agent_evidence::read(root, &mut check, &mut work);
+                    agent.pick(slots, &mut facts);
+                    identity
+                }
                 Kind::Facts => self.table.read(root, &mut check, &mut facts),
             }
         } else {
@@ -266,6 +271,7 @@ impl Reader {
                 Kind::Match => "`agent_id`, `agent`, `subject` or a `match_id`",
                 Kind::ReasoningTrace => "`metadata.agent_id` or an `id`",
                 Kind::AgentDimensions => "`agent_id`, `subject` or an `id`",
+                Kind::AgentEvidence => "`agent_id`",
                 Kind::Facts => &format!("`{}` or an `id`", self.table.subject_field()),
             };
             let found = if self.kind == Kind::Facts { no_name_among(root) } else { "no name".to_owned() };

@@ -19,6 +19,7 @@ use karat_core::facts::{Digest, Fact, Item};
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, Record};
 use karat_core::scorecard::Scorecard;
+use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::{Reader, ReaderOptions};
 use serde_json::{Number, Value};
 
@@ -45,17 +46,19 @@ pub struct Functions {
     trace: Judge,
     trust: Judge,
     arena: arena::Arena,
+    embedder: Option<Embedder>,
 }
 
 impl Functions {
-    /// Gets the released scorecards ready.
-    pub fn new(portable: bool, color: Color) -> Result<Self, Failure> {
+    /// Gets the released scorecards ready, and the embedder if its folder is given.
+    pub fn new(embedder: Option<&str>, portable: bool, color: Color) -> Result<Self, Failure> {
         let judge = |card| Judge::new(cards::scorer(card, color)?, portable);
         Ok(Self {
             workflow: judge("workflow@1.0.0")?,
             trace: judge("trace@1.0.0")?,
             trust: judge("trust@1.0.0")?,
             arena: arena::Arena::new(cards::load("arena@1.0.0", color)?, portable)?,
+            embedder: embedder.map(|folder| crate::graders::embedder(folder, portable)).transpose()?,
         })
     }
 
@@ -74,6 +77,7 @@ impl Functions {
             "weights_guard" => trust::weights_guard(&self.trust, &given),
             "effective_weights" => trust::effective_weights(&self.trust, &given),
             "composite_covered" => trust::composite_covered(&mut self.trust, &given),
+            "embedding" => trace::embedding(self.embedder.as_ref(), &given),
             "to_thousand" => trust::to_thousand(&self.trust, &given),
             _ => return graders::answer(name, input),
         };

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Write as _};
 
 use karat_evidence::ReaderOptions;
 use karat_evidence::source::{Layout, Source};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::compare::{TOLERANCE, differences};
 use super::report::{Outcome, Report};
@@ -24,7 +24,7 @@ use crate::render::text::clean;
 /// case is told to standard error with its place, gives no line, and ends the command with status 1 once all others are
 /// answered.
 pub fn run(args: &ConformArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let mut functions = Functions::new(cli.portable, cli.color)?;
+    let mut functions = Functions::new(args.embedder.as_deref(), cli.portable, cli.color)?;
     // Before anything is answered: are the files there?
     Files::new(&args.files, cli.color)?;
     if args.emit { emit(args, cli, &mut functions) } else { check(args, cli, &mut functions) }
@@ -93,6 +93,9 @@ fn tell(cli: &Cli, place: &str, reason: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How far a vector of another implementation of the same model may be off, number by number.
+const EMBEDDING_TOLERANCE: f64 = 1e-4;
+
 /// One case.
 struct Case {
     id: Value,
@@ -113,6 +116,9 @@ impl Case {
         let Value::Object(mut members) = value else {
             return Err(String::from("expected an object with `id`, `fn` and `input`"));
         };
+        if let (Some(text), false) = (members.get("text"), members.contains_key("fn")) {
+            return Ok(Self::of_embedding(text.clone(), members));
+        }
         let id = members.remove("id").filter(|id| id.is_string() || id.is_number());
         let function = members.remove("fn").and_then(|name| name.as_str().map(str::to_owned));
         match (id, function) {
@@ -129,9 +135,26 @@ impl Case {
         }
     }
 
+    /// The case of a line that has a text and its vector, and goes by the text.
+    fn of_embedding(text: Value, mut expected: Map<String, Value>) -> Self {
+        expected.remove("text");
+        Self {
+            id: text.clone(),
+            function: String::from("embedding"),
+            input: json!({"text": text}),
+            tolerance: expected.remove("tolerance").or(Some(EMBEDDING_TOLERANCE.into())),
+            expected: Some(expected.into()),
+        }
+    }
+
     /// The id as it is shown.
     fn name(&self) -> String {
-        self.id.as_str().map_or_else(|| self.id.to_string(), str::to_owned)
+        const SHOWN: usize = 60;
+        let name = self.id.as_str().map_or_else(|| self.id.to_string(), str::to_owned);
+        match name.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+            None => name,
+        }
     }
 
     /// What comes of the case; the reason if it says nothing that could be compared.

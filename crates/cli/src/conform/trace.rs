@@ -2,6 +2,7 @@
 
 use karat_core::record::StepKind;
 use karat_evidence::embedding_text;
+use karat_evidence::grade::trace::embedder::Embedder;
 use serde_json::{Map, Value, json};
 
 use super::given::Given;
@@ -18,6 +19,7 @@ pub fn evaluate(trace: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
         _ => return Err(unit.expected("an object")),
     };
     item.remove("novelty");
+    item.remove("vector");
     if let Some(similarity) = given.member("max_similarity")?.optional_number()? {
         item.insert("novelty".into(), number(1.0 - similarity.clamp(0.0, 1.0)));
     }
@@ -34,4 +36,12 @@ pub fn evaluate(trace: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
         output.insert("embedding_text".into(), text.into());
         Value::Object(output)
     })
+}
+
+/// `embedding`: the vector of a text, and how many tokens were read.
+pub fn embedding(embedder: Option<&Embedder>, given: &Given<'_>) -> Result<Value, String> {
+    let text = given.member("text")?.text()?;
+    let embedder = embedder.ok_or("there is no embedder: give the folder of its model with --embedder")?;
+    let embedding = embedder.embed(text).map_err(|problems| all(&problems))?;
+    Ok(json!({"tokens": embedding.tokens, "embedding": embedding.vector}))
 }

@@ -23,7 +23,8 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 3] = ["karat score", "karat explain", "karat conform"];
+const SCREENS: [&str; 5] =
+    ["karat score", "karat explain", "karat conform", "karat grade", "karat cache show"];
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()

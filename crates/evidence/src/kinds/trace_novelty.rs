@@ -3,10 +3,11 @@
 use karat_core::facts::Fact;
 use serde_json::{Value as Json, json};
 
+use crate::Moment;
 use crate::check::{Check, Name, UNIT, digits, number};
 use crate::document::Node;
 use crate::grade::trace::embedder::Embedding;
-use crate::grade::trace::novelty::{Basis, Item, Moment, Settings, VectorCache, observe, vector};
+use crate::grade::trace::novelty::{Basis, Item, Settings, VectorCache, observe, vector};
 use crate::graders::{Graders, Work};
 use crate::instant::Instant;
 use crate::kinds::reasoning_trace::text_of;

@@ -85,20 +85,20 @@ pub fn pass_hat_k(passed: u64, trials: u64, k: u64) -> Option<f64> {
     Some(chance)
 }
 
-/// A stated confidence (0 to 1) and whether what it was stated about came true.
+/// A stated confidence and what came of it; or, for forecasts that count as one, the means of both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
     /// The confidence, 0 to 1.
     pub confidence: f64,
-    /// Whether it came true.
-    pub came_true: bool,
+    /// 1 if it came true, 0 if not; of several forecasts the share that came true.
+    pub outcome: f64,
 }
 
-/// Mean squared difference of confidence and outcome, 0 (best) to 1. Brier, Monthly Weather Review 78 (1950), in the
-/// form for two outcomes. None without forecasts.
+/// Mean squared difference of confidence and outcome, 0 (best) to 1, over single forecasts: the outcome of each is 0 or 1.
+/// Brier, Monthly Weather Review 78 (1950), in the form for two outcomes. None without forecasts.
 pub fn brier_score(forecasts: &[Forecast]) -> Option<f64> {
     mean(forecasts.iter().map(|forecast| {
-        let error = forecast.confidence - f64::from(u8::from(forecast.came_true));
+        let error = forecast.confidence - forecast.outcome;
         error * error
     }))
 }
@@ -108,13 +108,13 @@ pub fn brier_score(forecasts: &[Forecast]) -> Option<f64> {
 ///
 /// The forecasts are ordered by confidence and cut into `bins` bins whose sizes differ by one at most. Naeini, Cooper and
 /// Hauskrecht, AAAI (2015); Guo et al., "On calibration of modern neural networks", ICML (2017). Forecasts of the same
-/// confidence that fall on a cut are indistinguishable, so each counts with the share of all of them that came true: the
-/// value does not depend on their order. None without forecasts or bins.
+/// confidence that fall on a cut are indistinguishable, so each counts with the mean outcome of all of them: the value
+/// does not depend on their order. None without forecasts or bins.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::{Forecast, expected_calibration_error};
-/// let sure = |came_true| Forecast { confidence: 1.0, came_true };
-/// assert_eq!(expected_calibration_error(&[sure(true), sure(false)], 10), Some(0.5));
+/// let sure = |outcome| Forecast { confidence: 1.0, outcome };
+/// assert_eq!(expected_calibration_error(&[sure(1.0), sure(0.0)], 10), Some(0.5));
 /// assert_eq!(expected_calibration_error(&[], 10), None);
 /// ```
 pub fn expected_calibration_error(forecasts: &[Forecast], bins: usize) -> Option<f64> {
@@ -122,9 +122,9 @@ pub fn expected_calibration_error(forecasts: &[Forecast], bins: usize) -> Option
     if count == 0 || bins == 0 {
         return None;
     }
-    let mut ordered: Vec<(f64, f64)> =
-        forecasts.iter().map(|it| (it.confidence, f64::from(u8::from(it.came_true)))).collect();
-    ordered.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut ordered: Vec<(f64, f64)> = forecasts.iter().map(|it| (it.confidence, it.outcome)).collect();
+    // Outcomes too, so that the sum of equal confidences has one order.
+    ordered.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     for equal in ordered.chunk_by_mut(|a, b| a.0.total_cmp(&b.0).is_eq()) {
         let share = equal.iter().map(|(_, outcome)| outcome).sum::<f64>() / equal.len() as f64;
         equal.iter_mut().for_each(|(_, outcome)| *outcome = share);
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_documented_bounds() {
-        // Trust document, 15.3: 30 of 30, 100 of 100, 19 of 20.
+        // 30 of 30, 100 of 100, 19 of 20.
         assert_eq!(thousandths(wilson_lower_bound(1.0, 30.0, Z_90)), 948.0);
         assert_eq!(thousandths(wilson_lower_bound(1.0, 100.0, Z_90)), 984.0);
         assert_eq!(thousandths(wilson_lower_bound(0.95, 20.0, Z_90)), 847.0);
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn calibration_of_known_forecasts() {
-        let at = |confidence, came_true| Forecast { confidence, came_true };
+        let at = |confidence, came_true| Forecast { confidence, outcome: f64::from(u8::from(came_true)) };
         // Ten bins of two: each has confidence 0.75 and half of them true.
         let wrong: Vec<Forecast> = (0..20).map(|n| at(0.75, n % 2 == 0)).collect();
         assert_eq!(expected_calibration_error(&wrong, 10), Some(0.25));
@@ -362,7 +362,7 @@ mod tests {
             forecasts in prop::collection::vec((0u8..=10, any::<bool>()), 1..60), bins in 1usize..15,
         ) {
             let forecast = |&(tenths, came_true): &(u8, bool)| {
-                Forecast { confidence: f64::from(tenths) / 10.0, came_true }
+                Forecast { confidence: f64::from(tenths) / 10.0, outcome: f64::from(u8::from(came_true)) }
             };
             let forward: Vec<Forecast> = forecasts.iter().map(forecast).collect();
             let backward: Vec<Forecast> = forecasts.iter().rev().map(forecast).collect();

@@ -16,9 +16,10 @@ mod vector;
 use karat_core::facts::Digest;
 use serde_json::{Value, json};
 
+use crate::Moment;
 use crate::problem::Problems;
 
-pub use cache::{Entry, Match, Moment, Settings, VectorCache, VectorError, vector};
+pub use cache::{Entry, Match, Settings, VectorCache, VectorError, vector};
 pub use saved::LoadError;
 
 /// The novelty of what cannot be compared.
@@ -133,7 +134,8 @@ pub fn value(similarity: Option<f64>) -> f64 {
 /// already with the same id and vector. If the item is refused, the cache comes back as it was.
 ///
 /// ```
-/// use karat_evidence::grade::trace::novelty::{Item, Moment, Settings, VectorCache, observe};
+/// use karat_evidence::Moment;
+/// use karat_evidence::grade::trace::novelty::{Item, Settings, VectorCache, observe};
 ///
 /// let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
 /// let at = |milliseconds| Moment { milliseconds };
