@@ -8,7 +8,10 @@ use karat_evidence::grade::trust::jury::{
     JuryRules, LAST_JUDGE, Seat, Verdict, VerdictStatus, panel, panels, summarize,
 };
 
-use crate::{SCRIPTS, ends, numbers, ten_megabytes};
+use karat_evidence::grade::trust::AgentEvidence;
+use serde_json::json;
+
+use crate::{HALF_PAIRS, SCRIPTS, deep_texts, ends, numbers, ten_megabytes};
 
 fn verdict(judge: String, score: f64) -> Verdict {
     Verdict {
@@ -138,4 +141,31 @@ fn estimators_of_a_million() {
         }
     }
     assert_eq!(pass_hat_k((1 << 63) - (1 << 36), 1 << 63, 1 << 36), None);
+}
+
+#[test]
+fn evidence_of_agents_that_is_deep_long_or_no_text() {
+    let read = |text: String| {
+        ends(move || AgentEvidence::from_json(text.as_bytes()).map_err(|refused| refused.to_string()))
+    };
+    for member in ["evaluations", "verdicts", "bond", "incidents", "declarations"] {
+        for hostile in deep_texts().into_iter().chain(HALF_PAIRS.map(str::to_owned)) {
+            assert!(
+                read(format!(r#"{{"agent_id":"a","{member}":{hostile}}}"#)).is_err(),
+                "{member} {hostile:.20}"
+            );
+        }
+        let long = "क".repeat(100_000);
+        for value in
+            [json!(long), json!([long]), json!([{"time": long, "id": long}]), json!({long.as_str(): long})]
+        {
+            if let Err(refused) = read(json!({"agent_id": "a", member: value}).to_string()) {
+                assert!(refused.len() < 100_000, "{member}: {} bytes of problems", refused.len());
+            }
+        }
+    }
+    let many = vec![json!({"time": "क".repeat(30_000)}); 100];
+    let refused =
+        read(json!({"agent_id": "a", "evaluations": many, "incidents": many}).to_string()).unwrap_err();
+    assert!(refused.len() < 100_000, "{} bytes of problems", refused.len());
 }

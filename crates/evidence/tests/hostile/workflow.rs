@@ -202,6 +202,10 @@ fn ids_in_every_script_and_of_ten_megabytes() {
             json!({"nodes": [{"id": id}, {"id": id}], "edges": [{"from": "x", "to": "y"}]}).to_string();
         let refused = plan(&text).unwrap_err().to_string();
         assert!(refused.len() < 2000, "ids are cut in messages");
+        // Which of a hundred steps was meant is asked a hundred times.
+        let edges = vec![json!({"from": "É".repeat(50_000), "to": "0"}); 100];
+        let text = format!(r#"{{"nodes":[{}],"edges":{}}}"#, nodes(0..100), json!(edges));
+        assert_eq!(plan(&text).unwrap_err().len(), 100);
     });
 }
 
