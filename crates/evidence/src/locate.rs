@@ -44,8 +44,14 @@ pub(crate) fn place(root: Node<'_>, problem: &mut Problem) {
     (problem.line, problem.column) = (Some(line), Some(column));
 }
 
-/// Appends a member to a path: `.name`, or `["odd name"]`.
+/// Appends a member to a path: `.name`, or `["odd name"]`. A key that no one would read to its end is cut, because a key of
+/// megabytes stands in the path of everything below it.
 pub(crate) fn push_member(path: &mut String, key: &str) {
+    const SHOWN: usize = 100;
+    if let Some((end, _)) = key.char_indices().nth(SHOWN) {
+        let _ = write!(path, "[{:?}…]", key.get(..end).unwrap_or_default());
+        return;
+    }
     let mut characters = key.chars();
     let is_plain = characters.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '@'))
         && characters.all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
@@ -141,6 +147,15 @@ mod tests {
             ("$[\"\"]", "null"),
         ];
         assert_eq!(found, expected.map(|(path, text)| (path.to_owned(), text)));
+    }
+
+    #[test]
+    fn a_long_key_is_cut() {
+        let mut path = "$".to_owned();
+        push_member(&mut path, &"é".repeat(100));
+        push_member(&mut path, &"a b".repeat(1_000_000));
+        push_member(&mut path, "c");
+        assert_eq!(path, format!("$.{}[\"{}a\"…].c", "é".repeat(100), "a b".repeat(33)));
     }
 
     #[test]

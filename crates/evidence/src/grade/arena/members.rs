@@ -73,12 +73,15 @@ impl<'a> Members<'a> {
     /// Refuses every member that is not known.
     pub fn refuse_unknown(&self, known: &[&str], problems: &mut Problems) {
         for name in self.map.keys().filter(|name| !known.contains(&name.as_str())) {
-            let mend = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "leave it out".to_owned(),
-            };
-            let expected = format!("one of {}", known.join(", "));
-            refuse(problems, &self.path_of(name), quoted(name), &expected, &mend);
+            // Looking for the nearest name takes time, which only a problem that will be listed is worth.
+            problems.add(|| {
+                let mend = match nearest(name, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "leave it out".to_owned(),
+                };
+                let expected = format!("one of {}", known.join(", "));
+                problem(&self.path_of(name), quoted(name), &expected, &mend)
+            });
         }
     }
 }

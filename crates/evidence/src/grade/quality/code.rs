@@ -131,11 +131,14 @@ pub struct PatternsGrade {
 }
 
 impl Patterns {
+    /// Most patterns of a task: the code is searched once for each.
+    pub const PATTERNS_MAX: usize = 1000;
+
     /// Reads the patterns of a task.
     ///
     /// # Errors
     ///
-    /// No patterns, or an empty one, which stands in every code.
+    /// No patterns, too many, or an empty one, which stands in every code.
     pub fn load(patterns: &Value) -> Result<Self, Problems> {
         let path = "$.reference.expected_patterns";
         let list = patterns.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -150,9 +153,9 @@ impl Patterns {
                 }),
             }
         }
-        if list.is_empty() {
-            let found = described(patterns);
-            problems.add(|| problem(path, found, "an array of at least one pattern", ""));
+        if !(1..=Self::PATTERNS_MAX).contains(&list.len()) {
+            let expected = format!("an array of 1 to {} patterns", Self::PATTERNS_MAX);
+            problems.add(|| problem(path, described(patterns), &expected, ""));
         }
         if problems.is_empty() { Ok(Self { patterns: loaded }) } else { Err(problems) }
     }

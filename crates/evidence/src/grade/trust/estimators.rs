@@ -11,7 +11,7 @@ pub const Z_90: f64 = 1.2816;
 /// `share` is the observed share (0 to 1), `count` the sample size (above 0; an effective size need not be whole), `z`
 /// the quantile of the normal distribution ([`Z_90`] for one-sided 90 %). Wilson, "Probable inference, the law of
 /// succession, and statistical inference", JASA 22 (1927); recommended by Brown, Cai and DasGupta, Statistical Science
-/// 16 (2001). None if an argument is outside of its range.
+/// 16 (2001). None if an argument is outside of its range, or so large that doubles cannot tell.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::{Z_90, wilson_lower_bound};
@@ -28,14 +28,16 @@ pub fn wilson_lower_bound(share: f64, count: f64, z: f64) -> Option<f64> {
     let z2 = z * z;
     let centre = share + z2 / (2.0 * count);
     let spread = z * (share * (1.0 - share) / count + z2 / (4.0 * count * count)).sqrt();
-    Some(((centre - spread) / (1.0 + z2 / count)).clamp(0.0, share))
+    let bound = (centre - spread) / (1.0 + z2 / count);
+    (!bound.is_nan()).then(|| bound.clamp(0.0, share))
 }
 
 /// Kish's effective sample size of weighted observations: `(sum w)^2 / sum w^2`, between 1 and the number of weights
-/// above 0. Kish, "Survey Sampling" (1965), 8.2. None without a weight above 0.
+/// above 0. Kish, "Survey Sampling" (1965), 8.2. None without a weight above 0, or if one is below 0 or not finite.
 pub fn effective_count(weights: &[f64]) -> Option<f64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
-    if !(largest > 0.0 && largest.is_finite()) {
+    let are_weights = weights.iter().all(|weight| (0.0..=f64::MAX).contains(weight));
+    if !are_weights || largest <= 0.0 {
         return None;
     }
     // Divided by the largest, so that no square can overflow or vanish.
@@ -50,7 +52,8 @@ pub fn effective_count(weights: &[f64]) -> Option<f64> {
 ///
 /// The unbiased estimate of pass^k: Yao et al., "tau-bench" (2024), after the estimate of pass@k by Chen et al.,
 /// "Evaluating large language models trained on code" (2021). It takes as many steps as the smaller of `k` and the number
-/// that failed. None if there are fewer than `k` trials, `k` is 0 or more passed than tried.
+/// that failed, but stops where the chance is no longer above 0: after two million at the latest. None if there are fewer than
+/// `k` trials or more than 2^32, `k` is 0 or more passed than tried.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::pass_hat_k;
@@ -60,7 +63,8 @@ pub fn effective_count(weights: &[f64]) -> Option<f64> {
 /// assert_eq!(pass_hat_k(2, 2, 3), None);
 /// ```
 pub fn pass_hat_k(passed: u64, trials: u64, k: u64) -> Option<f64> {
-    if k == 0 || trials < k || passed > trials {
+    const MOST: u64 = 1 << 32;
+    if k == 0 || trials < k || passed > trials || trials > MOST {
         return None;
     }
     if passed < k {
@@ -263,9 +267,12 @@ mod tests {
         assert_eq!(pass_hat_k(1, 1, 1), Some(1.0));
         assert_eq!(pass_hat_k(2, 1, 1), None);
         assert_eq!(pass_hat_k(2, 3, 0), None);
-        // Astronomical counts take no time.
-        assert_eq!(pass_hat_k(u64::MAX, u64::MAX, u64::MAX), Some(1.0));
-        assert_eq!(pass_hat_k(u64::MAX / 2, u64::MAX, u64::MAX / 4), Some(0.0));
+        // The largest counts take no time: here the most steps before the chance is 0.
+        let most = 1 << 32;
+        assert_eq!(pass_hat_k(most, most, most), Some(1.0));
+        assert!(pass_hat_k(most - 1_700_000, most, 1_700_000).unwrap() > 0.0);
+        assert_eq!(pass_hat_k(most / 2, most, most / 4), Some(0.0));
+        assert_eq!(pass_hat_k(u64::MAX, u64::MAX, u64::MAX), None);
     }
 
     #[test]
@@ -324,6 +331,9 @@ mod tests {
         assert_eq!(effective_count(&[1e300; 4]), Some(4.0));
         assert_eq!(effective_count(&[5e-324; 4]), Some(4.0));
         assert_eq!(effective_count(&[0.0]), None);
+        for wrong in [f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(effective_count(&[2.0, wrong]), None);
+        }
     }
 
     proptest! {
