@@ -20,6 +20,20 @@ pub struct Problem {
     pub column: Option<u64>,
 }
 
+impl Problem {
+    /// What is wrong at a JSON path, where no line of a text is known.
+    pub(crate) fn at(path: &str, found: String, expected: &str, mend: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            found,
+            expected: expected.to_owned(),
+            mend: mend.to_owned(),
+            line: None,
+            column: None,
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: found {}, expected {}", self.path, self.found, self.expected)?;

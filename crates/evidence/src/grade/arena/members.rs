@@ -80,7 +80,7 @@ impl<'a> Members<'a> {
                     None => "leave it out".to_owned(),
                 };
                 let expected = format!("one of {}", known.join(", "));
-                problem(&self.path_of(name), quoted(name), &expected, &mend)
+                Problem::at(&self.path_of(name), quoted(name), &expected, &mend)
             });
         }
     }
@@ -154,23 +154,12 @@ impl<'a> Member<'a> {
 
 /// Adds a problem whose line is not known.
 pub(super) fn refuse(problems: &mut Problems, path: &str, found: String, expected: &str, mend: &str) {
-    problems.add(|| problem(path, found, expected, mend));
+    problems.add(|| Problem::at(path, found, expected, mend));
 }
 
 /// One problem as all that is wrong.
 pub(super) fn refusal(path: &str, found: String, expected: &str, mend: &str) -> Problems {
-    problem(path, found, expected, mend).into()
-}
-
-fn problem(path: &str, found: String, expected: &str, mend: &str) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        found,
-        expected: expected.to_owned(),
-        mend: mend.to_owned(),
-        line: None,
-        column: None,
-    }
+    Problem::at(path, found, expected, mend).into()
 }
 
 /// The same problems with their lines and columns, where `place` knows them.
@@ -182,7 +171,7 @@ pub(super) fn located(problems: &Problems, place: impl Fn(&str) -> Option<(u64, 
     }
     // What was only counted stays counted.
     for _ in problems.iter().len()..problems.len() {
-        located.add(|| problem("", String::new(), "", ""));
+        located.add(|| Problem::at("", String::new(), "", ""));
     }
     located
 }

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use super::checklist::Checklist;
 use super::json::{self as strict, NotUsed};
 use super::schema::Schema;
-use super::{described, problem, refuse};
+use super::{described, refuse};
 use crate::locate::push_member;
-use crate::problem::{Problems, quoted};
+use crate::problem::{Problem, Problems, quoted};
 
 /// What a task expects, checked and ready.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl Transform {
     ) -> Result<Self, Problems> {
         let path = "$.reference.expected_output";
         let expected =
-            Expected::new(expected).map_err(|(found, expected)| problem(path, found, &expected, ""));
+            Expected::new(expected).map_err(|(found, expected)| Problem::at(path, found, &expected, ""));
         let schema = schema.map(Schema::new).transpose();
         let (expected, schema) = match (expected, schema) {
             (Ok(expected), Ok(schema)) => (expected, schema),
