@@ -127,7 +127,9 @@ impl<'s> Session<'s> {
             }
         });
         let evidence = read.map_err(|problems| {
-            let foreign = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count() > 1;
+            let absent = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count();
+            // Of most kinds several members are required; one that is forgotten is no other kind yet.
+            let foreign = absent > usize::from(kind != Kind::AgentDimensions);
             let nameless = kind == Kind::Facts && problems.iter().any(|it| it.found.starts_with("no name"));
             let help = if foreign {
                 let (name, kind) = (self.scorer.card().name(), kind.name());

@@ -83,7 +83,9 @@ fn kind(name: &str) -> Result<Kind, Failure> {
         Some(kind) => Ok(kind),
         None => {
             let failure = Failure::new(format!("there is no kind of evidence `{}` to grade", clean(name)));
-            let failure = match karat_core::diagnostic::nearest(name, names.iter().copied()) {
+            let begun = names.iter().find(|known| !name.is_empty() && known.starts_with(name)).copied();
+            let near = begun.or_else(|| karat_core::diagnostic::nearest(name, names.iter().copied()));
+            let failure = match near {
                 Some(near) => failure.help(format!("did you mean `{near}`?")),
                 None => failure,
             };
