@@ -6,9 +6,11 @@
 //! Moments are seconds since 1970-01-01T00:00:00Z, a week is 604,800 of them. Readings are whole billionths.
 
 pub mod calibration;
+pub mod certification;
 pub mod confidence;
 pub mod decay;
 pub mod lifecycle;
+pub mod overrides;
 pub mod ratio;
 pub mod review;
 pub mod rolling;
