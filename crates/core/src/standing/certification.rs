@@ -43,7 +43,8 @@ pub struct Recomputation {
     pub at_seconds: i64,
     /// What gates and tiers see, decayed.
     pub facts: TierFacts,
-    /// The same without decay: shows whether a tier is lost to age alone.
+    /// The same as if all evidence were of now: score, readings and confidence that age has not touched. Shows whether a tier
+    /// is lost to age alone.
     pub undecayed: TierFacts,
 }
 

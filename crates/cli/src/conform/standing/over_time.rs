@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use karat_core::number::{Decimal, Score, round};
+use karat_core::number::{Score, round};
 use karat_core::scorecard::Scorecard;
 use karat_core::standing::calibration::{CalibrationRules, Difficulty, PlayedMatch};
-use karat_core::standing::decay::{Aged, DecayRule, Decayed, Periods};
+use karat_core::standing::decay::{DecayRule, Periods};
 use karat_core::standing::lifecycle::{LifecycleRules, TaskLife};
 use karat_core::standing::ratio::Ratio;
 use karat_core::standing::review::{ReviewRules, swing};
 use karat_core::standing::shares::{ShareRules, is_due, shares, sixteen_bit_shares};
+use karat_core::standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdict};
 use karat_core::standing::window::{Entry, Window, WindowLimits};
 use karat_core::weights::OverrideUse;
 use serde_json::{Map, Value, json};
@@ -178,9 +179,8 @@ fn composite(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn dimensions(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
-    let card = trust_card()?;
-    let weights: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
-    Ok(Value::Object(thousandfold(decayed(rule, &card, &weights, given)?.composite)))
+    let verdict = verdict_of(&trust_card()?, None, rule, given)?;
+    Ok(Value::Object(thousandfold(verdict.decayed.composite)))
 }
 
 /// `score_pipeline`: weights, decay, mean, published score, swing.
@@ -192,19 +192,14 @@ fn pipeline(given: &Given<'_>) -> Result<Value, String> {
     } else {
         Some(OverrideUse::new(&card, &weights.exact_weights()?).map_err(|refusal| refusal.to_string())?)
     };
-    let base = || card.dimensions.iter().map(|dimension| dimension.weight).collect();
-    let effective = used.as_ref().map_or_else(base, |used| used.effective.clone());
-    let decayed = decayed(DecayRule::default(), &card, &effective, given)?;
-    let mut answer = thousandfold(decayed.composite);
+    let verdict = verdict_of(&card, used.as_ref(), DecayRule::default(), given)?;
+    let mut answer = thousandfold(verdict.decayed.composite);
     answer.insert("weights_outcome".into(), used.as_ref().map_or("none", OverrideUse::outcome).into());
-    answer.insert("covered_weight".into(), decayed.covered_weight.to_string().into());
-    let published = decayed.composite.map(|composite| composite.publish(card.scale).value);
-    answer.insert("score".into(), json!(published));
-    let change = published
-        .map(|score| Ok::<_, String>(swing(previous(given)?, score, ReviewRules::default().swing_points)))
-        .transpose()?;
-    answer.insert("delta".into(), json!(change.and_then(|change| change.delta)));
-    answer.insert("was_anomalous".into(), change.is_some_and(|change| change.was_anomalous).into());
+    answer.insert("covered_weight".into(), verdict.decayed.covered_weight.to_string().into());
+    answer.insert("score".into(), json!(verdict.gated.map(|gated| gated.points)));
+    answer.insert("delta".into(), json!(verdict.swing.and_then(|swing| swing.delta)));
+    let was_anomalous = verdict.swing.is_some_and(|swing| swing.was_anomalous);
+    answer.insert("was_anomalous".into(), was_anomalous.into());
     Ok(Value::Object(answer))
 }
 
@@ -214,31 +209,23 @@ fn trust_card() -> Result<Scorecard, String> {
     card.map_err(|diagnostics| all(diagnostics.into_iter().map(|found| found.message)))
 }
 
-/// The dimensions of the input, decayed under the weights given.
-fn decayed(
-    rule: DecayRule,
+/// The verdict on the dimensions of the input. The cases have no gate.
+fn verdict_of(
     card: &Scorecard,
-    weights: &[Decimal],
+    weights: Option<&OverrideUse>,
+    decay: DecayRule,
     given: &Given<'_>,
-) -> Result<Decayed, String> {
-    let measured = given.member("dimensions")?;
-    let known = |name: &str| card.dimensions.iter().any(|dimension| dimension.key == name);
-    if let Some((name, _)) = measured.members()?.iter().find(|(name, _)| !known(name)) {
-        return Err(measured.expected(format!("dimensions of the card, `{name}` is none of them")));
-    }
-    let mut list = Vec::new();
-    for (dimension, &weight) in card.dimensions.iter().zip(weights) {
-        let found = measured.member(&dimension.key)?;
-        let measured = if found.is_null() {
-            None
-        } else {
+) -> Result<Verdict, String> {
+    let mut situation = Situation { canonical_points: previous(given)?, ..Situation::default() };
+    for (key, found) in given.member("dimensions")?.members()? {
+        if !found.is_null() {
             let (numerator, denominator) = found.member("score")?.fraction()?;
-            let reading = Ratio::new(numerator, denominator).map(Ratio::billionths);
-            reading.zip(Some(whole(&found.member("age_seconds")?)?))
-        };
-        list.push(Aged { key: dimension.key.clone(), weight, measured });
+            let reading = Ratio::new(numerator, denominator).unwrap_or(Ratio::ZERO).billionths();
+            let age_seconds = whole(&found.member("age_seconds")?)?;
+            situation.measured.insert(key.to_owned(), Measured { reading, age_seconds });
+        }
     }
-    rule.dimensions(&list).map_err(all)
+    verdict(card, weights, &situation, &VerdictRules { decay, ..VerdictRules::default() }).map_err(all)
 }
 
 /// A composite on the scale of 1000.
@@ -270,7 +257,12 @@ fn grid(given: &Given<'_>) -> Result<Score, String> {
         return Ok(Score::from_units(round(value * Score::ONE.units() as f64) as i64));
     }
     let (numerator, denominator) = given.fraction()?;
-    Ok(Ratio::new(numerator, denominator).unwrap_or(Ratio::ZERO).score())
+    let score = Ratio::new(numerator, denominator).unwrap_or(Ratio::ZERO).score();
+    if score.units() == i64::MAX {
+        Err(given.expected("a number that the grid of scores holds"))
+    } else {
+        Ok(score)
+    }
 }
 
 fn whole(given: &Given<'_>) -> Result<i64, String> {

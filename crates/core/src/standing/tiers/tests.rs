@@ -1,4 +1,4 @@
-//! Tiers: each condition on its own, monotone in all of them, and the gate.
+//! Tiers: each condition on its own, and monotone in all of them.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -98,25 +98,6 @@ fn security_must_reach_its_own_line() {
     facts.readings.insert("security".into(), 700_000_000);
     let standing = tier(&trust_tiers(), &facts);
     assert_eq!(standing.single_blocker().unwrap().to_string(), "security is 0.7, needs 0.8 or more");
-}
-
-#[test]
-fn the_gate_has_two_steps_and_looks_past_none() {
-    let gate = SecurityGate::default();
-    let at = |reading| {
-        let gated = gate.apply(950, &GateFacts { reading, ..GateFacts::default() });
-        (gated.points, gated.open_tiers)
-    };
-    assert_eq!(at(Some(500_000_000)), (950, None));
-    assert_eq!(at(Some(499_999_999)), (599, Some(1)));
-    assert_eq!(at(Some(250_000_000)), (599, Some(1)));
-    assert_eq!(at(Some(249_999_999)), (399, Some(0)));
-    assert_eq!(at(None), (950, Some(1)));
-    let incident = GateFacts { reading: Some(BILLION), has_critical_incident: true, is_on_hold: false };
-    assert_eq!(gate.apply(950, &incident), Gated { ungated_points: 950, points: 399, open_tiers: Some(0) });
-    assert_eq!(gate.apply(100, &incident).points, 100, "a cap lifts nobody");
-    let hold = GateFacts { has_critical_incident: false, is_on_hold: true, ..incident };
-    assert_eq!(gate.apply(950, &hold), Gated { ungated_points: 950, points: 950, open_tiers: Some(0) });
 }
 
 fn any_facts() -> impl Strategy<Value = TierFacts> {
