@@ -1,6 +1,6 @@
 //! The tier that a subject holds over time: promotion that waits, demotion that does not wait without cause.
 //!
-//! [`tier`](super::tiers::tier) says which tier a moment earns. A subject at a line would gain and lose one with every score,
+//! [`tier`] says which tier a moment earns. A subject at a line would gain and lose one with every score,
 //! so what it holds follows with hysteresis.
 
 use alloc::vec::Vec;

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::error::Error;
 use core::fmt;
 use core::num::NonZeroU32;
+use core::ops::Range;
 
 use crate::number::{Score, UNITS_PER_ONE, round_ratio};
 
@@ -69,28 +70,46 @@ impl RollingMean {
         if scores.len() != means.len() {
             return Err(RowsDiffer { scores: scores.len(), means: means.len() });
         }
-        let sound = if self.divisions.is_empty() { 0 } else { rows_from_zero_to_one(scores) };
-        self.fast(scores.get(..sound).unwrap_or_default(), means.get_mut(..sound).unwrap_or_default());
-        self.general(scores, means, sound);
+        // A block is looked at and then summed while it is near, or a long column would be read from memory twice.
+        let (mut sum, mut done) = (0, 0);
+        for block in scores.chunks(BLOCK).take_while(|block| self.sums_fit(block)) {
+            let end = done + block.len();
+            sum = self.fast(sum, scores, means, done..end);
+            done = end;
+        }
+        self.general(scores, means, done);
         Ok(())
     }
 
-    /// For scores from 0 to 1: sums in 63 bits, division by multiplication.
-    fn fast(&self, scores: &[Score], means: &mut [Score]) {
-        let mut sum = 0u64;
-        let (filling, full) = means.split_at_mut(self.tasks.min(scores.len()));
-        for ((score, mean), division) in scores.iter().zip(filling).zip(&self.divisions) {
+    /// True where 63 bits hold the sum of every window: for scores from 0 to 1.
+    fn sums_fit(&self, block: &[Score]) -> bool {
+        let fits = |fits, score: &Score| fits & ((score.units() as u64) <= UNITS_PER_ONE as u64);
+        block.iter().fold(!self.divisions.is_empty(), fits)
+    }
+
+    /// Some rows, with sums in 63 bits and division by multiplication: from the sum of the window before them to that of the
+    /// last of them.
+    fn fast(&self, mut sum: u64, scores: &[Score], means: &mut [Score], rows: Range<usize>) -> u64 {
+        let full = self.tasks.clamp(rows.start, rows.end);
+        let filling = scores.iter().zip(means.iter_mut()).zip(&self.divisions);
+        for ((score, mean), division) in filling.take(full).skip(rows.start) {
             sum += score.units() as u64;
             *mean = division.of(sum);
         }
-        let (Some(&division), Some(entering)) = (self.divisions.last(), scores.get(self.tasks..)) else {
-            return;
+        let (Some(&division), Some(entering), Some(leaving), Some(means)) = (
+            self.divisions.last(),
+            scores.get(full..rows.end),
+            scores.get(full.saturating_sub(self.tasks)..),
+            means.get_mut(full..rows.end),
+        ) else {
+            return sum;
         };
-        for ((enters, leaves), mean) in entering.iter().zip(scores).zip(full) {
+        for ((enters, leaves), mean) in entering.iter().zip(leaving).zip(means) {
             // The window holds what leaves, so the difference is not below zero.
             sum = sum.wrapping_add((enters.units() - leaves.units()) as u64);
             *mean = division.of(sum);
         }
+        sum
     }
 
     /// For any scores, from row `start` on: sums in 128 bits.
@@ -106,19 +125,6 @@ impl RollingMean {
             *mean = Score::from_units(round_ratio(sum, count as i128) as i64);
         }
     }
-}
-
-/// How many rows from the first on, in whole blocks, lie between 0 and 1.
-fn rows_from_zero_to_one(scores: &[Score]) -> usize {
-    let mut rows = 0;
-    for block in scores.chunks(BLOCK) {
-        let is_sound = |sound, score: &Score| sound & ((score.units() as u64) <= UNITS_PER_ONE as u64);
-        if !block.iter().fold(true, is_sound) {
-            break;
-        }
-        rows += block.len();
-    }
-    rows
 }
 
 /// Division of numbers below 2^63 by one divisor, rounded to nearest, ties to even: a multiplication in place of a
@@ -214,8 +220,9 @@ mod tests {
         fn the_fast_path_is_the_mean_written_out(
             tasks in 1u32..40,
             units in prop::collection::vec(0i64..=UNITS_PER_ONE, 0..120),
+            repeats in 1usize..30,
         ) {
-            let scores: Vec<Score> = units.into_iter().map(Score::from_units).collect();
+            let scores: Vec<Score> = units.into_iter().map(Score::from_units).collect::<Vec<_>>().repeat(repeats);
             prop_assert_eq!(rolling(tasks, &scores), written_out(tasks as usize, &scores));
         }
     }
