@@ -1,0 +1,1 @@
+//! Ratings: how strong competitors are, from who met whom and how it ended. Ratings in, a match in, ratings out.
