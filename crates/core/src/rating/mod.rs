@@ -22,7 +22,7 @@
 
 pub mod arena;
 pub mod bounds;
-//BT pub mod bradley_terry;
+pub mod bradley_terry;
 mod drift;
 mod elo;
 mod forecast;
@@ -35,7 +35,7 @@ mod system;
 pub mod title;
 mod weng_lin;
 
-//BT pub use bradley_terry::BradleyTerry;
+pub use bradley_terry::BradleyTerry;
 pub use drift::Drift;
 pub use elo::{Elo, EloRating, Rounding};
 pub use forecast::{Forecast, mean_score};
