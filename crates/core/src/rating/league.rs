@@ -9,7 +9,18 @@ use core::fmt;
 
 use super::drift::Drift;
 use super::season::{Applied, Event, EventError, Season};
-use super::system::{MatchError, Meeting, System, rate};
+use super::system::{MatchError, System, rate};
+
+/// What one match did: what was expected, and the two ratings after it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Meeting<R> {
+    /// The score that was expected of the first competitor before the match, 0 to 1.
+    pub expected: f64,
+    /// The first competitor's rating after the match.
+    pub first: R,
+    /// The second competitor's rating after the match.
+    pub second: R,
+}
 
 /// Everybody's rating, and the last match that counted.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,12 +95,14 @@ impl<R: Copy> League<R> {
             return (self, Err(error));
         }
         let rating = |name: &str| self.competitors.get(name).copied().unwrap_or_else(|| system.initial());
-        let meeting = system.update(&rating(event.first), &rating(event.second), event.outcome);
-        self.competitors.insert(event.first.to_owned(), meeting.first);
-        self.competitors.insert(event.second.to_owned(), meeting.second);
+        let (first, second) = (rating(event.first), rating(event.second));
+        let expected = system.expected(&first, &second);
+        let (first, second) = system.update(&first, &second, event.outcome);
+        self.competitors.insert(event.first.to_owned(), first);
+        self.competitors.insert(event.second.to_owned(), second);
         self.last = Some(found);
         self.matches += 1;
-        (self, Ok(meeting))
+        (self, Ok(Meeting { expected, first, second }))
     }
 
     /// The league after a whole season, and what that did to the mean of everybody in it. The ratings are, bit for bit,

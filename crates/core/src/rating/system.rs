@@ -7,17 +7,6 @@ use core::fmt;
 use super::bounds::OutOfRange;
 use super::outcome::{Match, Outcome};
 
-/// What one match did: what was expected, and the two ratings after it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Meeting<R> {
-    /// The score that was expected of the first competitor before the match, 0 to 1.
-    pub expected: f64,
-    /// The first competitor's rating after the match.
-    pub first: R,
-    /// The second competitor's rating after the match.
-    pub second: R,
-}
-
 /// A rating system: its settings are its fields, ratings go in and come out.
 ///
 /// With settings that [`System::settings_outside`] passes and ratings that [`System::rating_outside`] passes, every
@@ -45,7 +34,12 @@ pub trait System {
     fn expected(&self, first: &Self::Rating, second: &Self::Rating) -> f64;
 
     /// Both ratings after a match.
-    fn update(&self, first: &Self::Rating, second: &Self::Rating, outcome: Outcome) -> Meeting<Self::Rating>;
+    fn update(
+        &self,
+        first: &Self::Rating,
+        second: &Self::Rating,
+        outcome: Outcome,
+    ) -> (Self::Rating, Self::Rating);
 }
 
 /// Why a match of a list cannot be applied.
@@ -76,7 +70,7 @@ impl Error for MatchError {}
 /// # Errors
 /// [`MatchError`] if a match names a place that `ratings` has not, or one place twice. No rating has been moved then.
 pub fn rate<S: System>(system: &S, ratings: &mut [S::Rating], matches: &[Match]) -> Result<(), MatchError> {
-    each(system, ratings, matches, |_| ())
+    each(system, ratings, matches, |_, _| ())
 }
 
 /// Like [`rate`], and gives for every match the score that was expected of the first competitor before it.
@@ -89,7 +83,7 @@ pub fn predict<S: System>(
     matches: &[Match],
 ) -> Result<Vec<f64>, MatchError> {
     let mut expected = Vec::with_capacity(matches.len());
-    each(system, ratings, matches, |score| expected.push(score))?;
+    each(system, ratings, matches, |first, second| expected.push(system.expected(first, second)))?;
     Ok(expected)
 }
 
@@ -97,19 +91,19 @@ fn each<S: System>(
     system: &S,
     ratings: &mut [S::Rating],
     matches: &[Match],
-    mut watch: impl FnMut(f64),
+    mut watch: impl FnMut(&S::Rating, &S::Rating),
 ) -> Result<(), MatchError> {
     check(matches, ratings.len())?;
     for found in matches {
         let (first, second) = (found.first as usize, found.second as usize);
         if let (Some(before), Some(other)) = (ratings.get(first), ratings.get(second)) {
-            let meeting = system.update(before, other, found.outcome);
-            watch(meeting.expected);
+            watch(before, other);
+            let (after, other_after) = system.update(before, other, found.outcome);
             if let Some(rating) = ratings.get_mut(first) {
-                *rating = meeting.first;
+                *rating = after;
             }
             if let Some(rating) = ratings.get_mut(second) {
-                *rating = meeting.second;
+                *rating = other_after;
             }
         }
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::bounds::{DEVIATION_LEAST, DEVIATION_LIMIT, OutOfRange, POINTS_LIMIT, outside};
 use super::outcome::Outcome;
-use super::system::{Meeting, System};
+use super::system::System;
 
 /// A belief about a competitor's strength: a normal distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -145,14 +145,11 @@ impl System for WengLin {
         first: &WengLinRating,
         second: &WengLinRating,
         outcome: Outcome,
-    ) -> Meeting<WengLinRating> {
+    ) -> (WengLinRating, WengLinRating) {
         let (expected, c) = self.pair(first, second);
         let score = outcome.score();
-        Meeting {
-            expected,
-            first: self.moved(first, evidence(first, c, score, expected)),
-            second: self.moved(second, evidence(second, c, 1.0 - score, 1.0 - expected)),
-        }
+        let other = evidence(second, c, 1.0 - score, 1.0 - expected);
+        (self.moved(first, evidence(first, c, score, expected)), self.moved(second, other))
     }
 }
 
@@ -166,12 +163,12 @@ mod tests {
         // c^2 = 2 (25/3)^2 + 2 (25/6)^2 = 173.61..; omega = (25/3)^2 / c / 2; delta = (s/c)^3 / 4.
         let system = WengLin::default();
         let after = system.update(&system.initial(), &system.initial(), Outcome::Win);
-        assert!((after.first.mean - 27.635_231_383_473_65).abs() < 1e-12);
-        assert!((after.second.mean - 22.364_768_616_526_35).abs() < 1e-12);
-        assert!((after.first.deviation - 8.065_506_316_323_548).abs() < 1e-12);
-        assert_eq!(after.first.deviation, after.second.deviation);
+        assert!((after.0.mean - 27.635_231_383_473_65).abs() < 1e-12);
+        assert!((after.1.mean - 22.364_768_616_526_35).abs() < 1e-12);
+        assert!((after.0.deviation - 8.065_506_316_323_548).abs() < 1e-12);
+        assert_eq!(after.0.deviation, after.1.deviation);
         let drawn = system.update(&system.initial(), &system.initial(), Outcome::Draw);
-        assert_eq!(drawn.first.mean, 25.0);
+        assert_eq!(drawn.0.mean, 25.0);
     }
 
     #[test]
@@ -203,18 +200,18 @@ mod tests {
                 [(Outcome::Win, [1, 2]), (Outcome::Draw, [1, 1]), (Outcome::Loss, [2, 1])][outcome];
             let meeting = system.update(&first, &second, outcome);
             let ranked = system.rank(&[first, second], &ranks);
-            prop_assert!((ranked[0].mean - meeting.first.mean).abs() <= 1e-9 * first.mean.abs().max(1.0));
-            prop_assert!((ranked[1].mean - meeting.second.mean).abs() <= 1e-9 * second.mean.abs().max(1.0));
-            prop_assert!(system.rating_outside(&meeting.first).is_empty(), "{meeting:?}");
-            prop_assert!(system.rating_outside(&meeting.second).is_empty(), "{meeting:?}");
-            prop_assert!(meeting.first.deviation <= first.deviation);
+            prop_assert!((ranked[0].mean - meeting.0.mean).abs() <= 1e-9 * first.mean.abs().max(1.0));
+            prop_assert!((ranked[1].mean - meeting.1.mean).abs() <= 1e-9 * second.mean.abs().max(1.0));
+            prop_assert!(system.rating_outside(&meeting.0).is_empty(), "{meeting:?}");
+            prop_assert!(system.rating_outside(&meeting.1).is_empty(), "{meeting:?}");
+            prop_assert!(meeting.0.deviation <= first.deviation);
         }
 
         #[test]
         fn winning_never_lowers(first in rating(), second in rating()) {
             let system = WengLin::default();
             let meeting = system.update(&first, &second, Outcome::Win);
-            prop_assert!(meeting.first.mean >= first.mean && meeting.second.mean <= second.mean);
+            prop_assert!(meeting.0.mean >= first.mean && meeting.1.mean <= second.mean);
         }
     }
 }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::bounds::{DEVIATION_LEAST, DEVIATION_LIMIT, OutOfRange, POINTS_LIMIT, outside};
 use super::outcome::Outcome;
-use super::system::{Meeting, System};
+use super::system::System;
 pub use periods::{PeriodError, Seat};
 
 /// Points of one unit of the internal scale (step 2).
@@ -206,7 +206,8 @@ impl System for Glicko2 {
     /// the prediction of a match in Glickman's "The Glicko system".
     fn expected(&self, first: &Glicko2Rating, second: &Glicko2Rating) -> f64 {
         let (own, other) = (Internal::of(first), Internal::of(second));
-        expected(own, other)
+        let joint = Internal { strength: 0.0, variance: own.variance + other.variance };
+        Expected::of(joint.attenuation() * (own.strength - other.strength)).score
     }
 
     /// A period of one match for both.
@@ -215,7 +216,7 @@ impl System for Glicko2 {
         first: &Glicko2Rating,
         second: &Glicko2Rating,
         outcome: Outcome,
-    ) -> Meeting<Glicko2Rating> {
+    ) -> (Glicko2Rating, Glicko2Rating) {
         let (own, other) = (Internal::of(first), Internal::of(second));
         let difference = own.strength - other.strength;
         let side = |rating, own, opponent: Internal, difference: f64, score| {
@@ -225,17 +226,9 @@ impl System for Glicko2 {
             self.moved(rating, own, evidence)
         };
         let score = outcome.score();
-        Meeting {
-            expected: expected(own, other),
-            first: side(first, own, other, difference, score),
-            second: side(second, other, own, -difference, 1.0 - score),
-        }
+        let after = side(first, own, other, difference, score);
+        (after, side(second, other, own, -difference, 1.0 - score))
     }
-}
-
-fn expected(own: Internal, other: Internal) -> f64 {
-    let joint = Internal { strength: 0.0, variance: own.variance + other.variance };
-    Expected::of(joint.attenuation() * (own.strength - other.strength)).score
 }
 
 #[cfg(test)]

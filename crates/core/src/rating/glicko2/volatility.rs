@@ -36,8 +36,9 @@ pub(super) fn next(volatility: f64, variance: f64, v: f64, improvement: f64, tau
     let mut root = 1.0;
     for _ in 0..STEPS {
         let x = squared * root * root;
-        let share = x / (s + x);
-        let term = 0.5 * share * (d - x) / (s + x);
+        let scale = 1.0 / (s + x);
+        let share = x * scale;
+        let term = 0.5 * share * (d - x) * scale;
         let value = term - y * inverse;
         if value == 0.0 {
             break;
@@ -52,13 +53,15 @@ pub(super) fn next(volatility: f64, variance: f64, v: f64, improvement: f64, tau
         let newton = y - value / slope;
         let inside = slope < 0.0 && newton > low && newton < high;
         let next = if inside { newton } else { 0.5 * (low + high) };
-        let step = (next - y).abs();
-        y = next;
-        root = libm::exp(0.5 * y);
+        let half = 0.5 * (next - y);
         // Halving ends where the doubles end.
-        if (inside && step < LAST_STEP) || step == 0.0 {
+        if (inside && half.abs() < LAST_STEP) || half == 0.0 {
+            // The exponential of a number so small has no further digits in a double.
+            root *= 1.0 + half + 0.5 * half * half;
             break;
         }
+        y = next;
+        root = libm::exp(0.5 * y);
     }
     volatility * root
 }
