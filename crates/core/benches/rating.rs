@@ -3,7 +3,8 @@
 //! One thread, best of several rounds over the same matches. A fingerprint of the results is printed, so that a fast wrong
 //! answer shows.
 #![expect(clippy::unwrap_used, reason = "a benchmark may stop")]
-#![expect(clippy::disallowed_methods, reason = "it reads a clock and its arguments")]
+#![expect(clippy::disallowed_types, reason = "it reads a clock")]
+#![expect(clippy::disallowed_methods, reason = "it reads its arguments")]
 #![expect(clippy::print_stdout, reason = "it is a program")]
 
 use std::hint::black_box;
@@ -25,12 +26,23 @@ fn main() {
     let rows = if few { 20_000 } else { ROWS };
     let matches = matches(rows);
     println!("{rows} matches of {COMPETITORS} competitors, one thread, best of {ROUNDS} rounds");
-    online("elo", &Elo::default(), &matches);
-    online("elo of the arena", &Elo::ARENA, &matches);
-    online("glicko-2", &Glicko2::default(), &matches);
-    online("weng-lin", &WengLin::default(), &matches);
-    for (name, ties) in [("davidson", Ties::Davidson), ("half wins", Ties::HalfWins)] {
-        batch(name, BradleyTerry { ties }, &matches);
+    // A name as argument chooses one.
+    let names: Vec<String> = std::env::args().skip(1).filter(|given| !given.starts_with('-')).collect();
+    let chosen = |name: &str| names.is_empty() || names.iter().any(|given| given == name);
+    if chosen("elo") {
+        online("elo", &Elo::default(), &matches);
+        online("elo of the arena", &Elo::ARENA, &matches);
+    }
+    if chosen("glicko2") {
+        online("glicko-2", &Glicko2::default(), &matches);
+    }
+    if chosen("weng-lin") {
+        online("weng-lin", &WengLin::default(), &matches);
+    }
+    if chosen("bradley-terry") {
+        for (name, ties) in [("davidson", Ties::Davidson), ("half wins", Ties::HalfWins)] {
+            batch(name, BradleyTerry { ties }, &matches);
+        }
     }
 }
 

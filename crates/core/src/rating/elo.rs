@@ -110,7 +110,7 @@ impl Elo {
         let points = rating.points + factor * surplus;
         match self.rounding {
             Rounding::None => points,
-            Rounding::HalfUp => libm::floor(points + 0.5),
+            Rounding::HalfUp => half_up(points),
         }
     }
 
@@ -124,6 +124,15 @@ impl Elo {
             matches: rating.matches.saturating_add(1),
         }
     }
+}
+
+/// The nearest whole number, halves up, for numbers below 2^51.
+#[inline]
+fn half_up(x: f64) -> f64 {
+    // Doubles of this size are whole, so adding it rounds, ties to even.
+    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    let even = (x + WHOLE) - WHOLE;
+    if x - even == 0.5 { even + 1.0 } else { even }
 }
 
 impl System for Elo {
@@ -202,6 +211,16 @@ mod tests {
         assert_eq!(change(100.0, 5, 1400.0, Outcome::Loss), 0.0);
         assert_eq!(change(100.0, 5, 100.0, Outcome::Loss), 0.0);
         assert_eq!(change(50.0, 5, 1400.0, Outcome::Loss), 50.0);
+    }
+
+    #[test]
+    fn halves_go_up() {
+        for (x, expected) in
+            [(0.5, 1.0), (1.5, 2.0), (2.5, 3.0), (-0.5, 0.0), (-1.5, -1.0), (2.4999, 2.0), (-2.6, -3.0)]
+        {
+            assert_eq!(half_up(x), expected, "{x}");
+        }
+        assert_eq!(half_up(0.499_999_999_999_999_94), 0.0);
     }
 
     /// A half is only met where both stand equal, so the last bit of the expected score never decides a rounding.

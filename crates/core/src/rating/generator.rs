@@ -7,7 +7,7 @@ pub(super) struct Generator {
 }
 
 impl Generator {
-    /// The generator of stream number `stream` of a seed: streams of one seed have nothing to do with each other.
+    /// The generator of stream number `stream` of a seed: the streams of one seed are unrelated.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
         let mut first = seed;
         let mut second = stream ^ 0x6a09_e667_f3bc_c909;
@@ -45,14 +45,13 @@ impl Generator {
         // Once no digit of the probability is left, no trial can fall below it.
         while equal > 0 && rest > 0 {
             let ones = self.heads(equal);
+            let zeros = equal - ones;
             rest *= 2;
-            if rest >= denominator {
-                rest -= denominator;
-                successes += equal - ones;
-                equal = ones;
-            } else {
-                equal -= ones;
-            }
+            // All ones where the digit of the probability is 1: no processor guesses a random branch.
+            let digit = u64::from(rest >= denominator).wrapping_neg();
+            rest -= denominator & digit;
+            successes += zeros & digit;
+            equal = (ones & digit) | (zeros & !digit);
         }
         successes
     }

@@ -152,8 +152,8 @@ mod tests {
             let pairs: Vec<_> =
                 arrows.iter().filter(|(one, other)| one != other).map(|&(one, other)| won(one, other)).collect();
             let mut reach = [[false; 8]; 8];
-            for at in 0..8 {
-                reach[at][at] = true;
+            for (at, reached) in reach.iter_mut().enumerate() {
+                reached[at] = true;
             }
             for &(one, other) in &arrows {
                 reach[one as usize][other as usize] = true;

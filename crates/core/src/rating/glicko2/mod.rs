@@ -14,6 +14,8 @@ pub use periods::{PeriodError, Seat};
 
 /// Points of one unit of the internal scale (step 2).
 const POINTS_PER_UNIT: f64 = 173.7178;
+/// Units of one point.
+const UNITS_PER_POINT: f64 = 1.0 / POINTS_PER_UNIT;
 /// Rating in points at the origin of the internal scale (step 2).
 const ORIGIN_POINTS: f64 = 1500.0;
 /// The largest volatility; 0.06 is usual.
@@ -94,8 +96,8 @@ struct Internal {
 
 impl Internal {
     fn of(rating: &Glicko2Rating) -> Self {
-        let deviation = rating.deviation / POINTS_PER_UNIT;
-        Self { strength: (rating.points - ORIGIN_POINTS) / POINTS_PER_UNIT, variance: deviation * deviation }
+        let deviation = rating.deviation * UNITS_PER_POINT;
+        Self { strength: (rating.points - ORIGIN_POINTS) * UNITS_PER_POINT, variance: deviation * deviation }
     }
 
     /// `g` of the deviation (step 3): how little an uncertain opponent says.
@@ -155,7 +157,8 @@ impl Glicko2 {
         let volatility =
             volatility::next(rating.volatility, own.variance, v, improvement, self.tau).min(VOLATILITY_LIMIT);
         let before = own.variance + volatility * volatility;
-        let variance = 1.0 / (1.0 / before + evidence.precision);
+        // 1 / (1 / before + 1 / v), with one division.
+        let variance = before / (1.0 + before * evidence.precision);
         let strength = own.strength + variance * evidence.surplus;
         let points = strength * POINTS_PER_UNIT + ORIGIN_POINTS;
         Glicko2Rating {

@@ -2,31 +2,31 @@
 
 /// Steps after which the search ends whatever happens; halving alone needs fewer.
 const STEPS: u32 = 200;
-/// A step below this one is the last: the error after it is of the order of its square.
-const LAST_STEP: f64 = 1e-7;
+/// How far `ln sigma^2` may be from the root; the document takes 0.000001.
+const TOLERANCE: f64 = 1e-9;
 
 /// The new volatility of a competitor with the given `volatility` and `variance` (`phi^2`), after matches that estimate
 /// its strength with variance `v` and say that it is `improvement` (`Delta`) away.
 ///
 /// The document seeks `A = ln sigma'^2` with the Illinois algorithm. Here `y = A - ln sigma^2` is sought, so that no
-/// logarithm is needed, by Newton's method kept inside a bracket. It is the same root, to more digits. With
+/// logarithm is needed, by Newton's method kept inside a bracket. It is the same root, to three more digits. With
 /// `S = phi^2 + v`, `D = Delta^2 - S`, `x = sigma^2 e^y`, step 5's function is
 ///
 /// ```text
 /// f(y) = x (D - x) / (2 (S + x)^2) - y / tau^2
 /// ```
 ///
-/// Its first term is above -1/2 (as `D > -S`), so the root is above `-tau^2 / 2`; the term is below `D / (8 S)` and
+/// of which `tau^2 f(y)` is computed. Its first term is above -1/2 (as `D > -S`), so the root is above `-tau^2 / 2`; the term is below `D / (8 S)` and
 /// negative from `x = D` on, so the root is below `tau^2 D / (8 S)` and below `ln(D / sigma^2)` if `D > sigma^2`, else
 /// below 0.
 pub(super) fn next(volatility: f64, variance: f64, v: f64, improvement: f64, tau: f64) -> f64 {
     let s = variance + v;
     let d = improvement * improvement - s;
     let squared = volatility * volatility;
-    let inverse = 1.0 / (tau * tau);
-    let (mut low, mut high) = (-0.5 * tau * tau, 0.0);
+    let freedom = tau * tau;
+    let (mut low, mut high) = (-0.5 * freedom, 0.0);
     if d > squared {
-        high = tau * tau * d / (8.0 * s);
+        high = freedom * d / (8.0 * s);
         if high > 1.0 {
             high = high.min(libm::log(d / squared));
         }
@@ -36,15 +36,16 @@ pub(super) fn next(volatility: f64, variance: f64, v: f64, improvement: f64, tau
     let mut root = 1.0;
     for _ in 0..STEPS {
         let x = squared * root * root;
+        // The first term is gain - loss; with share = x / (S + x), d share / dy is share (1 - share).
         let scale = 1.0 / (s + x);
         let share = x * scale;
-        let term = 0.5 * share * (d - x) * scale;
-        let value = term - y * inverse;
+        let gain = 0.5 * freedom * d * share * scale;
+        let loss = 0.5 * freedom * share * share;
+        let value = gain - loss - y;
         if value == 0.0 {
             break;
         }
-        // d term / dy = share (D - x) / (2 (S + x)) (1 - 2 share) - share^2 / 2.
-        let slope = term * (1.0 - 2.0 * share) - 0.5 * share * share - inverse;
+        let slope = gain * (1.0 - 2.0 * share) - 2.0 * loss * (1.0 - share) - 1.0;
         if value > 0.0 {
             low = y;
         } else {
@@ -53,17 +54,26 @@ pub(super) fn next(volatility: f64, variance: f64, v: f64, improvement: f64, tau
         let newton = y - value / slope;
         let inside = slope < 0.0 && newton > low && newton < high;
         let next = if inside { newton } else { 0.5 * (low + high) };
-        let half = 0.5 * (next - y);
-        // Halving ends where the doubles end.
-        if (inside && half.abs() < LAST_STEP) || half == 0.0 {
-            // The exponential of a number so small has no further digits in a double.
-            root *= 1.0 + half + 0.5 * half * half;
+        let step = next - y;
+        root *= exponential(0.5 * step);
+        // The second derivative is at most gain + 4 loss, which bounds what Newton's step leaves. Halving ends where the
+        // doubles end.
+        let bend = gain.abs() + 4.0 * loss;
+        if (inside && step * step * bend < TOLERANCE * slope.abs()) || step == 0.0 {
             break;
         }
         y = next;
-        root = libm::exp(0.5 * y);
     }
     volatility * root
+}
+
+/// `e^x`; most steps are so small that five terms have all its digits.
+fn exponential(x: f64) -> f64 {
+    if x.abs() < 1e-3 {
+        1.0 + x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 6.0 + x * (1.0 / 24.0))))
+    } else {
+        libm::exp(x)
+    }
 }
 
 #[cfg(test)]
