@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Fills the corpus of every fuzz target from the scorecards and examples of this repository: fuzz/seed.sh [FOLDER]
+# Fills the corpus of every fuzz target from the scorecards and examples of this repository and from fuzz/seeds:
+# fuzz/seed.sh [FOLDER]
 # FOLDER is fuzz/corpus if none is given; what is already in it stays.
 set -euo pipefail
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 corpus=${1:-$repository/fuzz/corpus}
-mkdir -p "$corpus/scorecard" "$corpus/evidence" "$corpus/source"
+targets=(scorecard evidence source graders cache reports)
+for target in "${targets[@]}"; do
+    mkdir -p "$corpus/$target"
+done
 cd "$repository"
 
 # One flat file name for each path, so that a seed says where it came from.
@@ -32,7 +36,17 @@ while IFS= read -r -d '' file; do
 done < <(find examples -type f \( -name '*.json' -o -name '*.jsonl' \) -print0)
 printf '2%s' $'subject,minutes,reviewed\r\n"a, b",1.5,true\r\nc,,FALSE\n' > "$corpus/source/table.csv"
 
-for target in scorecard evidence source; do
+cp fuzz/seeds/graders/*.json "$corpus/graders/"
+cp fuzz/seeds/reports/* "$corpus/reports/"
+
+# The first byte says whether the digest is left as it is or made right.
+for file in fuzz/seeds/cache/*.cache examples/raw/*.cache; do
+    for choice in 0 1; do
+        { printf '%s' "$choice"; cat "$file"; } > "$corpus/cache/$choice-${file//\//_}"
+    done
+done
+
+for target in "${targets[@]}"; do
     seeds=$(find "$corpus/$target" -type f | wc -l)
     echo "$target: $seeds seeds"
     if ((seeds == 0)); then

@@ -98,7 +98,7 @@ impl<'s> Session<'s> {
     }
 
     /// The vectors of the traces so far, if there are any.
-    pub fn cache(&self) -> Option<&VectorCache> {
+    pub fn cache(&mut self) -> Option<&VectorCache> {
         self.reader.graders().cache.as_ref()
     }
 
@@ -127,7 +127,9 @@ impl<'s> Session<'s> {
             }
         });
         let evidence = read.map_err(|problems| {
-            let foreign = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count() > 1;
+            let absent = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count();
+            // Of most kinds several members are required; one that is forgotten is no other kind yet.
+            let foreign = absent > usize::from(kind != Kind::AgentDimensions);
             let nameless = kind == Kind::Facts && problems.iter().any(|it| it.found.starts_with("no name"));
             let help = if foreign {
                 let (name, kind) = (self.scorer.card().name(), kind.name());
@@ -149,6 +151,7 @@ impl<'s> Session<'s> {
             Ok(record) => Ok(visit(&record, evidence.notes())),
             Err(errors) => {
                 let problems = errors.iter().map(ToString::to_string).collect();
+                self.reader.refuse_last();
                 Err(Refusal { place: place.to_string(), problems, help: None })
             }
         }

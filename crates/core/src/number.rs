@@ -278,15 +278,16 @@ pub fn apportion(total: i64, parts: &[i128], divisor: i128) -> Vec<i64> {
         shares.push(share);
         remainders.push(rest);
     }
-    let mut left = total - shares.iter().sum::<i64>();
-    while left > 0 {
-        let largest = remainders.iter().enumerate().max_by_key(|&(at, &rest)| (rest, core::cmp::Reverse(at)));
-        let Some(at) = largest.map(|(at, _)| at) else { break };
-        if let (Some(share), Some(rest)) = (shares.get_mut(at), remainders.get_mut(at)) {
-            *share += 1;
-            *rest = -1;
+    let left = usize::try_from(total - shares.iter().sum::<i64>()).unwrap_or(0);
+    if left > 0 {
+        let mut largest_first: Vec<usize> = (0..shares.len()).collect();
+        // A stable sort: equal remainders stay in their order.
+        largest_first.sort_by_key(|&at| core::cmp::Reverse(remainders.get(at).copied()));
+        for at in largest_first.into_iter().take(left) {
+            if let Some(share) = shares.get_mut(at) {
+                *share += 1;
+            }
         }
-        left -= 1;
     }
     shares
 }

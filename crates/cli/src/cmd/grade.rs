@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{Cli, GradeArgs};
 use crate::cards;
+use crate::cmd::score::report_unread;
 use crate::evidence::{Files, Flow, Wanted};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -52,6 +53,8 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     })?;
     drop(progress);
     out.flush()?;
+    // The names of fields are not those of facts, so none can be meant.
+    report_unread(reader.unknown_fields(), |_| None, cli.color)?;
     Ok(Exit::Done)
 }
 
@@ -80,7 +83,9 @@ fn kind(name: &str) -> Result<Kind, Failure> {
         Some(kind) => Ok(kind),
         None => {
             let failure = Failure::new(format!("there is no kind of evidence `{}` to grade", clean(name)));
-            let failure = match karat_core::diagnostic::nearest(name, names.iter().copied()) {
+            let begun = names.iter().find(|known| !name.is_empty() && known.starts_with(name)).copied();
+            let near = begun.or_else(|| karat_core::diagnostic::nearest(name, names.iter().copied()));
+            let failure = match near {
                 Some(near) => failure.help(format!("did you mean `{near}`?")),
                 None => failure,
             };

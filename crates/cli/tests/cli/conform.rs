@@ -13,7 +13,7 @@ const VECTORS: [&str; 4] =
     ["vectors/workflow.jsonl", "vectors/arena.jsonl", "vectors/trace.jsonl", "vectors/trust.jsonl"];
 
 /// The functions that the engine has.
-const KNOWN: [&str; 49] = [
+const KNOWN: [&str; 53] = [
     "workflow.score",
     "dims",
     "dims.custom_key",
