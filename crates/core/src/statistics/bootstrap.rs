@@ -70,7 +70,7 @@ pub struct Estimate {
 
 impl<'a> Draws<'a> {
     /// The largest number of means that is kept: subjects times draws.
-    pub const MOST_MEANS: u64 = 50_000_000;
+    pub const MOST_MEANS: u64 = 20_000_000;
     /// The largest number of tasks drawn: tasks times draws. More would take minutes.
     pub const MOST_DRAWN: u64 = 10_000_000_000;
 
@@ -98,16 +98,8 @@ impl<'a> Draws<'a> {
             return Err(StatisticsError::TooFew { what: "tasks", found: 0, needed: 1 });
         };
         let (draws, subjects) = (plan.draws as usize, table.subjects());
-        let limits = [
-            ("subjects times draws", subjects as u64, Self::MOST_MEANS),
-            ("tasks times draws", tasks.get(), Self::MOST_DRAWN),
-        ];
-        for (what, each, most) in limits {
-            let found = u64::from(plan.draws).saturating_mul(each);
-            if found > most {
-                return Err(StatisticsError::TooMany { what, found, most });
-            }
-        }
+        let means = ("subjects times draws", subjects as u64, Self::MOST_MEANS);
+        affordable(plan.draws, [means, ("tasks times draws", tasks.get(), Self::MOST_DRAWN)])?;
         let mut random = Random::new(plan.seed);
         let mut means = alloc::vec![NOTHING; subjects * draws];
         let mut times = alloc::vec![0.0; table.tasks()];
@@ -195,6 +187,20 @@ impl<'a> Draws<'a> {
             seed: self.plan.seed,
         })
     }
+}
+
+/// Refuses more draws than can be paid for: what each draw needs so many of, and how many there may be in all.
+pub(super) fn affordable(
+    draws: u32,
+    limits: impl IntoIterator<Item = (&'static str, u64, u64)>,
+) -> Result<(), StatisticsError> {
+    for (what, each, most) in limits {
+        let found = u64::from(draws).saturating_mul(each);
+        if found > most {
+            return Err(StatisticsError::TooMany { what, found, most });
+        }
+    }
+    Ok(())
 }
 
 /// A product that is a whole number may come out a little below it.

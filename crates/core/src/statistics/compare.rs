@@ -16,6 +16,18 @@ pub enum Verdict {
     NotDistinguishable,
 }
 
+impl Verdict {
+    /// As written: `not-distinguishable`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FirstAhead => "first-ahead",
+            Self::SecondAhead => "second-ahead",
+            Self::NotDistinguishable => "not-distinguishable",
+        }
+    }
+}
+
 /// How two subjects did at the same tasks, where each result is a success or a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pairs {

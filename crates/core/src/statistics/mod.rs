@@ -69,6 +69,19 @@ pub enum Method {
     BiasCorrectedAccelerated,
 }
 
+impl Method {
+    /// As written: `clopper-pearson`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wilson => "wilson",
+            Self::ClopperPearson => "clopper-pearson",
+            Self::Percentile => "percentile",
+            Self::BiasCorrectedAccelerated => "bias-corrected-accelerated",
+        }
+    }
+}
+
 /// Why there is no answer: what was found, what was expected, how to mend it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StatisticsError {

@@ -31,6 +31,19 @@ impl Outcome {
     /// Every outcome.
     pub const ALL: [Self; 6] =
         [Self::Succeeded, Self::Failed, Self::NoVerdict, Self::Stopped, Self::NotApplicable, Self::Refused];
+
+    /// As written: `not-applicable`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::NoVerdict => "no-verdict",
+            Self::Stopped => "stopped",
+            Self::NotApplicable => "not-applicable",
+            Self::Refused => "refused",
+        }
+    }
 }
 
 /// What an outcome counts as.
@@ -47,6 +60,16 @@ pub enum Treatment {
 impl Treatment {
     /// Every treatment.
     pub const ALL: [Self; 3] = [Self::Success, Self::Failure, Self::Excluded];
+
+    /// As written: `excluded`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Excluded => "excluded",
+        }
+    }
 }
 
 /// What each outcome counts as that is neither success nor failure.

@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 
+use super::bootstrap::{Draws, affordable};
 use super::composite::{Readings, shares};
 use super::random::Random;
 use super::ranks::{OtherRanking, RankRange, RankTally, ranks};
@@ -85,7 +86,7 @@ pub const MOST_PAIRED: usize = 200;
 /// two the other way round; it is no probability that the nominal order is wrong.
 ///
 /// # Errors
-/// If the weights do not fit the readings, there are no draws, or `level` or the concentration is out of range.
+/// If the weights do not fit the readings, there are no draws or too many, or `level` or the concentration is out of range.
 ///
 /// ```
 /// use karat_core::number::Decimal;
@@ -115,11 +116,10 @@ pub fn under_drawn_weights(
     if plan.draws == 0 {
         return Err(StatisticsError::Draws { found: 0, needed: 1 });
     }
-    let found = u64::from(plan.draws).saturating_mul(readings.subjects() as u64);
-    if found > super::bootstrap::Draws::MOST_MEANS {
-        let most = super::bootstrap::Draws::MOST_MEANS;
-        return Err(StatisticsError::TooMany { what: "subjects times draws", found, most });
-    }
+    let subjects = readings.subjects() as u64;
+    let cells = subjects.saturating_mul(readings.dimensions() as u64);
+    let ranks_kept = ("subjects times draws", subjects, Draws::MOST_MEANS);
+    affordable(plan.draws, [ranks_kept, ("readings times draws", cells, Draws::MOST_DRAWN)])?;
     let shapes: Vec<f64> = match plan.distribution {
         WeightDistribution::Uniform => alloc::vec![1.0; nominal.len()],
         WeightDistribution::Around { concentration } if concentration > 0.0 && concentration.is_finite() => {

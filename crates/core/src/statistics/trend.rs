@@ -18,6 +18,18 @@ pub enum Trend {
     Plateau,
 }
 
+impl Trend {
+    /// As written: `improving`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Improving => "improving",
+            Self::Declining => "declining",
+            Self::Plateau => "plateau",
+        }
+    }
+}
+
 /// The direction of the last [`WINDOW`] of `scores` (points, oldest first); none of fewer than two scores.
 ///
 /// Scores within [`PLATEAU_POINTS`] are a plateau, whatever their order.

@@ -101,11 +101,7 @@ fn challenge_stats(given: &Given<'_>) -> Result<Value, String> {
 fn trend(given: &Given<'_>) -> Result<Value, String> {
     let scores = given.member("recent_scores")?.elements()?;
     let scores: Vec<Decimal> = scores.iter().map(Given::weight).collect::<Result<_, _>>()?;
-    let name = score_trend(&scores).map(|trend| match trend {
-        Trend::Improving => "improving",
-        Trend::Declining => "declining",
-        Trend::Plateau => "plateau",
-    });
+    let name = score_trend(&scores).map(Trend::name);
     Ok(json!({ "trend": name }))
 }
 
