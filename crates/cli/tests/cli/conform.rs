@@ -13,7 +13,7 @@ const VECTORS: [&str; 4] =
     ["vectors/workflow.jsonl", "vectors/arena.jsonl", "vectors/trace.jsonl", "vectors/trust.jsonl"];
 
 /// The functions that the engine has.
-const KNOWN: [&str; 71] = [
+const KNOWN: [&str; 75] = [
     "workflow.score",
     "dims",
     "dims.custom_key",
@@ -85,6 +85,10 @@ const KNOWN: [&str; 71] = [
     "settle_match",
     "settle_match.draw_bonus",
     "title",
+    "benchmark_metrics",
+    "challenge_stats",
+    "score_trend",
+    "track_score",
 ];
 
 /// The published cases, line by line.

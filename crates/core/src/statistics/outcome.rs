@@ -1,0 +1,355 @@
+//! How a run ended, kept apart: what each ending counts as is a policy, and whether the ranking hangs on it is said.
+//!
+//! A missing verdict is no failure and no success. Whoever counts it as one, or leaves it out, makes a choice that can
+//! decide who is first; here the choice has a name, and the other choices are computed beside it.
+
+use alloc::vec::Vec;
+
+use super::StatisticsError;
+use super::proportion::Proportion;
+use super::ranks::{OtherRanking, RankRange, ranks};
+use super::table::{Observation, TaskTable};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The task was solved.
+    Succeeded,
+    /// The task was not solved.
+    Failed,
+    /// There is no verdict because the instrument failed: environment, grader, harness.
+    NoVerdict,
+    /// The run was cancelled, or stopped at a limit of time, steps or cost.
+    Stopped,
+    /// The task does not apply to the subject.
+    NotApplicable,
+    /// The subject refused the task.
+    Refused,
+}
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 6] =
+        [Self::Succeeded, Self::Failed, Self::NoVerdict, Self::Stopped, Self::NotApplicable, Self::Refused];
+}
+
+/// What an outcome counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Treatment {
+    /// A success.
+    Success,
+    /// A failure.
+    Failure,
+    /// Nothing: the run is left out.
+    Excluded,
+}
+
+impl Treatment {
+    /// Every treatment.
+    pub const ALL: [Self; 3] = [Self::Success, Self::Failure, Self::Excluded];
+}
+
+/// What each outcome counts as that is neither success nor failure.
+///
+/// ```
+/// use karat_core::statistics::outcome::{Outcome, Policy, Treatment};
+/// assert_eq!(Policy::default().treatment(Outcome::NoVerdict), Treatment::Excluded);
+/// assert_eq!(Policy::default().treatment(Outcome::Stopped), Treatment::Failure);
+/// assert_eq!(Policy::default().others().len(), 80);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Policy {
+    /// What [`Outcome::NoVerdict`] counts as.
+    pub no_verdict: Treatment,
+    /// What [`Outcome::Stopped`] counts as.
+    pub stopped: Treatment,
+    /// What [`Outcome::NotApplicable`] counts as.
+    pub not_applicable: Treatment,
+    /// What [`Outcome::Refused`] counts as.
+    pub refused: Treatment,
+}
+
+impl Default for Policy {
+    /// What is not the subject's doing is left out, the rest is a failure.
+    fn default() -> Self {
+        use Treatment::{Excluded, Failure};
+        Self { no_verdict: Excluded, stopped: Failure, not_applicable: Excluded, refused: Failure }
+    }
+}
+
+impl Policy {
+    /// What an outcome counts as.
+    #[must_use]
+    pub fn treatment(self, outcome: Outcome) -> Treatment {
+        match outcome {
+            Outcome::Succeeded => Treatment::Success,
+            Outcome::Failed => Treatment::Failure,
+            Outcome::NoVerdict => self.no_verdict,
+            Outcome::Stopped => self.stopped,
+            Outcome::NotApplicable => self.not_applicable,
+            Outcome::Refused => self.refused,
+        }
+    }
+
+    /// All policies but this one, in a fixed order.
+    #[must_use]
+    pub fn others(self) -> Vec<Self> {
+        let mut others = Vec::with_capacity(80);
+        for no_verdict in Treatment::ALL {
+            for stopped in Treatment::ALL {
+                for not_applicable in Treatment::ALL {
+                    for refused in Treatment::ALL {
+                        others.push(Self { no_verdict, stopped, not_applicable, refused });
+                    }
+                }
+            }
+        }
+        others.retain(|&other| other != self);
+        others
+    }
+
+    /// In how many outcomes two policies differ.
+    #[must_use]
+    pub fn distance(self, other: Self) -> usize {
+        Outcome::ALL.iter().filter(|&&outcome| self.treatment(outcome) != other.treatment(outcome)).count()
+    }
+}
+
+/// How often each outcome occurred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names are those of the outcomes")]
+pub struct OutcomeCounts {
+    pub succeeded: u64,
+    pub failed: u64,
+    pub no_verdict: u64,
+    pub stopped: u64,
+    pub not_applicable: u64,
+    pub refused: u64,
+}
+
+impl OutcomeCounts {
+    /// Counts outcomes.
+    pub fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+        let mut counts = Self::default();
+        for outcome in outcomes {
+            counts.add(outcome);
+        }
+        counts
+    }
+
+    fn add(&mut self, outcome: Outcome) {
+        *match outcome {
+            Outcome::Succeeded => &mut self.succeeded,
+            Outcome::Failed => &mut self.failed,
+            Outcome::NoVerdict => &mut self.no_verdict,
+            Outcome::Stopped => &mut self.stopped,
+            Outcome::NotApplicable => &mut self.not_applicable,
+            Outcome::Refused => &mut self.refused,
+        } += 1;
+    }
+
+    /// How often an outcome occurred.
+    #[must_use]
+    pub fn count(self, outcome: Outcome) -> u64 {
+        match outcome {
+            Outcome::Succeeded => self.succeeded,
+            Outcome::Failed => self.failed,
+            Outcome::NoVerdict => self.no_verdict,
+            Outcome::Stopped => self.stopped,
+            Outcome::NotApplicable => self.not_applicable,
+            Outcome::Refused => self.refused,
+        }
+    }
+
+    /// How many runs there were.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        Outcome::ALL.iter().fold(0, |sum, &outcome| sum.saturating_add(self.count(outcome)))
+    }
+
+    /// The share of successes under a policy, of the runs that it does not leave out.
+    ///
+    /// ```
+    /// use karat_core::statistics::outcome::{OutcomeCounts, Policy};
+    /// let counts = OutcomeCounts { succeeded: 6, failed: 2, no_verdict: 4, ..OutcomeCounts::default() };
+    /// assert_eq!(counts.rate(Policy::default()).share(), Some(0.75));
+    /// assert_eq!(counts.bounds().map(|share| share.share()), [Some(0.5), Some(10.0 / 12.0)]);
+    /// ```
+    #[must_use]
+    pub fn rate(self, policy: Policy) -> Proportion {
+        let treated = |wanted: Treatment| {
+            let outcomes = Outcome::ALL.iter().filter(|&&outcome| policy.treatment(outcome) == wanted);
+            outcomes.fold(0, |sum: u64, &outcome| sum.saturating_add(self.count(outcome)))
+        };
+        let successes = treated(Treatment::Success);
+        let trials = successes.saturating_add(treated(Treatment::Failure));
+        Proportion::new(successes, trials).unwrap_or_default()
+    }
+
+    /// The lowest and the highest share that any policy gives: all that is neither success nor failure counted as failures,
+    /// as successes. Leaving a run out moves the share less than counting it.
+    #[must_use]
+    pub fn bounds(self) -> [Proportion; 2] {
+        [Treatment::Failure, Treatment::Success]
+            .map(|all| self.rate(Policy { no_verdict: all, stopped: all, not_applicable: all, refused: all }))
+    }
+}
+
+/// How one run of a subject at a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Who: the place in the caller's list of subjects.
+    pub subject: usize,
+    /// At what: any number that stands for the task.
+    pub task: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// The results by subject and task under a policy.
+///
+/// # Errors
+/// As [`TaskTable::new`].
+pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable, StatisticsError> {
+    let counted = runs.iter().filter_map(|run| match policy.treatment(run.outcome) {
+        Treatment::Success => Some(Observation::of_success(run.subject, run.task, true)),
+        Treatment::Failure => Some(Observation::of_success(run.subject, run.task, false)),
+        Treatment::Excluded => None,
+    });
+    TaskTable::new(subjects, &counted.collect::<Vec<_>>())
+}
+
+/// The ranking under a policy, and under others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyRankings {
+    /// How the runs of each subject ended.
+    pub counts: Vec<OutcomeCounts>,
+    /// The policy in force.
+    pub policy: Policy,
+    /// The means over tasks under it, in billionths; none for a subject of which nothing counts.
+    pub means: Vec<Option<i64>>,
+    /// The ranks under it.
+    pub ranks: Vec<Option<RankRange>>,
+    /// The others, in the order given.
+    pub others: Vec<(Policy, OtherRanking)>,
+}
+
+impl PolicyRankings {
+    /// Ranks subjects by their mean over tasks under `policy`, and under each of `others`.
+    ///
+    /// # Errors
+    /// If a run names no subject, or there are too many tasks.
+    pub fn new(
+        subjects: usize,
+        runs: &[Run],
+        policy: Policy,
+        others: &[Policy],
+    ) -> Result<Self, StatisticsError> {
+        let means = |policy| {
+            let table = table(subjects, runs, policy)?;
+            Ok::<_, StatisticsError>((0..subjects).map(|subject| table.mean(subject)).collect::<Vec<_>>())
+        };
+        // A subject that does not exist is an error even where the policy leaves its run out.
+        let mut counts = alloc::vec![OutcomeCounts::default(); subjects];
+        for (row, run) in runs.iter().enumerate() {
+            let Some(counts) = counts.get_mut(run.subject) else {
+                let found = i64::try_from(run.subject).unwrap_or(i64::MAX);
+                let expected = "a place in the list of subjects";
+                return Err(StatisticsError::Row { row, part: "subject", found, expected });
+            };
+            counts.add(run.outcome);
+        }
+        let nominal = means(policy)?;
+        let ranked = ranks(&nominal);
+        let others =
+            others.iter().map(|&other| Ok((other, OtherRanking::new(&ranked, ranks(&means(other)?)))));
+        let others = others.collect::<Result<Vec<_>, StatisticsError>>()?;
+        Ok(Self { counts, policy, means: nominal, ranks: ranked, others })
+    }
+
+    /// Whether any of the other policies moves anybody.
+    #[must_use]
+    pub fn differ(&self) -> bool {
+        self.others.iter().any(|(_, other)| !other.moved.is_empty())
+    }
+
+    /// Whether any of the other policies puts others first.
+    #[must_use]
+    pub fn first_differs(&self) -> bool {
+        self.others.iter().any(|(_, other)| other.first_differs)
+    }
+
+    /// The best and the worst place of a subject under any of the policies; none if no policy gives it one.
+    #[must_use]
+    pub fn rank_range(&self, subject: usize) -> Option<RankRange> {
+        let all = core::iter::once(&self.ranks).chain(self.others.iter().map(|(_, other)| &other.ranks));
+        let places = all.filter_map(|ranks| ranks.get(subject).copied().flatten());
+        places.reduce(|a, b| RankRange { best: a.best.min(b.best), worst: a.worst.max(b.worst) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn runs(subject: usize, outcomes: &[(Outcome, usize)]) -> Vec<Run> {
+        let each = outcomes.iter().flat_map(|&(outcome, count)| core::iter::repeat_n(outcome, count));
+        each.enumerate().map(|(task, outcome)| Run { subject, task, outcome }).collect()
+    }
+
+    #[test]
+    fn a_choice_about_missing_verdicts_can_decide_who_is_first() {
+        use Outcome::{Failed, NoVerdict, Succeeded};
+        let mut all = runs(0, &[(Succeeded, 70), (Failed, 10), (NoVerdict, 20)]);
+        all.extend(runs(1, &[(Succeeded, 75), (Failed, 25)]));
+        let others = Policy::default().others();
+        let found = PolicyRankings::new(3, &all, Policy::default(), &others).unwrap();
+        assert_eq!(found.means, [Some(875_000_000), Some(750_000_000), None]);
+        assert!(found.differ() && found.first_differs());
+        assert_eq!(found.rank_range(0), Some(RankRange { best: 1, worst: 2 }));
+        assert_eq!((found.rank_range(2), found.ranks[2]), (None, None), "no results, no place");
+        assert_eq!(found.counts[0].no_verdict, 20);
+        let failing: Vec<&(Policy, OtherRanking)> =
+            found.others.iter().filter(|(policy, _)| policy.no_verdict == Treatment::Failure).collect();
+        assert!(failing.iter().all(|(_, other)| other.first_differs && other.moved == [0, 1]));
+        // What does not occur decides nothing.
+        let stopped = Policy { stopped: Treatment::Excluded, ..Policy::default() };
+        assert!(!PolicyRankings::new(3, &all, Policy::default(), &[stopped]).unwrap().differ());
+    }
+
+    #[test]
+    fn a_subject_of_which_all_is_left_out_has_no_place() {
+        let all = runs(0, &[(Outcome::NoVerdict, 5)]);
+        let found = PolicyRankings::new(1, &all, Policy::default(), &[]).unwrap();
+        assert_eq!((found.means[0], found.ranks[0], found.counts[0].total()), (None, None, 5));
+        assert_eq!(found.counts[0].rate(Policy::default()).share(), None);
+        let stray = Run { subject: 4, task: 0, outcome: Outcome::NoVerdict };
+        assert!(PolicyRankings::new(1, &[stray], Policy::default(), &[]).is_err(), "though it is left out");
+    }
+
+    #[test]
+    fn distances() {
+        let nominal = Policy::default();
+        assert_eq!(nominal.others().iter().filter(|other| nominal.distance(**other) == 1).count(), 8);
+        assert_eq!(nominal.distance(nominal), 0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 128, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_policy_leaves_the_bounds(counts in prop::array::uniform6(0u64..9)) {
+            let [succeeded, failed, no_verdict, stopped, not_applicable, refused] = counts;
+            let counts = OutcomeCounts { succeeded, failed, no_verdict, stopped, not_applicable, refused };
+            let [low, high] = counts.bounds().map(Proportion::share);
+            for policy in Policy::default().others() {
+                if let Some(share) = counts.rate(policy).share() {
+                    prop_assert!(low.unwrap() <= share && share <= high.unwrap());
+                }
+            }
+            prop_assert_eq!(counts.total(), [succeeded, failed, no_verdict, stopped, not_applicable, refused].iter().sum::<u64>());
+        }
+    }
+}
