@@ -13,7 +13,7 @@ const VECTORS: [&str; 4] =
     ["vectors/workflow.jsonl", "vectors/arena.jsonl", "vectors/trace.jsonl", "vectors/trust.jsonl"];
 
 /// The functions that the engine has.
-const KNOWN: [&str; 53] = [
+const KNOWN: [&str; 75] = [
     "workflow.score",
     "dims",
     "dims.custom_key",
@@ -63,6 +63,32 @@ const KNOWN: [&str; 53] = [
     "cache",
     "eigentrust",
     "jury_trim_median",
+    "workflow.window",
+    "weights.cap",
+    "weights.proportional_cap",
+    "weights.quantise",
+    "weights.due",
+    "lifecycle.run",
+    "calibrate_difficulty",
+    "calibrate_from_matches",
+    "anomaly_flag",
+    "score_pipeline",
+    "decay_points_whole_weeks",
+    "decay_points_fractional_weeks",
+    "decay_composite_whole_weeks",
+    "decay_composite_fractional_weeks",
+    "decay_per_dimension_whole_1000",
+    "decay_per_dimension_fractional_1000",
+    "decay_per_dimension_whole_100",
+    "decay_per_dimension_fractional_100",
+    "elo_update",
+    "settle_match",
+    "settle_match.draw_bonus",
+    "title",
+    "benchmark_metrics",
+    "challenge_stats",
+    "score_trend",
+    "track_score",
 ];
 
 /// The published cases, line by line.
