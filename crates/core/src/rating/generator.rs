@@ -1,34 +1,15 @@
-//! Seeded random numbers that are the same on every machine: whole numbers only.
+//! Binomial draws, exact: the counts of a league drawn anew.
 
-/// xoshiro256++ of Blackman and Vigna (2021), seeded through SplitMix64 as they advise.
+use crate::statistics::random::Random;
+
+/// A seeded generator of whole numbers, the same on every machine.
 #[derive(Debug, Clone)]
-pub(super) struct Generator {
-    state: [u64; 4],
-}
+pub(super) struct Generator(Random);
 
 impl Generator {
-    /// The generator of stream number `stream` of a seed: the streams of one seed are unrelated.
+    /// The generator of stream number `stream` of a seed.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
-        let mut first = seed;
-        let mut second = stream ^ 0x6a09_e667_f3bc_c909;
-        Self {
-            state: core::array::from_fn(|_| split_mix(&mut first) ^ split_mix(&mut second).rotate_left(32)),
-        }
-    }
-
-    /// The next 64 random bits.
-    #[inline]
-    pub(super) fn next(&mut self) -> u64 {
-        let [a, b, c, d] = &mut self.state;
-        let result = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
-        let shifted = *b << 17;
-        *c ^= *a;
-        *d ^= *b;
-        *b ^= *c;
-        *a ^= *d;
-        *c ^= shifted;
-        *d = d.rotate_left(45);
-        result
+        Self(Random::stream(seed, stream))
     }
 
     /// How many of `trials` succeed if each does with probability `numerator / denominator`: a binomial draw, exact.
@@ -61,23 +42,14 @@ impl Generator {
     fn heads(&mut self, coins: u64) -> u64 {
         let mut heads = 0;
         for _ in 0..coins / 64 {
-            heads += u64::from(self.next().count_ones());
+            heads += u64::from(self.0.next_u64().count_ones());
         }
         let rest = coins % 64;
         if rest > 0 {
-            heads += u64::from((self.next() >> (64 - rest)).count_ones());
+            heads += u64::from((self.0.next_u64() >> (64 - rest)).count_ones());
         }
         heads
     }
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
@@ -86,21 +58,8 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn the_published_sequences_come_out() {
-        let mut generator = Generator { state: [1, 2, 3, 4] };
-        let drawn: Vec<u64> = (0..5).map(|_| generator.next()).collect();
-        assert_eq!(
-            drawn,
-            [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386, 9_228_616_714_210_784_205]
-        );
-        let mut state = 1_234_567;
-        assert_eq!(split_mix(&mut state), 6_457_827_717_110_365_317);
-        assert_eq!(split_mix(&mut state), 3_203_168_211_198_807_973);
-    }
-
-    #[test]
     fn streams_and_seeds_differ() {
-        let first = |seed, stream| Generator::new(seed, stream).next();
+        let first = |seed, stream| Generator::new(seed, stream).0.next_u64();
         let drawn = [first(0, 0), first(0, 1), first(1, 0), first(1, 1)];
         assert!((0..4).all(|at| drawn[at + 1..].iter().all(|other| *other != drawn[at])));
     }

@@ -27,7 +27,19 @@ impl Random {
         Self { state: core::array::from_fn(|_| splitmix64(&mut at)) }
     }
 
+    /// Starts stream number `stream` of a seed: the streams of one seed are unrelated, so that rounds can be drawn apart.
+    #[must_use]
+    pub fn stream(seed: u64, stream: u64) -> Self {
+        let mut first = seed;
+        // Any constant does that keeps a stream from being the seed of the same number.
+        let mut second = stream ^ 0x6a09_e667_f3bc_c909;
+        Self {
+            state: core::array::from_fn(|_| splitmix64(&mut first) ^ splitmix64(&mut second).rotate_left(32)),
+        }
+    }
+
     /// The next 64 bits.
+    #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let [a, b, c, d] = self.state;
         let result = a.wrapping_add(d).rotate_left(23).wrapping_add(a);
