@@ -24,8 +24,7 @@ pub(super) struct Given<'a> {
 
 /// The novelty fact of the trace at `root`; missing if nothing says how new it is, which is not 0.
 ///
-/// With a cache, a vector or an embedder it is computed: what the trace claims of its novelty counts only where nothing
-/// can be computed.
+/// With a cache, a vector or an embedder it is computed, and what the trace claims of its novelty never counts.
 pub(super) fn grade<'a>(
     root: Node<'_>,
     id: Option<Name<'_>>,
@@ -69,17 +68,16 @@ pub(super) fn grade<'a>(
             Fact::Missing
         }
         Ok((value, detail)) => {
-            if let (Some((node, claimed)), Some(value)) = (claimed, value)
-                && claimed != value
-            {
-                let [claimed, value] = [claimed, value].map(digits);
-                check.note(node, format!("the trace says {claimed}, by its vector it is {value}"));
+            if let Some((node, claimed)) = claimed.filter(|&(_, claimed)| Some(claimed) != value) {
+                let by_its_vector = match value {
+                    Some(value) => format!("by its vector it is {}", digits(value)),
+                    // Or else whoever has no vector could choose how new it is.
+                    None => "it has no vector that says so, so it is missing".to_owned(),
+                };
+                check.note(node, format!("the trace says {}, {by_its_vector}", digits(claimed)));
             }
-            // Where the claim counts, no grader made the fact.
-            if value.is_some() || claimed.is_none() {
-                work.saw("novelty", detail);
-            }
-            number(value.or(claimed.map(|(_, claimed)| claimed)))
+            work.saw("novelty", detail);
+            number(value)
         }
     }
 }

@@ -180,20 +180,25 @@ fn a_claim_gives_way_to_what_is_read_with_a_note() {
     assert_eq!(look(&mut reader, &item).unwrap().notes, [""; 0]);
 }
 
-/// Where nothing can be read, the claim counts, and no grader is said to have read something else.
+/// Or else whoever hands in no vector, or one without direction, could choose how new it is.
 #[test]
-fn a_claim_counts_where_nothing_can_be_read() {
+fn a_claim_counts_for_nothing_where_vectors_are_compared() {
     let mut reader = fresh();
     for mut item in [plain("a", 0), trace("b", 1, json!([0, 0]))] {
-        let unclaimed = look(&mut reader, &item).unwrap();
-        assert_eq!(unclaimed.facts["novelty"], Value::Null);
-        let basis = unclaimed.grading["novelty"]["basis"].as_str().unwrap();
+        item["novelty"] = json!(1);
+        let seen = look(&mut reader, &item).unwrap();
+        assert_eq!(seen.facts["novelty"], Value::Null);
+        let basis = seen.grading["novelty"]["basis"].as_str().unwrap();
         assert!(["no_vector", "zero_vector"].contains(&basis), "{basis}");
-        item["novelty"] = json!(0.9);
-        let claimed = look(&mut reader, &item).unwrap();
-        assert_eq!((&claimed.facts["novelty"], &claimed.grading), (&json!(0.9), &Value::Null));
+        let note = "$.novelty: the trace says 1, it has no vector that says so, so it is missing";
+        assert_eq!(seen.notes, [note]);
     }
     assert_eq!(ids(&mut reader), [""; 0]);
+    // Without anything to compare with, the claim is all there is: who compares elsewhere hands it in.
+    let mut item = plain("a", 0);
+    item["novelty"] = json!(0.9);
+    let seen = look(&mut super::reader(Kind::ReasoningTrace, Graders::default()), &item).unwrap();
+    assert_eq!((&seen.facts["novelty"], &seen.grading), (&json!(0.9), &Value::Null));
 }
 
 #[test]
