@@ -55,10 +55,12 @@ pub enum Treatment {
     Failure,
     /// Nothing: the run is left out.
     Excluded,
+    /// What it scored, where scores are compared. Where only endings are, the run is left out: a score is no success.
+    Scored,
 }
 
 impl Treatment {
-    /// Every treatment.
+    /// The treatments that need no score: those over which [`Policy::others`] goes.
     pub const ALL: [Self; 3] = [Self::Success, Self::Failure, Self::Excluded];
 
     /// As written: `excluded`.
@@ -68,6 +70,7 @@ impl Treatment {
             Self::Success => "success",
             Self::Failure => "failure",
             Self::Excluded => "excluded",
+            Self::Scored => "scored",
         }
     }
 }
@@ -114,7 +117,7 @@ impl Policy {
         }
     }
 
-    /// All policies but this one, in a fixed order.
+    /// All policies of [`Treatment::ALL`] but this one, in a fixed order.
     #[must_use]
     pub fn others(self) -> Vec<Self> {
         let mut others = Vec::with_capacity(80);
@@ -237,7 +240,7 @@ pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable,
     let counted = runs.iter().filter_map(|run| match policy.treatment(run.outcome) {
         Treatment::Success => Some(Observation::of_success(run.subject, run.task, true)),
         Treatment::Failure => Some(Observation::of_success(run.subject, run.task, false)),
-        Treatment::Excluded => None,
+        Treatment::Excluded | Treatment::Scored => None,
     });
     TaskTable::new(subjects, &counted.collect::<Vec<_>>())
 }
