@@ -117,7 +117,7 @@ pub struct GraderArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Nothing is scored, and a cache is left as it is. KIND is workflow-run, match,
-reasoning-trace, agent-dimensions or facts.
+reasoning-trace, agent-dimensions or agent-evidence.
 
 Examples:
   karat grade workflow-run examples/raw/workflow.jsonl
@@ -181,8 +181,8 @@ pub struct CacheNewArgs {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub capacity: u64,
     /// Numbers of a vector
-    #[arg(long, value_name = "N", default_value_t = 384)]
-    pub dimension: usize,
+    #[arg(long, value_name = "N", default_value_t = 384, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub dimension: u32,
     /// Days that a vector counts; without end if not given
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
     pub ttl_days: Option<u32>,
@@ -305,7 +305,7 @@ pub struct CheckArgs {
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
     pub id: String,
-    /// What it reads: facts, workflow-run, match, reasoning-trace or agent-dimensions
+    /// What it reads: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
     /// The file to write; standard output if not given

@@ -30,10 +30,12 @@ macro_rules! embedded {
     };
 }
 
-/// Every scorecard that comes with karat; the versions of one id stand in order.
+/// Every scorecard that comes with karat. The last version of an id is the one that the id alone means: `trust` keeps
+/// meaning the card that reads dimensions as they are given, and not the one that grades raw evidence.
 pub const EMBEDDED: &[Embedded] = embedded! {
     "workflow@1.0.0": "scorecards/workflow/1.0.0.toml",
     "trace@1.0.0": "scorecards/trace/1.0.0.toml",
+    "trust@1.1.0": "scorecards/trust/1.1.0.toml",
     "trust@1.0.0": "scorecards/trust/1.0.0.toml",
     "arena@1.0.0": "scorecards/arena/1.0.0.toml",
     "cipher-relay@1.0.0": "scorecards/arena/challenges/cipher-relay.toml",
@@ -56,7 +58,7 @@ pub fn library(name: &str) -> Option<String> {
     EMBEDDED.iter().find(|card| card.name == name).map(|card| card.text.to_owned())
 }
 
-/// Finds a scorecard by released id (its newest version, if none is named) or path.
+/// Finds a scorecard by released id (the last of [`EMBEDDED`], if no version is named) or path.
 pub fn find(wanted: &str) -> Result<CardText, Failure> {
     if let Some(card) = released(wanted) {
         return Ok(CardText { name: card.name.to_owned(), text: card.text.to_owned() });
@@ -168,7 +170,7 @@ fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
         help: help.to_owned(),
     };
     if Kind::from_name(&card.evidence) != Some(Kind::Match) {
-        let start = text.find("[evaluator").or_else(|| text.find("[[evaluator")).unwrap_or_default();
+        let start = table(text, &["evaluator", "format"]);
         let message = format!("evidence of kind `{}` is not graded by an evaluator", card.evidence);
         return vec![wrong(start..start, message, "remove the tables `evaluator` and `format`")];
     }
@@ -183,6 +185,20 @@ fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
             wrong(start..start, message, &problem.mend)
         })
         .collect()
+}
+
+/// The byte where the first of some tables begins, at its header or at a line that sets it.
+fn table(text: &str, names: &[&str]) -> usize {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let rest = line.trim_start_matches([' ', '\t', '[', '"', '\'']);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if names.contains(&rest.split(|c| !is_name(c)).next().unwrap_or_default()) {
+            return start;
+        }
+        start += line.len();
+    }
+    0
 }
 
 /// The byte at a line and a column, both from 1.

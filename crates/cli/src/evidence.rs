@@ -86,8 +86,10 @@ impl Files {
             } else {
                 let layout = Layout::of_path(Path::new(path));
                 if layout == Layout::Csv && wanted.kind != Kind::Facts {
-                    let message =
-                        format!("`{path}` is a table, but the scorecard reads `{}`", wanted.kind.name());
+                    let message = format!(
+                        "`{path}` is a table, which evidence of kind `{}` is not",
+                        wanted.kind.name()
+                    );
                     return Err(
                         Failure::new(message).help("tables hold evidence of kind `facts`; give JSON instead")
                     );

@@ -1,6 +1,6 @@
 //! What graders need besides evidence, from the card and the command line; and the cache of vectors as a file.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use std::sync::Arc;
 use karat_core::scorecard::Scorecard;
 use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::grade::trace::novelty::{Moment, VectorCache};
-use karat_evidence::{Graders, Kind};
+use karat_evidence::grade::trace::novelty::VectorCache;
+use karat_evidence::{Graders, Kind, Moment};
 
 use crate::args::GraderArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::render::text::clean;
 use crate::session::kind;
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
@@ -47,8 +48,15 @@ pub fn of_kind(
     }
     let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
-    let as_of =
-        as_of.map(Moment::parse).transpose().map_err(|problems| Failure::new(problems.to_string()))?;
+    // Where no grader asks for the moment, one that none could take, a leap second, does no harm.
+    let is_asked_for = matches!(kind, Kind::ReasoningTrace | Kind::AgentEvidence);
+    let moment = |text: &str| {
+        Moment::parse(text).ok_or_else(|| {
+            Failure::new(format!("`{}` is not a moment that evidence can be graded at", clean(text)))
+                .help("write it as 2026-01-31T12:00:00Z; no leap second")
+        })
+    };
+    let as_of = as_of.filter(|_| is_asked_for).map(moment).transpose()?;
     Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, ..Graders::default() })
 }
 
@@ -98,9 +106,11 @@ pub fn load_cache(path: &str) -> Result<VectorCache, Failure> {
 
 /// Writes a cache so that at every moment the file is the old one or the new one, whole.
 pub fn save_cache(path: &str, cache: &VectorCache) -> Result<(), Failure> {
-    let fresh = format!("{path}.new");
-    let write = || {
-        let mut file = File::create(&fresh)?;
+    // The number keeps apart what runs at the same time; a file that somebody has there already is not touched.
+    let fresh = format!("{path}.{}.new", std::process::id());
+    let file = OpenOptions::new().write(true).create_new(true).open(&fresh);
+    let mut file = file.map_err(|error| Failure::writing(&fresh, &error))?;
+    let mut write = || {
         file.write_all(&cache.save())?;
         file.sync_all()?;
         fs::rename(&fresh, path)

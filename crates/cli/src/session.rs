@@ -98,7 +98,7 @@ impl<'s> Session<'s> {
     }
 
     /// The vectors of the traces so far, if there are any.
-    pub fn cache(&self) -> Option<&VectorCache> {
+    pub fn cache(&mut self) -> Option<&VectorCache> {
         self.reader.graders().cache.as_ref()
     }
 
@@ -149,6 +149,7 @@ impl<'s> Session<'s> {
             Ok(record) => Ok(visit(&record, evidence.notes())),
             Err(errors) => {
                 let problems = errors.iter().map(ToString::to_string).collect();
+                self.reader.refuse_last();
                 Err(Refusal { place: place.to_string(), problems, help: None })
             }
         }

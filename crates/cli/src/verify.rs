@@ -114,8 +114,12 @@ impl Claim {
     }
 
     /// What graders saw, as the record keeps it; none where the facts were given.
-    pub fn grading(&self) -> Option<String> {
-        self.value.get("grading").filter(|grading| !grading.is_null()).map(canonical_json)
+    pub fn grading(&self) -> Result<Option<String>, Failure> {
+        match self.value.get("grading") {
+            None | Some(Value::Null) => Ok(None),
+            Some(grading @ Value::Object(_)) => Ok(Some(canonical_json(grading))),
+            Some(_) => Err(broken(String::from("`grading` is not an object"))),
+        }
     }
 
     /// What differs from the record that the facts give; none if the bytes are the same.
@@ -156,9 +160,24 @@ impl Claim {
         }
         let same = if same.is_empty() { String::new() } else { format!("; the same: {}", list(&same)) };
         let mut lines = vec![format!("different: {}{same}", list(&different))];
+        let help = graded_with(&found);
         lines.extend(shortened(found));
+        lines.extend(help);
         Some(lines)
     }
+}
+
+/// What the graders may lack where the same evidence was graded otherwise.
+fn graded_with(differences: &[String]) -> Vec<String> {
+    let helps = [
+        ("grading.embedding", "a text has the same vector only by the same model: give its --embedder"),
+        (
+            "grading.novelty.cache",
+            "a novelty is read against a cache: give --cache as it was before the record",
+        ),
+    ];
+    let differs = |part: &str| differences.iter().any(|line| line.starts_with(part));
+    helps.into_iter().filter(|(part, _)| differs(part)).map(|(_, help)| help.to_owned()).collect()
 }
 
 /// What of a record is compared with its evidence, and where it stands.

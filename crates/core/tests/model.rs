@@ -163,6 +163,7 @@ fn trace() {
 #[test]
 fn trust() {
     compare(&released("trust/1.0.0.toml"), &released(""), 2500);
+    compare(&released("trust/1.1.0.toml"), &released(""), 1000);
 }
 
 #[test]

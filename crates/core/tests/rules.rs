@@ -13,7 +13,7 @@ use karat_core::check::check_text;
 use karat_core::diagnostic::Severity;
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::record::{ReadingStatus, Record};
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{FactType, Scorecard};
 use serde_json::{Map, Value, json};
 
 fn folder() -> PathBuf {
@@ -72,6 +72,20 @@ fn by_hand(id: &str) -> Vec<Value> {
                 ),
             ]
         }
+        FROM_FACTS => {
+            let good = agent_facts(0.95);
+            let mut items: Vec<Value> = [0.0, 0.3, 0.5, 0.7, 0.8].map(agent_facts).to_vec();
+            items.extend([
+                with(&good, &[("resisted_lower_minimum", json!(0)), ("resisted_lower_mean", json!(0.8))]),
+                with(&good, &[("resisted_lower_minimum", json!(0)), ("resisted_lower_mean", json!(0.3))]),
+                with(&good, &[("resisted_lower_mean", Value::Null)]),
+                with(&good, &[("critical_incident_open", json!(true))]),
+                with(&good, &["bond", "memoryQuality", "teamwork"].map(|key| (applies(key), json!(false)))),
+                json!({}),
+                good,
+            ]);
+            items
+        }
         _ => {
             let scores = |value: u32| {
                 json!({
@@ -93,6 +107,44 @@ fn by_hand(id: &str) -> Vec<Value> {
             ]
         }
     }
+}
+
+/// The trust card that computes its dimensions from graded facts; it has no vectors.
+const FROM_FACTS: &str = "trust@1.1.0";
+
+fn applies(key: &str) -> &'static str {
+    ["bond_applies", "memoryQuality_applies", "teamwork_applies"]
+        .into_iter()
+        .find(|it| it.starts_with(key))
+        .unwrap()
+}
+
+/// Facts under which every dimension of [`FROM_FACTS`] reads about `quality`.
+fn agent_facts(quality: f64) -> Value {
+    let lack = 1.0 - quality;
+    let mut facts = Map::new();
+    let card = card(&folder().join("trust/1.1.0.toml"), &folder());
+    for fact in &card.facts {
+        let value = match (fact.kind, fact.name.as_str()) {
+            (FactType::Boolean, name) => json!(name.ends_with("_applies")),
+            (_, "reliability_pass_1" | "reliability_completion_share" | "suite_completion_share") => json!(1),
+            (_, "benign_refusal_share" | "bond_slashed_usd") => json!(0),
+            (_, "contradiction_share") => json!(lack),
+            (_, "success_share") => json!(0.5),
+            (_, "calibration_error" | "brier_score") => json!(lack * 0.25),
+            (_, "suite_score_deviation") => json!(lack * 0.15),
+            (_, "bond_stake_usd") => json!(quality * quality * 100.0),
+            (_, "deal_value_p95_usd" | "bond_staked_usd" | "bond_lock_days") => json!(100),
+            // 1 - log2(2 r) / 3 = quality
+            (_, "cost_usd") => json!(libm::exp2(3.0 * lack) / 2.0),
+            (_, "cost_baseline_usd") => json!(1),
+            (_, "task_family_entropy_nats") => json!(quality * libm::log(8.0)),
+            (_, "adversarial_share") => json!(quality * 0.25),
+            _ => json!(quality),
+        };
+        facts.insert(fact.name.clone(), value);
+    }
+    Value::Object(facts)
 }
 
 fn with(facts: &Value, other: &[(&str, Value)]) -> Value {
@@ -126,6 +178,7 @@ fn from_vectors(id: &str) -> Vec<Value> {
             let given = lines("trust.jsonl", "composite_covered").into_iter();
             given.map(|line| numbers(line["dimensions"].as_object().unwrap(), "")).collect()
         }
+        FROM_FACTS => Vec::new(),
         _ => {
             let given = lines("arena.jsonl", "weighted_total").into_iter();
             given.map(|line| numbers(line["raw"].as_object().unwrap(), "_score")).collect()
@@ -322,7 +375,12 @@ fn every_card_lies_where_its_name_says() {
 fn nothing_in_a_card_is_dead() {
     for path in released() {
         let card = card(&path, &folder());
-        let kind = card.base.as_ref().map_or(card.id.as_str(), |base| base.split('@').next().unwrap());
+        let name = card.name();
+        let kind = match &card.base {
+            Some(base) => base.split('@').next().unwrap(),
+            None if name == FROM_FACTS => FROM_FACTS,
+            None => &card.id,
+        };
         let items = [from_vectors(kind), by_hand(kind)].concat();
         let mut exercised = Exercised::default();
         exercised.expect(&card);

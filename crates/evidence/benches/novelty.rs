@@ -7,7 +7,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use karat_evidence::grade::trace::novelty::{Item, Moment, Settings, VectorCache, observe};
+use karat_evidence::Moment;
+use karat_evidence::grade::trace::novelty::{Item, Settings, VectorCache, observe};
 
 const DIMENSION: usize = 384;
 /// Vectors lie around this many centres, as texts on so many topics do.

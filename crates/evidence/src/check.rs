@@ -249,9 +249,13 @@ impl<'r> Check<'r> {
 
     /// Notes something that does not stand in the way of a score and that a reader of it should know.
     pub(crate) fn note(&mut self, node: Node<'_>, text: String) {
-        if self.notes.len() < Problems::LISTED {
-            self.notes.push(Note { path: locate::path(node), text });
-        }
+        self.pass_on(std::iter::once_with(|| Note { path: locate::path(node), text }));
+    }
+
+    /// Passes on what was noted elsewhere.
+    pub(crate) fn pass_on(&mut self, notes: impl IntoIterator<Item = Note>) {
+        let room = Problems::LISTED.saturating_sub(self.notes.len());
+        self.notes.extend(notes.into_iter().take(room));
     }
 
     /// A whole number that is written with more digits than a double holds is another number than the one written.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::Moment;
 use crate::grade::arena::{Evaluator, MatchOptions};
 use crate::grade::quality;
 use crate::grade::trace::embedder::Embedder;
-use crate::grade::trace::novelty::{Moment, VectorCache};
+use crate::grade::trace::novelty::VectorCache;
 
 /// What graders need besides the item: all that a fact may depend on and an item does not hold.
 ///
@@ -29,18 +30,41 @@ pub struct Graders {
     pub cache: Option<VectorCache>,
 }
 
+/// A trace that was read, on its way into the cache: it goes in once whoever asked for it has not refused it.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub id: String,
+    /// None if the trace does not belong into the cache; then only what is expired goes.
+    pub vector: Option<Vec<f32>>,
+    pub moment: Moment,
+}
+
+impl Graders {
+    /// Makes the cache the next one.
+    pub(crate) fn keep(&mut self, pending: Pending) {
+        let Some(cache) = &mut self.cache else { return };
+        cache.expire(pending.moment);
+        if let Some(vector) = &pending.vector {
+            // Dimension and moment were checked when the trace was compared with this very cache.
+            let _ = cache.insert(&pending.id, vector, pending.moment);
+        }
+    }
+}
+
 /// The graders at work on one item: what they need, what they saw, and who is told when a stage has ended.
 pub(crate) struct Work<'g> {
     pub graders: &'g mut Graders,
     /// What each grader saw, by its name.
     pub seen: Map<String, Value>,
+    /// What goes into the cache if the item is not refused.
+    pub pending: Option<Pending>,
     /// Is told the name of every stage when it ends.
     pub watch: &'g mut dyn FnMut(&'static str),
 }
 
 impl<'g> Work<'g> {
     pub(crate) fn new(graders: &'g mut Graders, watch: &'g mut dyn FnMut(&'static str)) -> Self {
-        Self { graders, seen: Map::new(), watch }
+        Self { graders, seen: Map::new(), pending: None, watch }
     }
 
     /// Keeps what a grader saw.

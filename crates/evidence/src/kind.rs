@@ -3,6 +3,7 @@
 pub use karat_core::scorecard::FactType;
 
 use crate::kinds::agent_dimensions::Dimensions;
+use crate::kinds::agent_evidence::AgentFacts;
 use crate::kinds::arena_match::MatchFacts;
 use crate::kinds::reasoning_trace::TraceFacts;
 use crate::kinds::workflow_run::RunFacts;
@@ -18,6 +19,8 @@ pub enum Kind {
     ReasoningTrace,
     /// Behavioural dimensions of an agent, measured elsewhere.
     AgentDimensions,
+    /// Everything that is known of an agent: evaluations, verdicts, records.
+    AgentEvidence,
     /// A flat table of the user's own facts.
     Facts,
 }
@@ -37,8 +40,14 @@ pub struct FactSpec {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::WorkflowRun, Self::Match, Self::ReasoningTrace, Self::AgentDimensions, Self::Facts];
+    pub const ALL: [Self; 6] = [
+        Self::WorkflowRun,
+        Self::Match,
+        Self::ReasoningTrace,
+        Self::AgentDimensions,
+        Self::AgentEvidence,
+        Self::Facts,
+    ];
 
     /// The name as scorecards write it.
     pub fn name(self) -> &'static str {
@@ -47,6 +56,7 @@ impl Kind {
             Self::Match => "match",
             Self::ReasoningTrace => "reasoning-trace",
             Self::AgentDimensions => "agent-dimensions",
+            Self::AgentEvidence => "agent-evidence",
             Self::Facts => "facts",
         }
     }
@@ -63,6 +73,7 @@ impl Kind {
             Self::Match => MatchFacts::SPECS,
             Self::ReasoningTrace => TraceFacts::SPECS,
             Self::AgentDimensions => Dimensions::SPECS,
+            Self::AgentEvidence => AgentFacts::SPECS,
             Self::Facts => &[],
         }
     }

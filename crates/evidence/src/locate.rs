@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::document::{Document, Node, Value};
+use crate::problem::Problem;
 
 /// JSON path of a node, such as `$.steps[3].type`.
 pub(crate) fn path(node: Node<'_>) -> String {
@@ -23,8 +24,34 @@ pub(crate) fn path(node: Node<'_>) -> String {
     path
 }
 
-/// Appends a member to a path: `.name`, or `["odd name"]`.
+/// Gives a problem its line and column where it has none: those of the value at its path, or of the nearest that is there.
+/// The path is one of plain names and places, such as `$.steps[3].type`, below `root`.
+pub(crate) fn place(root: Node<'_>, problem: &mut Problem) {
+    if problem.line.is_some() {
+        return;
+    }
+    let mut here = root;
+    for step in problem.path.split(['.', '[']).skip(1) {
+        let child = match step.strip_suffix(']').and_then(|place| place.parse().ok()) {
+            Some(place) => here.children().nth(place),
+            None => here.children().find(|member| member.key() == step),
+        };
+        let Some(child) = child else { break };
+        here = child;
+    }
+    let text = root.document().text();
+    let (line, column) = line_and_column(text, range(root.document(), here.at()).start);
+    (problem.line, problem.column) = (Some(line), Some(column));
+}
+
+/// Appends a member to a path: `.name`, or `["odd name"]`. A key that no one would read to its end is cut, because a key of
+/// megabytes stands in the path of everything below it.
 pub(crate) fn push_member(path: &mut String, key: &str) {
+    const SHOWN: usize = 100;
+    if let Some((end, _)) = key.char_indices().nth(SHOWN) {
+        let _ = write!(path, "[{:?}…]", key.get(..end).unwrap_or_default());
+        return;
+    }
     let mut characters = key.chars();
     let is_plain = characters.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '@'))
         && characters.all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
@@ -120,6 +147,43 @@ mod tests {
             ("$[\"\"]", "null"),
         ];
         assert_eq!(found, expected.map(|(path, text)| (path.to_owned(), text)));
+    }
+
+    #[test]
+    fn a_long_key_is_cut() {
+        let mut path = "$".to_owned();
+        push_member(&mut path, &"é".repeat(100));
+        push_member(&mut path, &"a b".repeat(1_000_000));
+        push_member(&mut path, "c");
+        assert_eq!(path, format!("$.{}[\"{}a\"…].c", "é".repeat(100), "a b".repeat(33)));
+    }
+
+    #[test]
+    fn a_problem_gets_the_place_of_its_path() {
+        let text = "{\"a\": [1,\n  {\"b\": 2}]}";
+        let mut tape = Tape::default();
+        tape.parse(text, 10).unwrap();
+        let root = Document::new(&tape, text).root();
+        for (path, expected) in [
+            ("$.a[1].b", (2, 9)),
+            ("$.a[1].c", (2, 3)),
+            ("$.a[7]", (1, 7)),
+            ("$", (1, 1)),
+            ("$.x[0]", (1, 1)),
+        ] {
+            let words = String::new;
+            let (found, expects) = (words(), words());
+            let mut problem = Problem {
+                path: path.to_owned(),
+                found,
+                expected: expects,
+                mend: words(),
+                line: None,
+                column: None,
+            };
+            place(root, &mut problem);
+            assert_eq!((problem.line.unwrap(), problem.column.unwrap()), expected, "{path}");
+        }
     }
 
     #[test]

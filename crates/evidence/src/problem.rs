@@ -20,6 +20,20 @@ pub struct Problem {
     pub column: Option<u64>,
 }
 
+impl Problem {
+    /// What is wrong at a JSON path, where no line of a text is known.
+    pub(crate) fn at(path: &str, found: String, expected: &str, mend: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            found,
+            expected: expected.to_owned(),
+            mend: mend.to_owned(),
+            line: None,
+            column: None,
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: found {}, expected {}", self.path, self.found, self.expected)?;
@@ -183,8 +197,8 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 fn edit_distance(a: &str, b: &str) -> usize {
     /// Longer names are not typing errors of ours; the bound keeps a hostile name from costing time.
     const LONGEST: usize = 80;
-    let a: Vec<char> = a.to_lowercase().chars().take(LONGEST).collect();
-    let b: Vec<char> = b.to_lowercase().chars().take(LONGEST).collect();
+    let start = |name: &str| name.chars().flat_map(char::to_lowercase).take(LONGEST).collect::<Vec<_>>();
+    let [a, b] = [a, b].map(start);
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, from) in a.iter().enumerate() {
         let mut diagonal = i;

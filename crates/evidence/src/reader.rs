@@ -8,10 +8,11 @@ use crate::canonical::Canonical;
 use crate::check::{Check, Identity, Name, UnknownFields, digits};
 use crate::document::{Document, Node, Tape, Value};
 use crate::explain;
-use crate::graders::{Graders, Work};
+use crate::graders::{Graders, Pending, Work};
 use crate::kind::{FactType, Kind};
 use crate::kinds::played_match::{self, Graded};
-use crate::kinds::{agent_dimensions, fact_table, reasoning_trace, workflow_run};
+use crate::kinds::{agent_dimensions, agent_evidence, fact_table, reasoning_trace, workflow_run};
+use crate::locate;
 use crate::problem::{Problem, Problems, nearest, quoted};
 use crate::value;
 
@@ -110,6 +111,7 @@ pub struct Reader {
     table: fact_table::Columns,
     options: ReaderOptions,
     graders: Graders,
+    pending: Option<Pending>,
     unknown: UnknownFields,
     memory: Memory,
 }
@@ -175,6 +177,7 @@ impl Reader {
             table,
             options,
             graders: Graders::default(),
+            pending: None,
             unknown: UnknownFields::default(),
             memory: Memory::default(),
         })
@@ -186,9 +189,21 @@ impl Reader {
         Self { graders, ..self }
     }
 
-    /// What graders need besides an item, as it is now: the cache of vectors changes from item to item.
-    pub fn graders(&self) -> &Graders {
+    /// What graders need besides an item, as it is after all items so far: the cache of vectors changes from item to item.
+    pub fn graders(&mut self) -> &Graders {
+        self.keep_last();
         &self.graders
+    }
+
+    /// Says that the item that was read last is refused for reasons of the caller: it leaves nothing in the cache.
+    pub fn refuse_last(&mut self) {
+        self.pending = None;
+    }
+
+    fn keep_last(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            self.graders.keep(pending);
+        }
     }
 
     /// The kind of evidence that is read.
@@ -214,6 +229,7 @@ impl Reader {
         text: &'a [u8],
         watch: &mut dyn FnMut(&'static str),
     ) -> Result<Evidence<'a>, Problems> {
+        self.keep_last();
         let Memory { tape, graded, grading, canonical, notes, places, subject, id } = &mut self.memory;
         notes.clear();
         let document = parse(tape, text, &self.options)?;
@@ -254,6 +270,11 @@ impl Reader {
                     dimensions.pick(slots, &mut facts);
                     identity
                 }
+                Kind::AgentEvidence => {
+                    let (agent, identity) = agent_evidence::read(root, &mut check, &mut work);
+                    agent.pick(slots, &mut facts);
+                    identity
+                }
                 Kind::Facts => self.table.read(root, &mut check, &mut facts),
             }
         } else {
@@ -266,13 +287,15 @@ impl Reader {
                 Kind::Match => "`agent_id`, `agent`, `subject` or a `match_id`",
                 Kind::ReasoningTrace => "`metadata.agent_id` or an `id`",
                 Kind::AgentDimensions => "`agent_id`, `subject` or an `id`",
+                Kind::AgentEvidence => "`agent_id`",
                 Kind::Facts => &format!("`{}` or an `id`", self.table.subject_field()),
             };
             let found = if self.kind == Kind::Facts { no_name_among(root) } else { "no name".to_owned() };
             check.refuse_as(root, found, fields, "say who is scored");
         }
         if !check.problems.is_empty() {
-            return Err(check.problems.in_order());
+            // What graders refuse has a path; where in the text that is, the item knows.
+            return Err(check.problems.map(|problem| locate::place(root, problem)).in_order());
         }
 
         let digest = Digest::of(canonical.bytes());
@@ -294,6 +317,7 @@ impl Reader {
             std::str::from_utf8(grading).ok()
         };
         (work.watch)("read");
+        self.pending = work.pending;
         Ok(Evidence { subject, id, digest, facts, grading, notes })
     }
 

@@ -4,7 +4,8 @@
 
 use insta::assert_snapshot;
 use karat_core::facts::Fact;
-use karat_evidence::{Kind, Reader, ReaderOptions};
+use karat_evidence::Moment;
+use karat_evidence::{FactType, Graders, Kind, Reader, ReaderOptions};
 
 /// Everything an item gives, one line each; or its problems.
 fn read(kind: Kind, text: &str) -> String {
@@ -157,8 +158,8 @@ fn a_workflow_run_tells_all_its_problems_at_once() {
     $.result.budget_aborted: found the text `true`, expected `true` or `false`; write it without quotes (line 7, column 75)
     ");
     assert_snapshot!(read(Kind::WorkflowRun, r#"{"subject": "flow"}"#), @r"
-    $.output_quality: found nothing, expected a number from 0 to 1; add `output_quality` (line 1, column 1)
     $.result: found nothing, expected an object with `steps_completed`; add `result` (line 1, column 1)
+    $.output_quality: found nothing, expected a number from 0 to 1, or what it can be graded from: `task_type`, `reference` and `result.final_output`; add `output_quality` (line 1, column 1)
     ");
 }
 
@@ -476,4 +477,80 @@ fn agent_dimensions_tell_all_their_problems_at_once() {
 fn a_count_beyond_what_a_double_holds_is_called_too_large() {
     let run = r#"{"id": "r", "output_quality": 1, "result": {"steps_completed": 1, "total_steps": 1e18}}"#;
     assert_snapshot!(read(Kind::WorkflowRun, run), @"$.result.total_steps: found `1e18`, expected a count below 2^53 (line 1, column 82)");
+}
+
+#[test]
+fn evidence_of_an_agent() {
+    let agent = r#"{"agent_id": "bot-7", "id": "may", "declarations": null,
+        "bond": {"deposits": [{"id": "b", "time": "2026-05-01T00:00:00Z", "amount_usd": 500, "withdrawn_at": "2026-05-02T00:00:00+02:00"}]},
+        "incidents": [{"id": "i", "time": "2026-04-01T00:00:00Z", "severity": "critical", "confirmed": true}],
+        "collaborations": [{"id": "w", "time": "2026-05-01T00:00:00Z", "counterparty": "x", "handoffs": 1,
+                            "handoffs_accepted": 1, "commitments": 0, "commitments_on_time": 0}]}"#;
+    assert_snapshot!(read(Kind::AgentEvidence, agent), @r"
+    subject bot-7, id may
+    critical_incident_recent = true
+    critical_incident_open = true
+    high_incident_open = false
+    bond_applies = true
+    bond_stake_usd = 0
+    bond_lock_days = 0
+    bond_staked_usd = 500
+    bond_slashed_usd = 0
+    memoryQuality_applies = false
+    teamwork_applies = true
+    bond_age_seconds = 0
+    note: $: accuracy: not measured yet, 0 of 10 tasks
+    note: $: reliability: not measured yet, 0 of 8 groups with enough trials
+    note: $: safety: not measured yet, 0 of 20 adversarial checks
+    note: $: selfAudit: not measured yet, 0 of 20 forecasts of different tasks
+    note: $: security: not measured yet, 0 of 30 probes
+    note: $: latency: not measured yet, 0 of 30 response times with a budget
+    note: $: scopeHonesty: not measured yet, 0 of 10 tests of claims; not measured yet, 0 of 10 probes out of scope
+    note: $: costEfficiency: not measured yet, 0 of 20 tasks with a cost and a baseline
+    note: $: evalRigor: not measured yet, 0 of 1 evaluations with checks
+    note: $: teamwork: not measured yet, 1 of 5 collaborations
+    note: $: modelCompliance: not measured yet, 0 of 5 checks of the use policy
+    note: $: runtimeCompliance: not measured yet, 0 of 10 samples of the configuration
+    note: $: harnessStability: not measured yet, 0 of 1 suites with enough runs
+    note: $: skillMastery: not measured, no skill is declared
+    ");
+}
+
+#[test]
+fn evidence_of_an_agent_that_cannot_be_right() {
+    assert_snapshot!(read(Kind::AgentEvidence, r#"{"agent_id": "a", "agent_id": "b"}"#), @"$.agent_id: found the key a second time, expected each key once; keep the one that is meant (line 1, column 31)");
+    assert_snapshot!(read(Kind::AgentEvidence, r#"{"incidents": []}"#), @"$.agent_id: found nothing, expected a value (line 1, column 17)");
+    let agent = r#"{"agent_id": " ",
+        "task_classes": [{"name": "chat"}, {"name": "chat", "cost_baseline_usd": -1}],
+        "memory": {"retrievals": [{"id": "l", "time": "2026-05-01T00:00:00Z", "retrieved": 1, "relevant": 2,
+                                   "relevant_retrieved": 2}]}}"#;
+    assert_snapshot!(read(Kind::AgentEvidence, agent), @r"
+    $.agent_id: found a text without letters, expected a name (line 1, column 14)
+    $.task_classes[1].name: found `chat` of another item, expected an id of its own; a correction is an item of its own (line 2, column 53)
+    $.task_classes[1].cost_baseline_usd: found `-1`, expected a number above 0 (line 2, column 82)
+    $.memory.retrievals[0].relevant_retrieved: found 2 of 1, expected a count of at most 1 (line 4, column 58)
+    ");
+}
+
+#[test]
+fn the_moment_of_a_verdict_is_given_or_that_of_the_newest_item() {
+    let agent = br#"{"agent_id": "a", "incidents": [
+        {"id": "i", "time": "2026-04-01T00:00:00Z", "severity": "high", "confirmed": true, "closed_at": "2026-04-03T06:00:00+02:00"}]}"#;
+    let graded = |text: &[u8], as_of: Option<&str>| {
+        let as_of = as_of.map(|text| Moment::parse(text).unwrap());
+        let wanted = [("high_incident_open".to_owned(), FactType::Boolean)];
+        let reader = Reader::new(Kind::AgentEvidence, &wanted, ReaderOptions::default()).unwrap();
+        let mut reader = reader.with_graders(Graders { as_of, ..Graders::default() });
+        let evidence = reader.read(text).unwrap();
+        let seen: serde_json::Value = serde_json::from_str(evidence.item().grading.unwrap()).unwrap();
+        (evidence.item().facts[0] == Fact::Flag(true), seen["evidence"].to_string())
+    };
+    let seen = |as_of: &str, quarantined: &str| {
+        format!(r#"{{"as_of":{as_of},"quarantined":[{quarantined}],"withdrawn":[]}}"#)
+    };
+    assert_eq!(graded(agent, None), (false, seen("\"2026-04-03T04:00:00Z\"", "")));
+    assert_eq!(graded(agent, Some("2026-04-02T00:00:00Z")), (true, seen("\"2026-04-02T00:00:00Z\"", "")));
+    let early = seen("\"2026-03-01T00:00:00Z\"", r#"{"id":"i","kind":"incident"}"#);
+    assert_eq!(graded(agent, Some("2026-03-01T00:00:00Z")), (false, early));
+    assert_eq!(graded(br#"{"agent_id": "a"}"#, None).1, seen("null", ""));
 }

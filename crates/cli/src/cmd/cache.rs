@@ -28,7 +28,7 @@ pub fn run(verb: &CacheVerb, cli: &Cli) -> Result<Exit, Failure> {
 fn begin(args: &CacheNewArgs, cli: &Cli) -> Result<Exit, Failure> {
     let settings = Settings {
         capacity: args.capacity,
-        dimension: args.dimension,
+        dimension: args.dimension as usize,
         ttl_milliseconds: args.ttl_days.map(|days| u64::from(days) * DAY_MILLISECONDS),
     };
     let cache = VectorCache::new(settings).map_err(|problems| Failure::new(problems.to_string()))?;

@@ -180,7 +180,7 @@ fn verified(
         None => base,
     };
     let facts = claim.facts(scorer.card())?;
-    let grading = claim.grading();
+    let grading = claim.grading()?;
     let item = Item {
         subject: claim.text("/subject")?,
         id: claim.text("/evidence/id")?,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{Cli, GradeArgs};
 use crate::cards;
+use crate::cmd::score::report_unread;
 use crate::evidence::{Files, Flow, Wanted};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -52,6 +53,8 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     })?;
     drop(progress);
     out.flush()?;
+    // The names of fields are not those of facts, so none can be meant.
+    report_unread(reader.unknown_fields(), |_| None, cli.color)?;
     Ok(Exit::Done)
 }
 

@@ -67,7 +67,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     drop(progress);
     sink.flush()?;
     remarks.report(cli.color)?;
-    report_unread(&session, cli.color)?;
+    report_unread(session.unknown_fields(), |path| session.meant(path), cli.color)?;
     report_overruns(&session, cli.color)?;
     if let (Some(path), Some(cache)) = (&args.graders.cache, session.cache()) {
         graders::save_cache(path, cache)?;
@@ -122,9 +122,13 @@ fn tell(refusal: &Refusal, color: Color) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says once which fields of the evidence nobody read.
-fn report_unread(session: &Session<'_>, color: Color) -> Result<(), Failure> {
-    let unread: Vec<(&str, u64)> = session.unknown_fields().collect();
+/// Says once which fields of the evidence nobody read, and which facts they may be `meant` for.
+pub(super) fn report_unread<'a>(
+    unread: impl Iterator<Item = (&'a str, u64)>,
+    meant: impl Fn(&str) -> Option<&'a str>,
+    color: Color,
+) -> Result<(), Failure> {
+    let unread: Vec<(&str, u64)> = unread.collect();
     if unread.is_empty() {
         return Ok(());
     }
@@ -135,7 +139,7 @@ fn report_unread(session: &Session<'_>, color: Color) -> Result<(), Failure> {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     writeln!(screen, "{CARE}note{CARE:#}: fields that nothing reads: {}{more}", names.join(", "))?;
     for (path, _) in &unread {
-        if let Some(fact) = session.meant(path) {
+        if let Some(fact) = meant(path) {
             writeln!(screen, "  no item gives `{fact}`: is `{}` meant?", clean(path))?;
         }
     }

@@ -1,9 +1,11 @@
 //! The program from outside: what it prints, what it refuses, what it promises.
 
+mod caches;
 mod cards;
 mod common;
 mod conform;
 mod docs;
+mod graders;
 mod help;
 mod real;
 mod refusals;

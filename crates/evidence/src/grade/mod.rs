@@ -4,6 +4,7 @@
 //! returns beside its value a detail: which criterion failed, which tokens matched, what was not there.
 
 pub mod arena;
+mod instructions;
 pub mod quality;
 pub mod trace;
 pub mod trust;

@@ -1,6 +1,7 @@
 //! One file per kind of evidence: its shape, its facts, its checks.
 
 pub(crate) mod agent_dimensions;
+pub(crate) mod agent_evidence;
 pub(crate) mod arena_match;
 pub(crate) mod fact_table;
 pub(crate) mod played_match;

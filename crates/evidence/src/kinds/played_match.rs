@@ -1,11 +1,13 @@
 //! A match as it was played: graded by the evaluator of its challenge, then read like a match that was graded elsewhere.
 
-use crate::check::{Check, Identity};
+use crate::check::{Check, Identity, UnknownFields};
 use crate::document::{Node, Tape};
-use crate::grade::arena::grade_match;
+use crate::grade::arena::{MatchGrade, grade_match};
 use crate::graders::Work;
 use crate::kinds::arena_match::{self, MatchFacts};
-use crate::reader::{self, ReaderOptions};
+use crate::locate;
+use crate::problem::Problem;
+use crate::reader::{self, Note, ReaderOptions};
 use crate::value;
 
 /// The memory of a graded match, used again for every item.
@@ -22,7 +24,8 @@ pub(crate) fn read<'a>(
     work: &mut Work<'_>,
     graded: &'a mut Graded,
 ) -> (MatchFacts<'a>, Identity<'a>) {
-    let Some(payload) = root.children().find(|member| member.key() == "payload") else {
+    let payload = root.children().find(|member| member.key() == "payload" && !member.is_null());
+    let Some(payload) = payload else {
         return arena_match::read(root, check);
     };
     let Some(evaluator) = &work.graders.evaluator else {
@@ -46,12 +49,46 @@ pub(crate) fn read<'a>(
         work.seen.extend(detail);
     }
     graded.text = value::canonical_json(&grade.evidence);
-    match reader::parse(&mut graded.tape, graded.text.as_bytes(), &ReaderOptions::default()) {
+    let Graded { text, tape } = graded;
+    read_graded(text, tape, &grade, check)
+}
+
+/// Reads the evidence that a grade became. It stands in no file, so its lines say nothing; and its fields are ours, so all
+/// of them are known.
+fn read_graded<'a>(
+    text: &'a str,
+    tape: &'a mut Tape,
+    grade: &MatchGrade,
+    check: &mut Check<'_>,
+) -> (MatchFacts<'a>, Identity<'a>) {
+    let without_place = |problem: &mut Problem| (problem.line, problem.column) = (None, None);
+    // The item it comes from was within its limits.
+    let limits = ReaderOptions {
+        max_item_bytes: usize::MAX,
+        max_depth: ReaderOptions::DEEPEST,
+        ..ReaderOptions::default()
+    };
+    let document = match reader::parse(tape, text.as_bytes(), &limits) {
+        Ok(document) => document,
         Err(problems) => {
-            check.problems.extend(&problems);
-            Default::default()
+            check.problems.extend(&problems.map(without_place));
+            return Default::default();
         }
-        // Its fields are ours, so all of them are known.
-        Ok(document) => arena_match::read(document.root(), check),
-    }
+    };
+    let (mut notes, mut unknown) = (Vec::new(), UnknownFields::default());
+    let mut inner = Check::new(&mut notes, &mut unknown);
+    let read = arena_match::read(document.root(), &mut inner);
+    check.problems.extend(&inner.problems.map(without_place));
+    check.pass_on(notes.into_iter().map(|note| in_payload(note, grade)));
+    read
+}
+
+/// A note on a warning of a grade as a note on the field of the answer that the warning is about.
+fn in_payload(note: Note, grade: &MatchGrade) -> Note {
+    let at = note.path.strip_prefix("$.submission_warnings[").and_then(|rest| rest.strip_suffix(']'));
+    let warning = at.and_then(|at| grade.submission_warnings.get(at.parse::<usize>().ok()?));
+    let Some(warning) = warning else { return note };
+    let mut path = "$.payload.answer".to_owned();
+    locate::push_member(&mut path, &warning.field);
+    Note { path, text: format!("{}; {}", warning.message, note.text) }
 }

@@ -3,14 +3,15 @@
 use karat_core::facts::Fact;
 use serde_json::{Value as Json, json};
 
+use crate::Moment;
 use crate::check::{Check, Name, UNIT, digits, number};
 use crate::document::Node;
 use crate::grade::trace::embedder::Embedding;
-use crate::grade::trace::novelty::{Basis, Item, Moment, Settings, VectorCache, observe, vector};
-use crate::graders::{Graders, Work};
+use crate::grade::trace::novelty::{Basis, Item, Settings, VectorCache, belongs, novelty, vector};
+use crate::graders::{Pending, Work};
 use crate::instant::Instant;
 use crate::kinds::reasoning_trace::text_of;
-use crate::problem::Problems;
+use crate::problem::{Problem, Problems};
 use crate::value;
 
 /// What a trace says itself.
@@ -46,18 +47,25 @@ pub(super) fn grade<'a>(
         return Fact::Missing;
     };
     (work.watch)("read");
-    let read = match given.vector {
+    // Who names an embedder asks for its vectors: the subject may not choose another one for itself.
+    let own = given.vector.filter(|_| work.graders.embedder.is_none());
+    let read = match own {
         Some(node) => vector(&value::of_node(node), "$.vector").map(Some),
         None => embed(root, work),
     };
+    if let (Some(node), None) = (given.vector, own) {
+        check.note(node, "not used: the embedder reads the text".to_owned());
+    }
     let observed = read.and_then(|vector| {
         let moment = work.graders.as_of.unwrap_or(Moment { milliseconds: created.milliseconds });
-        look(work.graders, &Item { id, vector: vector.as_deref() }, moment)
+        look(work, id, vector, moment)
     });
     (work.watch)("novelty");
     match observed {
         Err(problems) => {
-            check.problems.extend(&problems);
+            // A vector that was made of the text stands nowhere in the item.
+            let at = if own.is_some() { "$.vector" } else { "$" };
+            check.problems.extend(&problems.moved("$.vector", at));
             Fact::Missing
         }
         Ok((value, detail)) => {
@@ -67,7 +75,10 @@ pub(super) fn grade<'a>(
                 let [claimed, value] = [claimed, value].map(digits);
                 check.note(node, format!("the trace says {claimed}, by its vector it is {value}"));
             }
-            work.saw("novelty", detail);
+            // Where the claim counts, no grader made the fact.
+            if value.is_some() || claimed.is_none() {
+                work.saw("novelty", detail);
+            }
             number(value.or(claimed.map(|(_, claimed)| claimed)))
         }
     }
@@ -82,20 +93,34 @@ fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Option<Vec<f32>>, Proble
     Ok(if embedding.is_blank() { None } else { Some(embedding).map(|Embedding { vector, .. }| vector) })
 }
 
-/// Compares with the cache, and puts the trace into it. The value is none where there was nothing to compare with it: the
-/// trace has no direction.
-fn look(graders: &mut Graders, item: &Item<'_>, moment: Moment) -> Result<(Option<f64>, Json), Problems> {
-    let cache = match graders.cache.take() {
+/// Compares with the cache. The value is none where there was nothing to compare with it: the trace has no direction.
+fn look(
+    work: &mut Work<'_>,
+    id: &str,
+    vector: Option<Vec<f32>>,
+    moment: Moment,
+) -> Result<(Option<f64>, Json), Problems> {
+    let cache = match &mut work.graders.cache {
         Some(cache) => cache,
-        None => {
-            let settings = Settings::default();
-            let dimension = item.vector.map_or(settings.dimension, <[f32]>::len);
-            VectorCache::new(Settings { dimension, ..settings })?
-        }
+        none => none.insert(begun(vector.as_deref())?),
     };
-    let (cache, novelty) = observe(cache, item, moment);
-    graders.cache = Some(cache);
-    let novelty = novelty?;
+    let mut novelty = novelty(cache, &Item { id, vector: vector.as_deref() }, moment)?;
+    novelty.is_stored = belongs(cache, &novelty);
+    let vector = vector.filter(|_| novelty.is_stored);
+    work.pending = Some(Pending { id: id.to_owned(), vector, moment });
     let is_read = matches!(novelty.basis, Basis::Compared | Basis::NothingEarlier);
     Ok((is_read.then_some(novelty.value), novelty.detail()))
+}
+
+/// An empty cache for vectors of this length.
+fn begun(vector: Option<&[f32]>) -> Result<VectorCache, Problems> {
+    let settings = Settings::default();
+    let dimension = vector.map_or(settings.dimension, <[f32]>::len);
+    VectorCache::new(Settings { dimension, ..settings }).map_err(|problems| {
+        let in_numbers = |problem: &mut Problem| {
+            problem.found.push_str(" numbers");
+            problem.expected.push_str(" numbers");
+        };
+        problems.moved("$.dimension", "$.vector").map(in_numbers)
+    })
 }

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::check::{Check, UNIT, digits};
 use crate::document::{Node, Value};
-use crate::grade::quality::{Evidence, Grade, Task, TestResults};
+use crate::grade::quality::{CodeEvidence, Evidence, Grade, Task, TestResults};
 use crate::graders::Work;
 use crate::locate;
 use crate::problem::{Problem, Problems};
@@ -34,8 +34,11 @@ impl<'a> Output<'a> {
             }
             _ => None,
         };
-        // Code whose tests are told elsewhere has nothing to grade here.
-        let needs_tests = is_code && self.tests.is_none() && !self.is_by_patterns();
+        // Code whose tests are told elsewhere has nothing to grade here; that there is no output needs no tests.
+        let needs_tests = is_code
+            && self.tests.is_none()
+            && !self.is_by_patterns(work.graders.quality.code_evidence)
+            && self.output.is_some_and(|output| !output.is_null());
         let Some((task_type, output)) = material.filter(|_| given.is_none() || !needs_tests) else {
             if self.quality.is_none() {
                 let expected = "a number from 0 to 1, or what it can be graded from: `task_type`, `reference` and \
@@ -58,8 +61,9 @@ impl<'a> Output<'a> {
                 if let Some((node, given)) = given
                     && (given - grade.value).abs() > TOLERANCE
                 {
-                    let found =
-                        format!("{}, where the output is worth {}", digits(given), digits(grade.value));
+                    let why = grade.reason.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+                    let [given, worth] = [given, grade.value].map(digits);
+                    let found = format!("{given}, where the output is worth {worth}{why}");
                     check.refuse_as(node, found, "the quality of the output", "leave `output_quality` out");
                 }
                 work.saw("quality", grade.detail());
@@ -68,9 +72,11 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn is_by_patterns(&self) -> bool {
+    /// Whether code is graded by patterns: as the reference says, else by `default`.
+    fn is_by_patterns(&self, default: CodeEvidence) -> bool {
         let by = self.reference.and_then(|node| node.children().find(|member| member.key() == "graded_by"));
-        by.is_some_and(|by| by.value() == Value::Text("patterns"))
+        by.filter(|by| !by.is_null())
+            .map_or(default == CodeEvidence::Patterns, |by| by.value() == Value::Text("patterns"))
     }
 
     fn graded(
@@ -108,7 +114,7 @@ fn test_results(node: Node<'_>, check: &mut Check<'_>) -> Option<TestResults> {
     let path = locate::path(node);
     let results = match node.value() {
         Value::Text(report) => TestResults::from_report(report),
-        _ => {
+        Value::Object => {
             let [mut passed, mut failed] = [None; 2];
             for member in check.members(node) {
                 match member.key() {
@@ -122,12 +128,18 @@ fn test_results(node: Node<'_>, check: &mut Check<'_>) -> Option<TestResults> {
             let (passed, failed) = (check.count(passed, 0.0)?, check.count(failed, 0.0)?);
             TestResults::from_counts(passed as u64, failed as u64)
         }
+        _ => {
+            check.refuse(node, "a report as the runner wrote it, or an object of `passed` and `failed`", "");
+            return None;
+        }
     };
     let in_report = |problem: &mut Problem| {
-        problem.path = match problem.line.take() {
-            Some(line) => format!("{path} (line {line} of the report)"),
-            None => path.clone(),
-        };
+        let line = problem.line.take();
+        problem.path.clone_from(&path);
+        locate::place(node.document().root(), problem);
+        if let Some(line) = line {
+            problem.path.push_str(&format!(" (line {line} of the report)"));
+        }
     };
     results.map_err(|problems| check.problems.extend(&problems.map(in_report))).ok()
 }

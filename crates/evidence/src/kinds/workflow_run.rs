@@ -10,7 +10,9 @@ use crate::grade::workflow::{
 use crate::graders::Work;
 use crate::kind::vocabulary;
 use crate::kinds::workflow_output::Output;
+use crate::locate;
 use crate::problem::quoted;
+use crate::value;
 
 vocabulary! {
     /// What a run gives.
@@ -49,8 +51,8 @@ pub(crate) fn read<'a>(
             "agent_id" => agent = check.name(member),
             "miner_uid" => miner = check.name(member),
             "task" => read_task(member, check, &mut limits, &mut output),
-            "task_type" => output.task_type = Some(member),
-            "reference" => output.reference = Some(member),
+            "task_type" => tell_once(&mut output.task_type, member, check),
+            "reference" => tell_once(&mut output.reference, member, check),
             "constraints" => limits.read(member, check, "$.constraints"),
             "workflow_plan" => workflow_plan = Some(member),
             "output_quality" => output.quality = Some(member),
@@ -73,7 +75,8 @@ pub(crate) fn read<'a>(
     }
     let has_log = |result: Node<'_>| result.children().any(|member| member.key() == "attempts");
     let rules = PlanRules {
-        allowed_subnets: limits.allowed_subnets.take(),
+        // An empty list allows all, as the document's default.
+        allowed_subnets: limits.allowed_subnets.take().filter(|names| !names.is_empty()),
         ..PlanRules::of_evidence(result.is_some_and(has_log))
     };
     let plan = workflow_plan.map(|node| read_plan(node, check, &rules, "$.workflow_plan"));
@@ -104,8 +107,11 @@ impl Limits {
                 "allowed_subnets" => {
                     let subnets = check.elements(member);
                     let names = subnets.filter_map(|subnet| check.text(subnet).map(str::to_owned)).collect();
-                    // An empty list allows all, as the document's default.
-                    self.allowed_subnets = Some(names).filter(|names: &Vec<String>| !names.is_empty());
+                    let other = self.allowed_subnets.replace(names);
+                    if other.is_some() && other != self.allowed_subnets {
+                        let found = "another list than in the item's other constraints";
+                        check.refuse_as(member, found, "one list", "give the constraints once");
+                    }
                     continue;
                 }
                 _ => {
@@ -130,13 +136,24 @@ impl Limits {
     }
 }
 
+/// Keeps what may stand in the task and in the item itself. Where it stands in both, both must say the same: which of them
+/// comes first in the text means nothing.
+fn tell_once<'a>(place: &mut Option<Node<'a>>, member: Node<'a>, check: &mut Check<'_>) {
+    if let Some(other) = place.replace(member)
+        && value::of_node(other) != value::of_node(member)
+    {
+        let found = format!("another {} than {}", quoted(member.key()), locate::path(other));
+        check.refuse_as(member, found, "the same in both places", "give it once");
+    }
+}
+
 fn read_task<'a>(node: Node<'a>, check: &mut Check<'_>, limits: &mut Limits, output: &mut Output<'a>) {
     for member in check.members(node).filter(|member| !member.is_null()) {
         match member.key() {
             "constraints" => limits.read(member, check, "$.task.constraints"),
             "task_id" => drop(check.name(member)),
-            "task_type" => output.task_type = Some(member),
-            "reference" => output.reference = Some(member),
+            "task_type" => tell_once(&mut output.task_type, member, check),
+            "reference" => tell_once(&mut output.reference, member, check),
             "description" => drop(check.text(member)),
             "status" | "type" | "quality_criteria" | "available_tools" | "routing_policy" => {}
             _ => check.unknown("$.task", member),

@@ -11,12 +11,13 @@ use crate::failure::Failure;
 use crate::output::Screen;
 
 /// A starter for each kind of evidence, with `@ID@` for the name.
-const STARTERS: [(&str, &str); 5] = [
+const STARTERS: [(&str, &str); 6] = [
     ("facts", include_str!("starter/facts.toml")),
     ("workflow-run", include_str!("starter/workflow-run.toml")),
     ("match", include_str!("starter/match.toml")),
     ("reasoning-trace", include_str!("starter/reasoning-trace.toml")),
     ("agent-dimensions", include_str!("starter/agent-dimensions.toml")),
+    ("agent-evidence", include_str!("starter/agent-evidence.toml")),
 ];
 
 /// Writes the starter; never over a file that is there.

@@ -1,7 +1,8 @@
 //! Cases about reasoning traces: the novelty cache, the embedder, votes.
 
+use karat_evidence::Moment;
 use karat_evidence::grade::trace::eigentrust::{Options, Stop, eigentrust, votes};
-use karat_evidence::grade::trace::novelty::{Moment, Settings, VectorCache, VectorError, value, vector};
+use karat_evidence::grade::trace::novelty::{Settings, VectorCache, VectorError, value, vector};
 use serde_json::{Map, Value, json};
 
 use super::super::given::Given;

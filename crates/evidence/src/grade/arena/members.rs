@@ -73,12 +73,15 @@ impl<'a> Members<'a> {
     /// Refuses every member that is not known.
     pub fn refuse_unknown(&self, known: &[&str], problems: &mut Problems) {
         for name in self.map.keys().filter(|name| !known.contains(&name.as_str())) {
-            let mend = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "leave it out".to_owned(),
-            };
-            let expected = format!("one of {}", known.join(", "));
-            refuse(problems, &self.path_of(name), quoted(name), &expected, &mend);
+            // Looking for the nearest name takes time, which only a problem that will be listed is worth.
+            problems.add(|| {
+                let mend = match nearest(name, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "leave it out".to_owned(),
+                };
+                let expected = format!("one of {}", known.join(", "));
+                Problem::at(&self.path_of(name), quoted(name), &expected, &mend)
+            });
         }
     }
 }
@@ -151,23 +154,12 @@ impl<'a> Member<'a> {
 
 /// Adds a problem whose line is not known.
 pub(super) fn refuse(problems: &mut Problems, path: &str, found: String, expected: &str, mend: &str) {
-    problems.add(|| problem(path, found, expected, mend));
+    problems.add(|| Problem::at(path, found, expected, mend));
 }
 
 /// One problem as all that is wrong.
 pub(super) fn refusal(path: &str, found: String, expected: &str, mend: &str) -> Problems {
-    problem(path, found, expected, mend).into()
-}
-
-fn problem(path: &str, found: String, expected: &str, mend: &str) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        found,
-        expected: expected.to_owned(),
-        mend: mend.to_owned(),
-        line: None,
-        column: None,
-    }
+    Problem::at(path, found, expected, mend).into()
 }
 
 /// The same problems with their lines and columns, where `place` knows them.
@@ -179,7 +171,7 @@ pub(super) fn located(problems: &Problems, place: impl Fn(&str) -> Option<(u64, 
     }
     // What was only counted stays counted.
     for _ in problems.iter().len()..problems.len() {
-        located.add(|| problem("", String::new(), "", ""));
+        located.add(|| Problem::at("", String::new(), "", ""));
     }
     located
 }

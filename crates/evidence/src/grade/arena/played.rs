@@ -12,7 +12,7 @@ use super::payload::{self, Submission};
 use super::trajectory::Window;
 use crate::problem::{Problems, quoted};
 
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 23] = [
     "match_id",
     "agent_id",
     "requester_id",
@@ -28,6 +28,15 @@ const KNOWN: [&str; 15] = [
     "ground_truth",
     "workspace_files",
     "api_calls",
+    // Of the documented match, and no part of a grade.
+    "challenge",
+    "challenge_id",
+    "challenge_slug",
+    "objective",
+    "seed",
+    "expires_at",
+    "opponent_elo",
+    "flavour_text",
 ];
 
 /// The parts of a match, their shape checked.

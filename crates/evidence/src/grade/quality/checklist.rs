@@ -71,8 +71,13 @@ const KINDS: [&str; 3] = ["keyword", "json_key", "regex"];
 impl Checklist {
     /// A compiled pattern may need this many bytes of memory; what it counts up beyond is refused.
     pub const PATTERN_BYTES_MAX: usize = 1 << 21;
+    /// All compiled patterns of a task may need this many together; each has an equal share of it.
+    pub const PATTERNS_BYTES_MAX: usize = 1 << 24;
+    /// All patterns of a task may be this many bytes long together: two letters may name a class of 700 ranges, which take
+    /// memory before anything is compiled.
+    pub const PATTERNS_LENGTH_MAX: usize = 1 << 14;
     /// Patterns are searched in outputs of up to this many bytes, four times what a run's text may have. A search takes
-    /// at worst the product of both limits, a few seconds.
+    /// at worst the product of this and the memory of the pattern, a few seconds for the largest.
     pub const SEARCHED_BYTES_MAX: usize = 1 << 16;
     /// Most criteria of a task.
     pub const CRITERIA_MAX: usize = 1000;
@@ -100,7 +105,8 @@ impl Checklist {
     /// # Errors
     ///
     /// All criteria that are not as described, that no text fails (an empty or blank keyword, a pattern that is found in
-    /// every text), whose pattern is no regular expression or would become too large; and a list without criteria.
+    /// every text), whose pattern is no regular expression or would become too large; a list without criteria, or with
+    /// patterns that are too long together.
     pub fn load(criteria: &Value, unknown: UnknownCriterion) -> Result<Self, Problems> {
         let path = "$.reference.goal_checklist";
         let Some(list) = criteria.as_array().filter(|list| (1..=Self::CRITERIA_MAX).contains(&list.len()))
@@ -108,10 +114,19 @@ impl Checklist {
             let expected = format!("an array of 1 to {} criteria", Self::CRITERIA_MAX);
             return Err(refuse(path, described(criteria), &expected, ""));
         };
+        let patterns = list.iter().filter(|criterion| criterion["type"] == "regex");
+        let texts = patterns.clone().flat_map(|criterion| [&criterion["pattern"], &criterion["value"]]);
+        let length: usize = texts.filter_map(Value::as_str).map(str::len).sum();
+        if length > Self::PATTERNS_LENGTH_MAX {
+            let expected = format!("at most {} bytes of them together", Self::PATTERNS_LENGTH_MAX);
+            return Err(refuse(path, format!("patterns of {length} bytes"), &expected, ""));
+        }
+        let share = Self::PATTERNS_BYTES_MAX / patterns.count().max(1);
+        let bytes_max = share.min(Self::PATTERN_BYTES_MAX);
         let mut problems = Problems::default();
         let mut loaded = Vec::with_capacity(list.len());
         for (at, criterion) in list.iter().enumerate() {
-            match Criterion::load(criterion, &format!("{path}[{at}]"), unknown) {
+            match Criterion::load(criterion, &format!("{path}[{at}]"), unknown, bytes_max) {
                 Ok(criterion) => loaded.push(criterion),
                 Err(refused) => refused.iter().for_each(|problem| problems.add(|| problem.clone())),
             }
@@ -166,7 +181,13 @@ impl Output<'_> {
 }
 
 impl Criterion {
-    fn load(criterion: &Value, path: &str, unknown: UnknownCriterion) -> Result<Self, Problems> {
+    /// `bytes_max` is the share of the memory for compiled patterns.
+    fn load(
+        criterion: &Value,
+        path: &str,
+        unknown: UnknownCriterion,
+        bytes_max: usize,
+    ) -> Result<Self, Problems> {
         let Some(members) = criterion.as_object() else {
             return Err(refuse(path, described(criterion), "a criterion, an object", ""));
         };
@@ -213,7 +234,7 @@ impl Criterion {
         let test = match kind {
             "keyword" => Test::Keyword(wanted.to_lowercase()),
             "json_key" => Test::JsonKey(wanted.to_owned()),
-            "regex" => Test::pattern(wanted, &here)?,
+            "regex" => Test::pattern(wanted, &here, bytes_max)?,
             _ => Test::Unknown,
         };
         Ok(Self { kind: kind.to_owned(), wanted: wanted.to_owned(), test })
@@ -241,7 +262,7 @@ impl Criterion {
 }
 
 impl Test {
-    fn pattern(pattern: &str, path: &str) -> Result<Self, Problems> {
+    fn pattern(pattern: &str, path: &str, bytes_max: usize) -> Result<Self, Problems> {
         const NESTED_MAX: u32 = 100;
         let refused = |reason: &dyn std::fmt::Display| {
             let reason = reason.to_string();
@@ -253,7 +274,7 @@ impl Test {
         let regex = RegexBuilder::new(pattern)
             .case_insensitive(true)
             .nest_limit(NESTED_MAX)
-            .size_limit(Checklist::PATTERN_BYTES_MAX)
+            .size_limit(bytes_max)
             .build()
             .map_err(|error| refused(&error))?;
         let parsed = Parser::new().parse(pattern).map_err(|error| refused(error.kind()))?;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::described;
 use super::report::TestResults;
-use super::{described, problem};
-use crate::problem::Problems;
+use crate::problem::{Problem, Problems};
 
 /// How tests and lint are weighed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,19 +72,25 @@ pub fn code(
         || (tests_weight + lint_weight - 1.0).abs() > 1e-9
     {
         let found = format!("weights {tests_weight} and {lint_weight}, penalty {lint_penalty}");
-        problems.add(|| problem("$.options", found, "numbers from 0 to 1, the weights with the sum 1", ""));
+        problems
+            .add(|| Problem::at("$.options", found, "numbers from 0 to 1, the weights with the sum 1", ""));
     }
     let counted = tests.counted();
     if counted == 0 {
         let found = format!("no test that ran ({} skipped)", tests.skipped);
         problems.add(|| {
-            problem("$.tests", found, "at least one test", "untested code has no pass rate; run its tests")
+            Problem::at(
+                "$.tests",
+                found,
+                "at least one test",
+                "untested code has no pass rate; run its tests",
+            )
         });
     }
     if lint_violations.is_none() && lint_weight > 0.0 {
         let mend = "run the linter, or give lint no weight";
         problems.add(|| {
-            problem("$.lint_violations", "nothing".to_owned(), "the number of lint violations", mend)
+            Problem::at("$.lint_violations", "nothing".to_owned(), "the number of lint violations", mend)
         });
     }
     if !problems.is_empty() {
@@ -131,11 +137,14 @@ pub struct PatternsGrade {
 }
 
 impl Patterns {
+    /// Most patterns of a task: the code is searched once for each.
+    pub const PATTERNS_MAX: usize = 1000;
+
     /// Reads the patterns of a task.
     ///
     /// # Errors
     ///
-    /// No patterns, or an empty one, which stands in every code.
+    /// No patterns, too many, or an empty one, which stands in every code.
     pub fn load(patterns: &Value) -> Result<Self, Problems> {
         let path = "$.reference.expected_patterns";
         let list = patterns.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -146,13 +155,13 @@ impl Patterns {
                 Some(text) if !text.trim().is_empty() => loaded.push(text.to_owned()),
                 _ => problems.add(|| {
                     let found = described(pattern);
-                    problem(&format!("{path}[{at}]"), found, "a text that code may lack", "")
+                    Problem::at(&format!("{path}[{at}]"), found, "a text that code may lack", "")
                 }),
             }
         }
-        if list.is_empty() {
-            let found = described(patterns);
-            problems.add(|| problem(path, found, "an array of at least one pattern", ""));
+        if !(1..=Self::PATTERNS_MAX).contains(&list.len()) {
+            let expected = format!("an array of 1 to {} patterns", Self::PATTERNS_MAX);
+            problems.add(|| Problem::at(path, described(patterns), &expected, ""));
         }
         if problems.is_empty() { Ok(Self { patterns: loaded }) } else { Err(problems) }
     }

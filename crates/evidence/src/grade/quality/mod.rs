@@ -27,20 +27,9 @@ pub use task::{CodeEvidence, Evidence, Grade, Grading, Options, Task};
 pub use tokens::Tokenizer;
 pub use transform::{KeyCounts, PartialCredit, Transform, TransformGrade, TransformOutcome};
 
-fn problem(path: &str, found: String, expected: &str, mend: &str) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        found,
-        expected: expected.to_owned(),
-        mend: mend.to_owned(),
-        line: None,
-        column: None,
-    }
-}
-
 /// One problem as all that is wrong.
 fn refuse(path: &str, found: String, expected: &str, mend: &str) -> Problems {
-    problem(path, found, expected, mend).into()
+    Problem::at(path, found, expected, mend).into()
 }
 
 /// A value in the words of a message.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jsonschema::{PatternOptions, Validator};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::json::{DEPTH_MAX, is_shallow};
 use super::refuse;
@@ -15,11 +15,19 @@ pub(super) struct Schema {
     validator: Validator,
     /// Whether it refers to itself, directly or by a detour.
     is_recursive: bool,
+    /// Whether it has patterns, which take time for every byte that they are searched in.
+    pub(super) has_patterns: bool,
 }
 
 impl Schema {
     /// A pattern may need this many bytes of memory.
     const PATTERN_BYTES_MAX: usize = 1 << 20;
+    /// All patterns may need this many together; each has an equal share of it.
+    const PATTERNS_BYTES_MAX: usize = 1 << 24;
+    /// Longest pattern, in bytes. They are made ready in a time that grows with the square of this.
+    const PATTERN_LENGTH_MAX: usize = 1000;
+    /// All patterns may be this many bytes long together.
+    const PATTERNS_LENGTH_MAX: usize = 1 << 14;
     /// Most subschemas, each counted as often as it is referred to.
     const SUBSCHEMAS_MAX: u64 = 10_000;
     /// Most subschemas within or referred to by one another.
@@ -44,12 +52,22 @@ impl Schema {
         let most = if survey.is_recursive { Self::NESTED_RECURSIVE_MAX } else { Self::NESTED_MAX };
         size.and_then(|size| nested(size.height, most))
             .map_err(|(found, expected)| refuse(path, found, &expected, ""))?;
-        let patterns = PatternOptions::regex().size_limit(Self::PATTERN_BYTES_MAX);
+        let patterns = patterns(schema);
+        let lengths = || patterns.iter().map(|pattern| pattern.len());
+        let (longest, together) = (lengths().max().unwrap_or_default(), lengths().sum::<usize>());
+        if longest > Self::PATTERN_LENGTH_MAX || together > Self::PATTERNS_LENGTH_MAX {
+            let found = format!("patterns of up to {longest} bytes, {together} together");
+            let [each, all] = [Self::PATTERN_LENGTH_MAX, Self::PATTERNS_LENGTH_MAX];
+            return Err(refuse(path, found, &format!("at most {each} each and {all} together"), ""));
+        }
+        let has_patterns = !patterns.is_empty();
+        let share = Self::PATTERNS_BYTES_MAX / patterns.len().max(1);
+        let patterns = PatternOptions::regex().size_limit(share.min(Self::PATTERN_BYTES_MAX));
         let options = jsonschema::options().offline().with_pattern_options(patterns);
         let validator = options.build(schema).map_err(|error| {
             refuse(path, quoted(&error.to_string()), "a JSON Schema", "its patterns have no look-around")
         })?;
-        Ok(Self { validator, is_recursive: survey.is_recursive })
+        Ok(Self { validator, is_recursive: survey.is_recursive, has_patterns })
     }
 
     /// Why the schema refuses a value, if it does.
@@ -106,9 +124,8 @@ impl<'a> Survey<'a> {
             Value::Object(members) => {
                 let place = |key: &str| match key {
                     "const" | "enum" | "default" | "examples" => None,
-                    "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions" => {
-                        Some(Place::Names)
-                    }
+                    "properties" | "patternProperties" | "dependentSchemas" | "dependencies" | "$defs"
+                    | "definitions" => Some(Place::Names),
                     _ => Some(Place::Schema),
                 };
                 members.iter().filter_map(|(key, member)| Some((member, place(key)?))).collect()
@@ -157,6 +174,25 @@ impl<'a> Survey<'a> {
     }
 }
 
+/// The patterns of a schema, as often as they stand in it.
+fn patterns(schema: &Value) -> Vec<&str> {
+    let mut patterns = Vec::new();
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(elements) => open.extend(elements),
+            Value::Object(members) => {
+                patterns.extend(members.get("pattern").and_then(Value::as_str));
+                let keys = members.get("patternProperties").and_then(Value::as_object);
+                patterns.extend(keys.into_iter().flat_map(Map::keys).map(String::as_str));
+                open.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    patterns
+}
+
 fn nested(depth: usize, most: usize) -> Result<(), (String, String)> {
     if depth <= most {
         return Ok(());
@@ -175,6 +211,10 @@ fn reference(schema: &Value, depth: usize) -> Result<Option<&str>, (String, Stri
         }
     }
     match schema.get("$ref") {
+        // Behind a percent sign the validator would look elsewhere than the survey: `%61` is an `a` to it.
+        Some(Value::String(reference)) if reference.contains('%') => {
+            Err((format!("a reference to {}", quoted(reference)), "one without percent signs".to_owned()))
+        }
         Some(Value::String(reference)) if reference == "#" || reference.starts_with("#/") => {
             Ok(Some(reference))
         }

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::checklist::Checklist;
 use super::json::{self as strict, NotUsed};
 use super::schema::Schema;
-use super::{described, problem, refuse};
+use super::{described, refuse};
 use crate::locate::push_member;
-use crate::problem::{Problems, quoted};
+use crate::problem::{Problem, Problems, quoted};
 
 /// What a task expects, checked and ready.
 #[derive(Debug)]
@@ -93,7 +94,8 @@ impl Transform {
     ///
     /// An expected text that is itself JSON stands for the value it holds; any other is compared as text, without the
     /// white space around it. A schema without `$schema` is of draft 2020-12; it may refer to its own parts only, and
-    /// its patterns are searched in linear time.
+    /// its patterns are searched in linear time, in outputs of up to [`Checklist::SEARCHED_BYTES_MAX`] bytes: a longer one is
+    /// not valid.
     ///
     /// ```
     /// use karat_evidence::grade::quality::{PartialCredit, Transform};
@@ -117,7 +119,7 @@ impl Transform {
     ) -> Result<Self, Problems> {
         let path = "$.reference.expected_output";
         let expected =
-            Expected::new(expected).map_err(|(found, expected)| problem(path, found, &expected, ""));
+            Expected::new(expected).map_err(|(found, expected)| Problem::at(path, found, &expected, ""));
         let schema = schema.map(Schema::new).transpose();
         let (expected, schema) = match (expected, schema) {
             (Ok(expected), Ok(schema)) => (expected, schema),
@@ -150,6 +152,14 @@ impl Transform {
             }
             Expected::Json(expected) => expected,
         };
+        let has_patterns = self.schema.as_ref().is_some_and(|schema| schema.has_patterns);
+        if has_patterns && text.len() > Checklist::SEARCHED_BYTES_MAX {
+            let reason = format!(
+                "the output has more than {} bytes, too many to search for the patterns of the schema",
+                Checklist::SEARCHED_BYTES_MAX
+            );
+            return nothing(TransformOutcome::Invalid, reason);
+        }
         let found = match strict::parse(text) {
             Ok(found) => found,
             Err(NotUsed::NotJson(reason)) => return nothing(TransformOutcome::NotJson, reason),

@@ -6,14 +6,7 @@ use crate::problem::{Problem, quoted};
 
 /// A problem without more to say of how to mend it.
 pub(super) fn problem(path: &str, found: String, expected: &str) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        found,
-        expected: expected.to_owned(),
-        mend: String::new(),
-        line: None,
-        column: None,
-    }
+    Problem::at(path, found, expected, "")
 }
 
 /// A value as it is told to somebody; `None` is one that is not there.

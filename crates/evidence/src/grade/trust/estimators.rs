@@ -11,7 +11,7 @@ pub const Z_90: f64 = 1.2816;
 /// `share` is the observed share (0 to 1), `count` the sample size (above 0; an effective size need not be whole), `z`
 /// the quantile of the normal distribution ([`Z_90`] for one-sided 90 %). Wilson, "Probable inference, the law of
 /// succession, and statistical inference", JASA 22 (1927); recommended by Brown, Cai and DasGupta, Statistical Science
-/// 16 (2001). None if an argument is outside of its range.
+/// 16 (2001). None if an argument is outside of its range, or so large that doubles cannot tell.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::{Z_90, wilson_lower_bound};
@@ -28,14 +28,16 @@ pub fn wilson_lower_bound(share: f64, count: f64, z: f64) -> Option<f64> {
     let z2 = z * z;
     let centre = share + z2 / (2.0 * count);
     let spread = z * (share * (1.0 - share) / count + z2 / (4.0 * count * count)).sqrt();
-    Some(((centre - spread) / (1.0 + z2 / count)).clamp(0.0, share))
+    let bound = (centre - spread) / (1.0 + z2 / count);
+    (!bound.is_nan()).then(|| bound.clamp(0.0, share))
 }
 
 /// Kish's effective sample size of weighted observations: `(sum w)^2 / sum w^2`, between 1 and the number of weights
-/// above 0. Kish, "Survey Sampling" (1965), 8.2. None without a weight above 0.
+/// above 0. Kish, "Survey Sampling" (1965), 8.2. None without a weight above 0, or if one is below 0 or not finite.
 pub fn effective_count(weights: &[f64]) -> Option<f64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
-    if !(largest > 0.0 && largest.is_finite()) {
+    let are_weights = weights.iter().all(|weight| (0.0..=f64::MAX).contains(weight));
+    if !are_weights || largest <= 0.0 {
         return None;
     }
     // Divided by the largest, so that no square can overflow or vanish.
@@ -50,7 +52,8 @@ pub fn effective_count(weights: &[f64]) -> Option<f64> {
 ///
 /// The unbiased estimate of pass^k: Yao et al., "tau-bench" (2024), after the estimate of pass@k by Chen et al.,
 /// "Evaluating large language models trained on code" (2021). It takes as many steps as the smaller of `k` and the number
-/// that failed. None if there are fewer than `k` trials, `k` is 0 or more passed than tried.
+/// that failed, but stops where the chance is no longer above 0: after two million at the latest. None if there are fewer than
+/// `k` trials or more than 2^32, `k` is 0 or more passed than tried.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::pass_hat_k;
@@ -60,7 +63,8 @@ pub fn effective_count(weights: &[f64]) -> Option<f64> {
 /// assert_eq!(pass_hat_k(2, 2, 3), None);
 /// ```
 pub fn pass_hat_k(passed: u64, trials: u64, k: u64) -> Option<f64> {
-    if k == 0 || trials < k || passed > trials {
+    const MOST: u64 = 1 << 32;
+    if k == 0 || trials < k || passed > trials || trials > MOST {
         return None;
     }
     if passed < k {
@@ -81,20 +85,20 @@ pub fn pass_hat_k(passed: u64, trials: u64, k: u64) -> Option<f64> {
     Some(chance)
 }
 
-/// A stated confidence (0 to 1) and whether what it was stated about came true.
+/// A stated confidence and what came of it; or, for forecasts that count as one, the means of both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
     /// The confidence, 0 to 1.
     pub confidence: f64,
-    /// Whether it came true.
-    pub came_true: bool,
+    /// 1 if it came true, 0 if not; of several forecasts the share that came true.
+    pub outcome: f64,
 }
 
-/// Mean squared difference of confidence and outcome, 0 (best) to 1. Brier, Monthly Weather Review 78 (1950), in the
-/// form for two outcomes. None without forecasts.
+/// Mean squared difference of confidence and outcome, 0 (best) to 1, over single forecasts: the outcome of each is 0 or 1.
+/// Brier, Monthly Weather Review 78 (1950), in the form for two outcomes. None without forecasts.
 pub fn brier_score(forecasts: &[Forecast]) -> Option<f64> {
     mean(forecasts.iter().map(|forecast| {
-        let error = forecast.confidence - f64::from(u8::from(forecast.came_true));
+        let error = forecast.confidence - forecast.outcome;
         error * error
     }))
 }
@@ -104,13 +108,13 @@ pub fn brier_score(forecasts: &[Forecast]) -> Option<f64> {
 ///
 /// The forecasts are ordered by confidence and cut into `bins` bins whose sizes differ by one at most. Naeini, Cooper and
 /// Hauskrecht, AAAI (2015); Guo et al., "On calibration of modern neural networks", ICML (2017). Forecasts of the same
-/// confidence that fall on a cut are indistinguishable, so each counts with the share of all of them that came true: the
-/// value does not depend on their order. None without forecasts or bins.
+/// confidence that fall on a cut are indistinguishable, so each counts with the mean outcome of all of them: the value
+/// does not depend on their order. None without forecasts or bins.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::{Forecast, expected_calibration_error};
-/// let sure = |came_true| Forecast { confidence: 1.0, came_true };
-/// assert_eq!(expected_calibration_error(&[sure(true), sure(false)], 10), Some(0.5));
+/// let sure = |outcome| Forecast { confidence: 1.0, outcome };
+/// assert_eq!(expected_calibration_error(&[sure(1.0), sure(0.0)], 10), Some(0.5));
 /// assert_eq!(expected_calibration_error(&[], 10), None);
 /// ```
 pub fn expected_calibration_error(forecasts: &[Forecast], bins: usize) -> Option<f64> {
@@ -118,9 +122,9 @@ pub fn expected_calibration_error(forecasts: &[Forecast], bins: usize) -> Option
     if count == 0 || bins == 0 {
         return None;
     }
-    let mut ordered: Vec<(f64, f64)> =
-        forecasts.iter().map(|it| (it.confidence, f64::from(u8::from(it.came_true)))).collect();
-    ordered.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut ordered: Vec<(f64, f64)> = forecasts.iter().map(|it| (it.confidence, it.outcome)).collect();
+    // Outcomes too, so that the sum of equal confidences has one order.
+    ordered.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     for equal in ordered.chunk_by_mut(|a, b| a.0.total_cmp(&b.0).is_eq()) {
         let share = equal.iter().map(|(_, outcome)| outcome).sum::<f64>() / equal.len() as f64;
         equal.iter_mut().for_each(|(_, outcome)| *outcome = share);
@@ -241,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_documented_bounds() {
-        // Trust document, 15.3: 30 of 30, 100 of 100, 19 of 20.
+        // 30 of 30, 100 of 100, 19 of 20.
         assert_eq!(thousandths(wilson_lower_bound(1.0, 30.0, Z_90)), 948.0);
         assert_eq!(thousandths(wilson_lower_bound(1.0, 100.0, Z_90)), 984.0);
         assert_eq!(thousandths(wilson_lower_bound(0.95, 20.0, Z_90)), 847.0);
@@ -263,14 +267,17 @@ mod tests {
         assert_eq!(pass_hat_k(1, 1, 1), Some(1.0));
         assert_eq!(pass_hat_k(2, 1, 1), None);
         assert_eq!(pass_hat_k(2, 3, 0), None);
-        // Astronomical counts take no time.
-        assert_eq!(pass_hat_k(u64::MAX, u64::MAX, u64::MAX), Some(1.0));
-        assert_eq!(pass_hat_k(u64::MAX / 2, u64::MAX, u64::MAX / 4), Some(0.0));
+        // The largest counts take no time: here the most steps before the chance is 0.
+        let most = 1 << 32;
+        assert_eq!(pass_hat_k(most, most, most), Some(1.0));
+        assert!(pass_hat_k(most - 1_700_000, most, 1_700_000).unwrap() > 0.0);
+        assert_eq!(pass_hat_k(most / 2, most, most / 4), Some(0.0));
+        assert_eq!(pass_hat_k(u64::MAX, u64::MAX, u64::MAX), None);
     }
 
     #[test]
     fn calibration_of_known_forecasts() {
-        let at = |confidence, came_true| Forecast { confidence, came_true };
+        let at = |confidence, came_true| Forecast { confidence, outcome: f64::from(u8::from(came_true)) };
         // Ten bins of two: each has confidence 0.75 and half of them true.
         let wrong: Vec<Forecast> = (0..20).map(|n| at(0.75, n % 2 == 0)).collect();
         assert_eq!(expected_calibration_error(&wrong, 10), Some(0.25));
@@ -324,6 +331,9 @@ mod tests {
         assert_eq!(effective_count(&[1e300; 4]), Some(4.0));
         assert_eq!(effective_count(&[5e-324; 4]), Some(4.0));
         assert_eq!(effective_count(&[0.0]), None);
+        for wrong in [f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(effective_count(&[2.0, wrong]), None);
+        }
     }
 
     proptest! {
@@ -352,7 +362,7 @@ mod tests {
             forecasts in prop::collection::vec((0u8..=10, any::<bool>()), 1..60), bins in 1usize..15,
         ) {
             let forecast = |&(tenths, came_true): &(u8, bool)| {
-                Forecast { confidence: f64::from(tenths) / 10.0, came_true }
+                Forecast { confidence: f64::from(tenths) / 10.0, outcome: f64::from(u8::from(came_true)) }
             };
             let forward: Vec<Forecast> = forecasts.iter().map(forecast).collect();
             let backward: Vec<Forecast> = forecasts.iter().rev().map(forecast).collect();

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::problem::{Problem, Problems};
+use crate::problem::{Problem, Problems, quoted};
 
 /// A problem without a mend, its line not known.
 pub(super) fn found(path: &str, found: impl Display, expected: impl Display) -> Problem {
@@ -21,4 +21,18 @@ pub(super) fn required(name: &str, path: &str, problems: &mut Problems) {
     if name.trim().is_empty() {
         problems.add(|| found(path, "a text without letters", "a name"));
     }
+}
+
+/// Refuses a number that is not finite or lies outside of `low..=high`.
+pub(super) fn within(number: f64, low: f64, high: f64, path: &str, problems: &mut Problems) {
+    if (low..=high).contains(&number) && number.is_finite() {
+        return;
+    }
+    problems.add(|| {
+        let expected = match high {
+            f64::INFINITY => format!("a number not below {low}"),
+            _ => format!("a number from {low} to {high}"),
+        };
+        found(path, quoted(&number.to_string()), expected)
+    });
 }

@@ -93,10 +93,17 @@ impl Moment {
         Some(Self(i128::from(instant.milliseconds) * 1_000_000 + nanoseconds))
     }
 
-    /// The time from `earlier` to this moment in seconds, rounded once; negative if this moment is the earlier one.
+    /// The time from `earlier` to this moment in seconds; negative if this moment is the earlier one. Up to 104 days (2^53
+    /// nanoseconds) it is rounded once.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> f64 {
-        (self.0 - earlier.0) as f64 / 1e9
+        const SECOND: i128 = 1_000_000_000;
+        let nanoseconds = self.0 - earlier.0;
+        if nanoseconds.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS {
+            return nanoseconds as f64 / SECOND as f64;
+        }
+        // More of them are no double, but their whole seconds are.
+        (nanoseconds / SECOND) as f64 + (nanoseconds % SECOND) as f64 / SECOND as f64
     }
 }
 
@@ -312,6 +319,9 @@ mod tests {
         assert_eq!(moment("1969-12-31T23:59:59.999999999Z"), Some(-1));
         let [first, last] = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z"].map(Moment::parse);
         assert_eq!(last.unwrap().seconds_since(first.unwrap()), 315_569_520_000.0);
+        let [first, last] = ["0000-01-01T00:00:00.5Z", "9999-12-31T23:59:59.75Z"].map(Moment::parse);
+        assert_eq!(last.unwrap().seconds_since(first.unwrap()), 315_569_519_999.25);
+        assert_eq!(first.unwrap().seconds_since(last.unwrap()), -315_569_519_999.25);
         for text in [
             "",
             "2026-03-18T09:30Z",

@@ -45,6 +45,9 @@ fn read_tables(challenge: &Value, picked: &[&str], problems: &mut Problems) -> O
         let parts = read_parts(&parts, problems);
         dimensions.push(Dimension { key: key.to_owned(), parts });
     }
+    if dimensions.is_empty() {
+        evaluator.refuse(expected, "leave the table out if no match comes as it was played", problems);
+    }
     let parts: usize = dimensions.iter().map(|dimension| dimension.parts.len()).sum();
     if parts > Evaluator::PARTS_MAX {
         let most = format!("at most {} parts, here are {parts}", Evaluator::PARTS_MAX);

@@ -80,6 +80,35 @@ fn patterns_built_to_explode() {
 }
 
 #[test]
+fn patterns_of_a_task_share_what_they_may_take() {
+    let load = |patterns: &[String]| {
+        let criteria: Vec<Value> =
+            patterns.iter().map(|pattern| json!({"type": "regex", "pattern": pattern})).collect();
+        Checklist::load(&json!(criteria), UnknownCriterion::Refuse)
+    };
+    let large =
+        |count: usize| -> Vec<String> { (0..count).map(|at| format!(r"\p{{L}}{{2,18}}{at}")).collect() };
+    assert!(load(&large(10)).is_ok());
+    assert!(load(&large(100)).unwrap_err().to_string().contains("size limit"));
+    // Each of these letters is a class of 700 ranges before anything is compiled.
+    let long = load(&[r"\w".repeat(5_000_000)]).unwrap_err().to_string();
+    assert!(long.contains("at most 16384 bytes of them together"), "{long}");
+
+    let schema = |patterns: &[String]| {
+        let patterns: Vec<Value> = patterns.iter().map(|pattern| json!({"pattern": pattern})).collect();
+        Transform::new(&json!(1), Some(&json!({"allOf": patterns})), PartialCredit::None)
+    };
+    assert!(schema(&large(10)).is_ok());
+    assert!(schema(&large(100)).is_err());
+    let long = schema(&[r"\w".repeat(20_000)]).unwrap_err().to_string();
+    assert!(long.contains("at most 1000 each and 16384 together"), "{long}");
+    // What a search takes is the product of pattern and text.
+    let transform = schema(&["a[ab]{2000}c".to_owned()]).unwrap();
+    let grade = transform.grade(&format!("{:?}", "ab".repeat(5_000_000)));
+    assert!(grade.reason.contains("more than 65536 bytes"), "{}", grade.reason);
+}
+
+#[test]
 fn json_ten_thousand_deep() {
     let transform = Transform::new(&json!({"a": 1}), None, PartialCredit::Keys).unwrap();
     let checklist = json!([{"type": "json_key", "text": "a"}]);
@@ -139,6 +168,16 @@ fn schemas_that_turn_in_circles() {
         json!({"$defs": definitions, "$ref": "#/$defs/d0"})
     };
     assert!(refused(definitions(40, 2)).contains("at most 10000 subschemas"));
+    // Ways that a walk sees only if it reads keys as the validator does: behind `%61` as `a`, and below names that elsewhere
+    // are keywords.
+    let percent = json!({"$defs": {"a": true, "%61": true}, "$ref": "#/$defs/%61"});
+    assert!(refused(percent).contains("without percent signs"));
+    let mut hidden = definitions(30, 2);
+    hidden["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    for definition in hidden["$defs"].as_object_mut().unwrap().values_mut() {
+        *definition = json!({"dependencies": {"const": definition.take()}});
+    }
+    assert!(refused(hidden).contains("at most 10000 subschemas"));
     let nots = (0..100).fold(json!({"$ref": "#"}), |inner, _| json!({"not": inner}));
     assert!(refused(json!({"properties": {"a": nots}})).contains("nested at most 60 deep"));
     assert!(refused(definitions(5000, 1)).contains("nested at most 200 deep"));

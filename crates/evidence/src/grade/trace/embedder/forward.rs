@@ -134,9 +134,10 @@ fn pool(states: &[f32], hidden: usize) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vector::{Instructions, encode};
+    use super::super::vector::encode;
     use super::super::weights::tests::{SMALL, model};
     use super::*;
+    use crate::grade::instructions::Instructions;
 
     /// These bits must come out everywhere: the last figures of every sum, `exp` and `erf` are in them.
     #[test]

@@ -30,8 +30,8 @@ use karat_core::facts::Digest;
 use serde_json::{Value, json};
 
 use self::tokenizer::Tokenizer;
-use self::vector::Instructions;
 use self::weights::{Shape, Weights};
+use crate::grade::instructions::Instructions;
 use crate::problem::{Problem, Problems};
 
 /// The weights, and the most bytes that they are expected to have (those of the publication have 90,868,376).

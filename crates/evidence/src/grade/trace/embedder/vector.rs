@@ -1,53 +1,11 @@
-//! The choice of vector instructions at run time; holds the only `unsafe` of the embedder.
+//! The loops for each set of vector instructions; holds the only `unsafe` of the embedder.
 //!
 //! All functions carry out the same loops. The wide ones are compiled for processors with AVX2 or AVX-512; they must
-//! not run elsewhere, and only this module decides. The bits are the same: a test compares them.
+//! not run elsewhere: `instructions` has asked the processor. The bits are the same: a test compares them.
 
 use super::forward;
 use super::weights::Weights;
-
-/// Which instructions to use.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Instructions(Set);
-
-/// INVARIANT: what is not portable is only made after the processor was asked.
-#[derive(Debug, Clone, Copy)]
-enum Set {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(avx2, "avx2");
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(avx512, "avx512f", "avx512vl", "avx512dq", "avx512bw", "avx2");
-
-impl Instructions {
-    /// What every processor of the architecture has.
-    pub const fn portable() -> Self {
-        Self(Set::Portable)
-    }
-
-    /// The widest instructions of this processor.
-    pub fn best() -> Self {
-        Self::all().last().unwrap_or(Self::portable())
-    }
-
-    /// All that this processor can carry out, the widest last.
-    pub fn all() -> impl Iterator<Item = Self> {
-        let sets = [
-            Some(Set::Portable),
-            #[cfg(target_arch = "x86_64")]
-            avx2::get().then_some(Set::Avx2),
-            #[cfg(target_arch = "x86_64")]
-            avx512::get().then_some(Set::Avx512),
-        ];
-        sets.into_iter().flatten().map(Self)
-    }
-}
+use crate::grade::instructions::{Instructions, Set};
 
 /// The vector of a text: see [`forward::encode`].
 #[cfg_attr(
@@ -58,13 +16,13 @@ impl Instructions {
     )
 )]
 pub(super) fn encode(instructions: Instructions, weights: &Weights, tokens: &[u32]) -> Vec<f32> {
-    match instructions.0 {
+    match instructions.set() {
         Set::Portable => forward::encode(weights, tokens),
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Avx2` is only made by `all`, after the processor was asked.
+        // SAFETY: `Avx2` is only made after the processor was asked.
         Set::Avx2 => unsafe { encode_avx2(weights, tokens) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Avx512` is only made by `all`, after the processor was asked.
+        // SAFETY: `Avx512` is only made after the processor was asked.
         Set::Avx512 => unsafe { encode_avx512(weights, tokens) },
     }
 }

@@ -10,43 +10,11 @@ use serde_json::Value;
 
 use super::saved;
 use super::search::{Best, Rows};
-use super::vector::{Instructions, nearest};
+use super::vector::nearest;
+use crate::Moment;
+use crate::grade::instructions::Instructions;
 use crate::grade::trace::problems::{problem, shown};
-use crate::instant::{Instant, utc};
-use crate::problem::{Problem, Problems, quoted};
-
-/// A moment: milliseconds since 1970-01-01T00:00:00Z. Always given, never read from a clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment {
-    /// Milliseconds since 1970-01-01T00:00:00Z.
-    pub milliseconds: i64,
-}
-
-impl Moment {
-    /// Reads RFC 3339; digits beyond milliseconds are cut off.
-    ///
-    /// ```
-    /// use karat_evidence::grade::trace::novelty::Moment;
-    ///
-    /// assert_eq!(Moment::parse("1970-01-01T01:00:01.5+01:00").unwrap(), Moment { milliseconds: 1500 });
-    /// assert!(Moment::parse("yesterday").is_err());
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// If `text` is not a moment as RFC 3339 writes it.
-    pub fn parse(text: &str) -> Result<Self, Problems> {
-        let moment = Instant::parse(text).map(|instant| Self { milliseconds: instant.milliseconds });
-        moment.ok_or_else(|| problem("$", quoted(text), "a moment such as `2026-03-18T09:30:00Z`").into())
-    }
-}
-
-/// In UTC, after RFC 3339: `2026-03-18T09:30:00Z`.
-impl fmt::Display for Moment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&utc(self.milliseconds))
-    }
-}
+use crate::problem::{Problem, Problems};
 
 /// What a cache holds, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +126,8 @@ pub struct Match<'a> {
 /// A first-in-first-out cache of vectors. A value: it knows no clock, and equal ones are saved as the same bytes.
 ///
 /// ```
-/// use karat_evidence::grade::trace::novelty::{Moment, Settings, VectorCache};
+/// use karat_evidence::Moment;
+/// use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
 ///
 /// let settings = Settings { capacity: 2, dimension: 2, ttl_milliseconds: Some(1000) };
 /// let mut cache = VectorCache::new(settings).unwrap();

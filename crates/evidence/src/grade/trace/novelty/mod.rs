@@ -16,9 +16,10 @@ mod vector;
 use karat_core::facts::Digest;
 use serde_json::{Value, json};
 
+use crate::Moment;
 use crate::problem::Problems;
 
-pub use cache::{Entry, Match, Moment, Settings, VectorCache, VectorError, vector};
+pub use cache::{Entry, Match, Settings, VectorCache, VectorError, vector};
 pub use saved::LoadError;
 
 /// The novelty of what cannot be compared.
@@ -133,7 +134,8 @@ pub fn value(similarity: Option<f64>) -> f64 {
 /// already with the same id and vector. If the item is refused, the cache comes back as it was.
 ///
 /// ```
-/// use karat_evidence::grade::trace::novelty::{Item, Moment, Settings, VectorCache, observe};
+/// use karat_evidence::Moment;
+/// use karat_evidence::grade::trace::novelty::{Item, Settings, VectorCache, observe};
 ///
 /// let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
 /// let at = |milliseconds| Moment { milliseconds };
@@ -158,15 +160,19 @@ pub fn observe(
         Err(problems) => return (cache, Err(problems)),
     };
     cache.expire(moment);
-    if let (Some(vector), Basis::Compared | Basis::NothingEarlier, false) =
-        (item.vector, novelty.basis, novelty.is_repeat)
+    novelty.is_stored = belongs(&cache, &novelty);
+    if let (Some(vector), true) = (item.vector, novelty.is_stored)
+        && let Err(wrong) = cache.insert(item.id, vector, moment)
     {
-        if let Err(wrong) = cache.insert(item.id, vector, moment) {
-            return (cache, Err(wrong.at(PATH).into()));
-        }
-        novelty.is_stored = cache.settings().capacity > 0;
+        return (cache, Err(wrong.at(PATH).into()));
     }
     (cache, Ok(novelty))
+}
+
+/// Whether what was read of an item says that it belongs into the next cache: it has a direction, and it is not there.
+pub(crate) fn belongs(cache: &VectorCache, novelty: &Novelty) -> bool {
+    let has_direction = matches!(novelty.basis, Basis::Compared | Basis::NothingEarlier);
+    has_direction && !novelty.is_repeat && cache.settings().capacity > 0
 }
 
 /// Where the vector of an item is said to stand.

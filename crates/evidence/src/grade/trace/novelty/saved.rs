@@ -23,7 +23,8 @@ use std::fmt;
 
 use karat_core::facts::Digest;
 
-use super::cache::{Entry, Moment, Settings, VectorCache, VectorError};
+use super::cache::{Entry, Settings, VectorCache, VectorError};
+use crate::Moment;
 
 /// The first bytes. The digit is the version of the form.
 const MAGIC: &[u8; 16] = b"karat vectors 1\n";
@@ -61,7 +62,8 @@ impl VectorCache {
     /// removed are part of it.
     ///
     /// ```
-    /// use karat_evidence::grade::trace::novelty::{Moment, Settings, VectorCache};
+    /// use karat_evidence::Moment;
+    /// use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
     ///
     /// let mut cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
     /// cache.insert("kp:trace:1", &[0.6, 0.8], Moment { milliseconds: 0 }).unwrap();

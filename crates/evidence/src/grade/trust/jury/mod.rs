@@ -2,7 +2,7 @@
 //!
 //! [`panel`] takes verdicts as evidence has them and returns everything that was seen; `seats` has the arithmetic,
 //! `network` the sorting. The rules are those of the trust document, section 3 (trim a fifth on each side, then the
-//! median), with its proposal for quorum, agreement and outcome.
+//! median); what it leaves open, quorum, agreement and outcome, is a choice of karat.
 
 mod network;
 mod seats;
@@ -69,7 +69,7 @@ impl VerdictStatus {
     }
 }
 
-/// The numbers of the jury's rules; the defaults are those of the trust proposal, section 15.5. That a third of the panel
+/// The numbers of the jury's rules; the defaults are a choice of karat. That a third of the panel
 /// may come from the judged model's provider, and a third may reject, is fixed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JuryRules {

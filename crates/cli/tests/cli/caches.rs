@@ -1,0 +1,120 @@
+//! Caches of vectors on the command line: begun, shown, filled by scoring, and left alone where an item is refused.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::common::{Folder, example, root};
+use crate::graders::{bytes, done, files, line, lines, refused, traces};
+
+#[test]
+fn a_new_cache_overwrites_nothing() {
+    let folder = traces();
+    done(folder.karat(&["score", "-c", "trace", "--cache", "mine.cache", "traces.jsonl"]));
+    let before = bytes(&folder, "mine.cache");
+    assert_snapshot!(refused(&folder.karat(&["cache", "new", "mine.cache"]), 1), @r"
+    exit status 1
+    --- errors
+    error: `mine.cache` is there already
+      remove it first, or choose another name
+    ");
+    assert_eq!(bytes(&folder, "mine.cache"), before);
+    for dimension in ["0", "65537", "-1"] {
+        let run = folder.karat(&["cache", "new", "other.cache", "--dimension", dimension]);
+        assert_eq!(run.status, 2, "{}", run.screen());
+    }
+    assert_eq!(files(&folder), ["mine.cache", "traces.jsonl"]);
+}
+
+#[test]
+fn a_cache_is_shown() {
+    assert_snapshot!(done(line("cache show --table examples/raw/traces.cache")), @r"
+    3 vectors of 1000, 4 numbers each, alive without end
+    sha256:2608fe45e16845d358c59d8994863be0eff734e3335f3ae976ddc93cb3271781
+
+      kp:trace:raw-first                            2026-03-18T09:00:00Z
+      kp:trace:raw-alike                            2026-03-18T09:05:00Z
+      kp:trace:raw-other                            2026-03-18T09:09:00Z
+    ");
+    let shown = lines(&done(line("cache show examples/raw/traces.cache"))).remove(0);
+    assert_eq!(shown["entries"][2]["id"], "kp:trace:raw-other");
+    assert_eq!((&shown["capacity"], &shown["ttl_milliseconds"]), (&1000.into(), &Value::Null));
+    let folder = Folder::new();
+    done(folder.karat(&["cache", "new", "new.cache", "--ttl-days", "1", "--capacity", "7"]));
+    let screen = done(folder.karat(&["cache", "show", "--table", "new.cache"]));
+    assert!(screen.starts_with("0 vectors of 7, 384 numbers each, alive 1 day\n"), "{screen}");
+    assert!(screen.ends_with("\nTraces go in as they are scored: karat score -c trace --cache FILE TRACE\n"));
+}
+
+#[test]
+fn a_broken_cache_says_where_and_an_absent_one_how_to_begin() {
+    let folder = Folder::new();
+    let sound = fs::read(root().join("examples/raw/traces.cache")).unwrap();
+    let mut changed = sound.clone();
+    changed[100] ^= 1;
+    for (broken, where_) in [
+        (&sound[..sound.len() - 1], "byte "),
+        (b"{}", "byte 0: found `{}`, expected `karat vectors 1"),
+        (b"", "byte 0: "),
+        (&changed[..], "byte "),
+    ] {
+        fs::write(folder.path().join("broken.cache"), broken).unwrap();
+        let screen = refused(&folder.karat(&["cache", "show", "broken.cache"]), 1);
+        let says = format!("error: `broken.cache` is not a sound cache of vectors: {where_}");
+        assert!(screen.contains(&says), "{screen}");
+    }
+    assert_snapshot!(refused(&folder.karat(&["cache", "show", "absent.cache"]), 1), @r"
+    exit status 1
+    --- errors
+    error: cannot read `absent.cache`: there is no such file
+      check the spelling; paths are relative to the current folder
+      to begin with an empty one: karat cache new absent.cache
+    ");
+}
+
+#[test]
+fn scoring_twice_with_a_cache_gives_the_same_scores_and_file() {
+    let folder = traces();
+    let arguments = ["score", "-c", "trace", "--cache", "mine.cache", "traces.jsonl"];
+    let empty = bytes(&folder, "mine.cache");
+    let first = lines(&done(folder.karat(&arguments)));
+    let filled = bytes(&folder, "mine.cache");
+    assert_ne!(empty, filled);
+    assert_eq!(filled, fs::read(root().join("examples/raw/traces.cache")).unwrap());
+    let second = lines(&done(folder.karat(&arguments)));
+    assert_eq!(bytes(&folder, "mine.cache"), filled);
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!((&first["score"], &first["facts"]), (&second["score"], &second["facts"]));
+        assert_eq!(second["grading"]["novelty"]["repeat"], true);
+    }
+    assert_eq!(files(&folder), ["mine.cache", "traces.jsonl"]);
+}
+
+#[test]
+fn a_refused_item_leaves_the_cache_as_it_was() {
+    let folder = traces();
+    let before = bytes(&folder, "mine.cache");
+    let traces = example("raw/traces.jsonl");
+    let bad = traces.replacen("\"confidence\": 0.9", "\"confidence\": 1.9", 3);
+    folder.write("bad.jsonl", &bad);
+    folder.write("half.jsonl", &traces.replace("[0.6, 0.8, 0, 0]", "[0.6, 0.8, 0]"));
+    // A name that the file of somebody else may have.
+    folder.write("mine.cache.new", "mine");
+    let score =
+        |more: &[&str]| folder.karat(&[&["score", "-c", "trace", "--cache", "mine.cache"], more].concat());
+    assert_eq!(score(&["bad.jsonl"]).status, 1);
+    assert_eq!(score(&["--keep-going", "bad.jsonl"]).status, 1);
+    // The first item was scored, but the run was not finished.
+    let half = score(&["half.jsonl"]);
+    assert_eq!((half.status, half.stdout.lines().count()), (1, 1));
+    assert_eq!(bytes(&folder, "mine.cache"), before);
+    // To go on is to keep what was scored, and only that.
+    let rest = score(&["--keep-going", "half.jsonl"]);
+    assert_eq!((rest.status, rest.stdout.lines().count()), (1, 2));
+    let shown = lines(&done(folder.karat(&["cache", "show", "mine.cache"]))).remove(0);
+    let ids: Vec<_> = shown["entries"].as_array().unwrap().iter().map(|entry| entry["id"].clone()).collect();
+    assert_eq!(ids, ["kp:trace:raw-first", "kp:trace:raw-other"]);
+    assert_eq!(files(&folder), ["bad.jsonl", "half.jsonl", "mine.cache", "mine.cache.new", "traces.jsonl"]);
+    assert_eq!(bytes(&folder, "mine.cache.new"), b"mine");
+}

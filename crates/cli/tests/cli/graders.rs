@@ -1,0 +1,421 @@
+//! Raw evidence on the command line: what graders saw, how an explanation shows it, evaluators in challenges.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::common::{Folder, Run, example, karat, root};
+
+/// Runs a command line without quotes at the root of the repository.
+pub fn line(text: &str) -> Run {
+    karat(&text.split_whitespace().collect::<Vec<_>>())
+}
+
+/// The screen of a run that refused everything.
+pub fn refused(run: &Run, status: i32) -> String {
+    assert_eq!((run.status, run.stdout.as_str()), (status, ""), "{}", run.stderr);
+    run.screen()
+}
+
+pub fn done(run: Run) -> String {
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+    run.stdout
+}
+
+/// Every line as JSON.
+pub fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A folder with the example traces and an empty cache for their vectors.
+pub fn traces() -> Folder {
+    let folder = Folder::new();
+    folder.write("traces.jsonl", &example("raw/traces.jsonl"));
+    done(folder.karat(&["cache", "new", "mine.cache", "--dimension", "4"]));
+    folder
+}
+
+/// What is in a folder, by name.
+pub fn files(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+pub fn bytes(folder: &Folder, name: &str) -> Vec<u8> {
+    fs::read(folder.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_run_is_graded() {
+    let screen = done(line("grade workflow-run --table examples/raw/workflow.jsonl"));
+    let (_, checked) = screen.split_once("\n23 ").unwrap();
+    assert_snapshot!(checked, @r"
+    run-agent-checklist
+      output_quality         0.6666666666666666
+      steps_completed        1
+      steps_total            1
+      actual_tao             0.006 TAO
+      max_budget_tao         0.02 TAO
+      actual_seconds         8 s
+      max_latency_seconds    20 s
+      actual_retries         0
+      declared_retry_budget  0
+      timeouts               0
+      hard_failures          0
+      budget_aborted         false
+
+    Seen by the grader of quality
+      criteria
+        is met yes, type keyword, wanted booked
+        is met no, type json_key, wanted confirmation
+        is met yes, type regex, wanted [A-Z]{2}[0-9]{4}
+      met                      2
+      quality                  0.6666666666666666
+      task type                agent
+    ");
+    let graded = lines(&done(line("grade workflow-run examples/raw/workflow.jsonl")));
+    let of = |pointer: &str| graded.iter().map(|one| one.pointer(pointer).cloned()).collect::<Vec<_>>();
+    assert_eq!(of("/grading/quality/task_type"), ["rag", "code", "agent"].map(|name| Some(name.into())));
+    assert_eq!(of("/facts/timeouts"), [1.0, 0.0, 0.0].map(|count| Some(count.into())));
+    assert_eq!(of("/kind"), ["workflow-run"; 3].map(|name| Some(name.into())));
+}
+
+#[test]
+fn a_match_is_graded_by_its_challenge() {
+    let screen = done(line("grade match --card incident-review --table examples/raw/match.json"));
+    assert!(
+        screen.starts_with("agent-corvus match-played\n  correctness_score         950 points\n"),
+        "{screen}"
+    );
+    for part in ["evaluation", "efficiency", "standing", "trajectory validation", "usage"] {
+        assert!(screen.contains(&format!("\nSeen by the grader of {part}\n")), "{part}: {screen}");
+    }
+    let graded = lines(&done(line("grade match -c incident-review examples/raw/match.json"))).remove(0);
+    assert_eq!(graded["facts"]["methodology_score"], 666.666667);
+    assert_eq!(graded["facts"]["precision_score"], Value::Null);
+    assert_eq!(graded["grading"]["standing"]["benchmark_grade"], true);
+    // A match that was graded elsewhere needs no challenge, and shows nothing seen.
+    let screen = done(line("grade match --table examples/arena/documented-823.json"));
+    assert!(!screen.contains("Seen"), "{screen}");
+}
+
+#[test]
+fn a_trace_is_graded_and_the_cache_is_left_as_it_is() {
+    let folder = traces();
+    let before = bytes(&folder, "mine.cache");
+    let arguments = ["grade", "reasoning-trace", "--cache", "mine.cache", "traces.jsonl"];
+    let screen = done(folder.karat(&[&arguments[..], &["--table"]].concat()));
+    assert!(screen.contains("  novelty               0.03999999332428039\n"), "{screen}");
+    assert!(screen.contains("    id                       kp:trace:raw-first\n"), "{screen}");
+    let graded = lines(&done(folder.karat(&arguments)));
+    assert_eq!(graded[0]["grading"]["novelty"]["basis"], "nothing_earlier");
+    assert_eq!(graded[1]["grading"]["novelty"]["nearest"]["id"], "kp:trace:raw-first");
+    assert_eq!((files(&folder).len(), bytes(&folder, "mine.cache")), (2, before));
+}
+
+#[test]
+fn dimensions_of_agents_have_no_grader_and_are_shown() {
+    let screen = done(line("grade agent-dimensions --table examples/trust/coverage.jsonl"));
+    assert!(screen.contains("\nagent-all-sixteen\n  accuracy                       0.92\n"), "{screen}");
+    assert!(!screen.contains("Seen"), "{screen}");
+    let graded = lines(&done(line("grade agent-dimensions examples/trust/coverage.jsonl")));
+    assert!(graded.iter().all(|one| one["grading"].is_null()));
+}
+
+#[test]
+fn an_agent_is_graded_at_the_moment_that_is_given() {
+    let grade = "grade agent-evidence examples/trust/agent.json";
+    let graded = lines(&done(line(grade))).remove(0);
+    assert!(graded["grading"]["accuracy"]["status"].is_string(), "{graded}");
+    let later = lines(&done(line(&format!("{grade} --as-of 2027-01-01T00:00:00Z")))).remove(0);
+    let age = |graded: &Value| graded["facts"]["accuracy_age_seconds"].as_f64().unwrap();
+    assert!(age(&later) > age(&graded) + 86_400.0, "{later}");
+    let screen = done(line(&format!("{grade} --table")));
+    assert!(screen.contains("\nSeen by the grader of accuracy\n"), "{screen}");
+}
+
+#[test]
+fn what_nothing_reads_is_named_after_grading() {
+    let folder = Folder::new();
+    let text =
+        example("raw/workflow.jsonl").replace("\"lint_violations\"", "\"mood\": 1, \"lint_violations\"");
+    folder.write("runs.jsonl", &text);
+    let run = folder.karat(&["grade", "workflow-run", "runs.jsonl"]);
+    assert_eq!((run.status, run.stdout.lines().count()), (0, 3));
+    assert_eq!(run.stderr, "note: fields that nothing reads: `$.result.mood` (1)\n");
+}
+
+#[test]
+fn the_likely_mistakes_of_grading() {
+    let folder = Folder::new();
+    folder.write("match.json", &example("raw/match.json"));
+    folder.write("runs.csv", "run_id\nr-1\n");
+    let screens = [
+        &["workflow-runs", "match.json"][..],
+        &["facts", "match.json"],
+        &["match", "match.json"],
+        &["match", "--card", "workflow", "match.json"],
+        &["match", "--card", "incident-review", "absent.json"],
+        &["workflow-run", "runs.csv"],
+    ]
+    .map(|arguments| refused(&folder.karat(&[&["grade"], arguments].concat()), 1));
+    assert_snapshot!(screens.join("\n"), @r"
+    exit status 1
+    --- errors
+    error: there is no kind of evidence `workflow-runs` to grade
+      did you mean `workflow-run`?
+      there are: workflow-run, match, reasoning-trace, agent-dimensions, agent-evidence
+
+    exit status 1
+    --- errors
+    error: evidence of kind `facts` has its facts already
+      a scorecard says which of them it reads: karat score --card CARD FILE
+
+    exit status 1
+    --- errors
+    error: match.json:1: $.payload: found a match as it was played, expected a match with `scores`; score it under a challenge whose card has an `evaluator` (line 21, column 14)
+
+    exit status 1
+    --- errors
+    error: `workflow@1.0.0` reads evidence of kind `workflow-run`, not `match`
+      take a card for this kind of evidence
+
+    exit status 1
+    --- errors
+    error: cannot read `absent.json`: there is no such file
+      check the spelling; paths are relative to the current folder
+
+    exit status 1
+    --- errors
+    error: `runs.csv` is a table, which evidence of kind `workflow-run` is not
+      tables hold evidence of kind `facts`; give JSON instead
+    ");
+    let help = line("grade --help").stdout;
+    assert!(!help.contains("facts."), "the kind `facts` is not graded: {help}");
+}
+
+#[test]
+fn flags_of_traces_are_for_traces() {
+    let score = "score -c workflow examples/raw/workflow.jsonl";
+    assert_snapshot!(refused(&line(&format!("{score} --cache examples/raw/traces.cache")), 1), @r"
+    exit status 1
+    --- errors
+    error: --cache is for evidence of kind `reasoning-trace`, not `workflow-run`
+      leave out --cache
+    ");
+    assert!(
+        refused(&line(&format!("{score} --embedder examples")), 1)
+            .contains("--embedder is for evidence of kind")
+    );
+    let screen = refused(&line("score -c trace --embedder examples examples/raw/traces.jsonl"), 1);
+    assert!(
+        screen
+            .contains("error: there is no embedder in `examples`\n  examples/tokenizer.json: found no file")
+    );
+}
+
+/// A leap second is a moment, of which graders that ask for one cannot make use.
+#[test]
+fn a_moment_is_asked_for_where_it_counts() {
+    let leap = "--as-of 2016-12-31T23:59:60Z";
+    done(line(&format!("score -c workflow {leap} examples/raw/workflow.jsonl")));
+    let screen = refused(&line(&format!("score -c trace {leap} examples/raw/traces.jsonl")), 1);
+    assert!(screen.contains("error: `2016-12-31T23:59:60Z` is not a moment that evidence can be graded at"));
+    let later = done(line("score -c trace --as-of 2026-04-01T00:00:00Z examples/raw/traces.jsonl"));
+    assert_eq!(lines(&later)[1]["grading"]["novelty"]["nearest"]["moment"], "2026-04-01T00:00:00Z");
+}
+
+#[test]
+fn a_budget_changes_no_byte() {
+    let score = "score -c trace examples/raw/traces.jsonl examples/raw/traces.jsonl --keep-going";
+    let [hasty, patient] = ["1", "1000000"].map(|limit| line(&format!("{score} --budget-ms {limit}")));
+    assert_eq!((hasty.status, &hasty.stdout), (patient.status, &patient.stdout));
+    assert!(!patient.stderr.contains("took"), "{}", patient.stderr);
+    assert_eq!(line(&format!("{score} --budget-ms 0")).status, 2);
+}
+
+#[test]
+fn an_explanation_shows_what_was_seen() {
+    let screen = done(line("explain --table -c incident-review examples/raw/match.json"));
+    assert!(screen.contains("\nSeen by the grader of evaluation\n"), "{screen}");
+    let folder = traces();
+    let score = ["score", "-c", "trace", "--cache", "mine.cache", "traces.jsonl"];
+    fs::copy(folder.path().join("mine.cache"), folder.path().join("old.cache")).unwrap();
+    folder.write("record.json", done(folder.karat(&score)).lines().nth(1).unwrap());
+    // From the record alone, and from its evidence with the cache as it was.
+    let against = |cache: &str| {
+        folder.karat(&["explain", "--table", "record.json", "--evidence", "traces.jsonl", "--cache", cache])
+    };
+    for screen in [done(folder.karat(&["explain", "--table", "record.json"])), done(against("old.cache"))] {
+        assert!(screen.contains("    id                       kp:trace:raw-first\n"), "{screen}");
+    }
+    assert!(
+        done(against("old.cache")).contains("\n  those of the evidence: traces.jsonl:2 gives the same\n")
+    );
+    // With the cache of afterwards the score is the same, and what was seen is not.
+    let screen = refused(&against("mine.cache"), 14);
+    assert!(
+        screen.contains("different: grading; the same: subject, id, digest, facts and score"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("\n  a novelty is read against a cache: give --cache as it was before the record")
+    );
+}
+
+#[test]
+fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
+    let folder = Folder::new();
+    let runs = example("raw/workflow.jsonl");
+    let run = runs.lines().nth(2).unwrap();
+    folder.write("run.json", run);
+    let record = done(folder.karat(&["score", "-c", "workflow", "run.json"]));
+    let explain = |record: &str, evidence: &str| {
+        folder.write("record.json", record);
+        folder.karat(&["explain", "--table", "record.json", "--evidence", evidence])
+    };
+    assert!(done(explain(&record, "run.json")).contains("those of the evidence: run.json:1 gives the same"));
+
+    // Another criterion that is met just as well: only what was seen tells.
+    folder.write("changed.json", &run.replace("\"text\": \"booked\"", "\"text\": \"status\""));
+    let screen = refused(&explain(&record, "changed.json"), 14);
+    assert_snapshot!(screen, @r#"
+    exit status 14
+    --- errors
+    error: the record of `23` is not what changed.json:1 gives
+      different: digest and grading; the same: subject, id, facts and score
+      evidence.digest: the record says "sha256:[digest]…, by the evidence it is "sha256:[digest]…
+      grading.quality.criteria[0].wanted: the record says "booked", by the evidence it is "status"
+    "#);
+
+    // What was seen makes no score, so a record that was changed there follows from its facts all the same.
+    let tampered = record.replace("\"wanted\":\"booked\"", "\"wanted\":\"anything\"");
+    assert_ne!(tampered, record);
+    folder.write("tampered.json", &tampered);
+    let alone = done(folder.karat(&["explain", "--table", "tampered.json"]));
+    assert!(alone.contains("whose facts they are, only the evidence shows"), "{alone}");
+    let screen = refused(&explain(&tampered, "run.json"), 14);
+    assert!(
+        screen.contains("different: grading; the same: subject, id, digest, facts and score"),
+        "{screen}"
+    );
+    let start = record.find("\"grading\":{").unwrap();
+    let end = record.find(",\"mean\":").unwrap();
+    let without = |grading: &str| format!("{}\"grading\":{grading}{}", &record[..start], &record[end..]);
+    let screen = refused(&explain(&without("null"), "run.json"), 14);
+    assert!(screen.contains("  grading: the record says null, by the evidence it is {"), "{screen}");
+    let screen = refused(&explain(&without("\"all is well\""), "run.json"), 14);
+    assert!(screen.contains("this is not a sound record: `grading` is not an object"), "{screen}");
+}
+
+/// What the checker says of the challenge with one change: the findings of code KC005.
+fn checked(from: &str, to: &str) -> String {
+    let text = fs::read_to_string(root().join("scorecards/arena/challenges/incident-review.toml")).unwrap();
+    assert!(text.contains(from), "the challenge has no `{from}`");
+    let folder = Folder::new();
+    folder.write("mine.toml", &text.replacen(from, to, 1));
+    let run = folder.karat(&["card", "check", "mine.toml"]);
+    assert_eq!(run.status, 13, "{}", run.screen());
+    let findings = run.stdout.split("\n\n").filter(|finding| finding.starts_with("error[KC005]"));
+    findings.collect::<Vec<_>>().join("\n\n")
+}
+
+#[test]
+fn a_fault_of_an_evaluator_has_its_line() {
+    assert_snapshot!(checked("primitive = \"exact_match\"", "primitive = \"exact_mach\""), @r#"
+    error[KC005]: `evaluator.correctness[0].primitive`: found the text `exact_mach`, expected one of exact_match, exact_match_ratio, numeric_tolerance, fuzzy_string, set_overlap, coverage_ratio, time_decay, api_call_efficiency
+      --> mine.toml:23:13
+       |
+    23 | primitive = "exact_mach"
+       |             ^
+       |
+       = help: did you mean `exact_match`?
+    "#);
+    assert_snapshot!(checked("[[evaluator.speed]]", "[[evaluator.precision]]"), @r"
+    error[KC005]: `evaluator.precision`: found an array of 1, expected a dimension that the challenge picks: correctness, methodology, speed, completeness
+      --> mine.toml:42:1
+       |
+    42 | [[evaluator.precision]]
+       | ^
+    ");
+    let several = checked("tolerance = 5", "tolerance = -5\ntolerence = 5");
+    assert!(several.contains("mine.toml:31:13") && several.contains("mine.toml:32:13"), "{several}");
+    assert!(several.contains("did you mean `tolerance`?"), "{several}");
+    let dimension = checked("summary = [\"methodology\"]", "summary = [\"analysis\"]");
+    assert!(dimension.contains("`format.dimensions.summary[0]`: found the text `analysis`"), "{dimension}");
+}
+
+#[test]
+fn an_evaluator_is_for_matches() {
+    let text = fs::read_to_string(root().join("scorecards/workflow/1.0.0.toml")).unwrap();
+    let folder = Folder::new();
+    let facts = text.lines().position(|line| line == "[facts]").unwrap();
+    for tables in [
+        "[[evaluator.success]]\nprimitive = \"exact_match\"\nfield = \"a\"",
+        "[format]\nrequired_strings = [\"a\"]",
+        "# no [evaluator] here: evaluator and format are for matches\n[ evaluator ]",
+    ] {
+        folder.write("mine.toml", &text.replacen("[facts]", &format!("{tables}\n[facts]"), 1));
+        let run = folder.karat(&["card", "check", "mine.toml"]);
+        assert_eq!(run.status, 13);
+        let line = facts + 1 + usize::from(tables.starts_with('#'));
+        let says = "error[KC005]: evidence of kind `workflow-run` is not graded by an evaluator\n";
+        let place = format!("--> mine.toml:{line}:1\n");
+        assert!(run.stdout.contains(says) && run.stdout.contains(&place), "{place}{}", run.stdout);
+        assert!(run.stdout.contains("remove the tables `evaluator` and `format`"), "{}", run.stdout);
+    }
+}
+
+/// The folder of the model, as `crates/evidence/tests/embedder.rs` finds it, which also says where it is not there.
+fn model() -> Option<String> {
+    let cache = || {
+        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join(".cache"));
+        cache.join("karat-ci/embedder")
+    };
+    let folder = std::env::var_os("KARAT_EMBEDDER").map_or_else(cache, PathBuf::from);
+    folder.is_dir().then(|| folder.to_string_lossy().into_owned())
+}
+
+#[test]
+fn texts_are_embedded_alike_everywhere_and_the_record_names_the_model() {
+    let Some(model) = model() else { return };
+    let folder = Folder::new();
+    let texts: Vec<String> = lines(&example("raw/traces.jsonl"))
+        .into_iter()
+        .take(2)
+        .map(|mut trace| {
+            trace.as_object_mut().unwrap().remove("vector").unwrap();
+            trace.to_string()
+        })
+        .collect();
+    folder.write("texts.jsonl", &texts.join("\n"));
+    let score = |cache: &str, more: &[&str]| {
+        done(folder.karat(&["cache", "new", cache]));
+        let run = folder.karat(
+            &[&["score", "-c", "trace", "--embedder", &model, "--cache", cache, "texts.jsonl"], more]
+                .concat(),
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        run
+    };
+    let ours = score("a.cache", &["--budget-ms", "1"]);
+    let portable = score("b.cache", &["--portable", "--budget-ms", "1000000"]);
+    assert_eq!(ours.stdout, portable.stdout);
+    assert_eq!(bytes(&folder, "a.cache"), bytes(&folder, "b.cache"));
+    assert!(ours.stderr.contains("ms of the 1.0 ms allowed") && ours.stderr.contains("to `embed`"));
+    let record = ours.stdout.lines().next().unwrap();
+    assert!(record.contains("\"grading\":{\"embedding\":{\"embedder\":\"sha256:"), "{record}");
+    // Who grades again without the model is told that it is missing.
+    folder.write("record.json", record);
+    let run = folder.karat(&["explain", "record.json", "--evidence", "texts.jsonl"]);
+    let screen = refused(&run, 14);
+    assert!(screen.contains("only by the same model: give its --embedder"), "{screen}");
+}

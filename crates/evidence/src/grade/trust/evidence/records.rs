@@ -1,0 +1,175 @@
+//! Items that are no checks: stakes, incidents, memory, collaborations.
+
+use serde::Deserialize;
+
+use super::or_default;
+use crate::Moment;
+
+/// Staked collateral, and what it stands for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bond {
+    /// Stakes that were posted.
+    #[serde(default, deserialize_with = "or_default")]
+    pub deposits: Vec<Deposit>,
+    /// Parts of them that were taken away.
+    #[serde(default, deserialize_with = "or_default")]
+    pub slashes: Vec<Slash>,
+    /// Deals that the agent made: the exposure that the stake is held against.
+    #[serde(default, deserialize_with = "or_default")]
+    pub deals: Vec<Deal>,
+}
+
+/// A stake.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deposit {
+    /// Its own name.
+    pub id: String,
+    /// When it was posted.
+    pub time: Moment,
+    /// How much, above 0.
+    pub amount_usd: f64,
+    /// Until when it cannot be withdrawn.
+    pub locked_until: Option<Moment>,
+    /// When what was left of it was withdrawn.
+    pub withdrawn_at: Option<Moment>,
+}
+
+/// A part of a stake that was taken away.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slash {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// The deposit.
+    pub deposit: String,
+    /// How much, above 0; no more than the deposit in all.
+    pub amount_usd: f64,
+}
+
+/// A deal of the agent.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deal {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// What it was worth.
+    pub value_usd: f64,
+}
+
+/// Something that went wrong in the field.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Incident {
+    /// Its own name.
+    pub id: String,
+    /// When it began.
+    pub time: Moment,
+    /// How bad it is.
+    pub severity: IncidentSeverity,
+    /// Whether somebody other than the agent confirmed it. An unconfirmed one changes nothing.
+    #[serde(default, deserialize_with = "or_default")]
+    pub confirmed: bool,
+    /// When it was closed; without that it is open.
+    pub closed_at: Option<Moment>,
+}
+
+/// How bad an incident is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IncidentSeverity {
+    /// Caps safety and security.
+    Critical,
+    /// Caps security.
+    High,
+    /// Told, not counted.
+    Warning,
+    /// Told, not counted.
+    Info,
+}
+
+/// What an agent did with its persistent memory.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Tasks that were completed, each of which should leave a record.
+    #[serde(default, deserialize_with = "or_default")]
+    pub completed_tasks: Vec<CompletedTask>,
+    /// Records that were written.
+    #[serde(default, deserialize_with = "or_default")]
+    pub records: Vec<MemoryRecord>,
+    /// Look-ups.
+    #[serde(default, deserialize_with = "or_default")]
+    pub retrievals: Vec<Retrieval>,
+}
+
+/// A task that was completed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CompletedTask {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// The task.
+    pub task: String,
+}
+
+/// A record that was written.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryRecord {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// The task that it is about.
+    pub task: String,
+    /// Whether its hash and its provenance verify.
+    pub intact: bool,
+    /// Whether it contradicts a record that stands.
+    pub contradicts: bool,
+}
+
+/// A look-up.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retrieval {
+    /// Its own name.
+    pub id: String,
+    /// When.
+    pub time: Moment,
+    /// How many records were retrieved.
+    pub retrieved: u64,
+    /// How many would have been relevant.
+    pub relevant: u64,
+    /// How many are both.
+    pub relevant_retrieved: u64,
+}
+
+/// Work with another agent.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Collaboration {
+    /// Its own name.
+    pub id: String,
+    /// When it ended.
+    pub time: Moment,
+    /// The other agent.
+    pub counterparty: String,
+    /// Work that was handed over to the other.
+    pub handoffs: u64,
+    /// The part of it that was accepted.
+    pub handoffs_accepted: u64,
+    /// Promises with a date.
+    pub commitments: u64,
+    /// The part of them that was kept in time.
+    pub commitments_on_time: u64,
+    /// What the other says of the work, 0 to 1.
+    pub peer_rating: Option<f64>,
+}
