@@ -81,6 +81,11 @@ impl Claim {
         digest(text).ok_or_else(|| broken(format!("`evidence.digest` is `{}`, not a digest", clean(text))))
     }
 
+    /// When it took place, as the evidence says.
+    pub fn time(&self) -> Option<&str> {
+        self.value.pointer("/evidence/time").and_then(Value::as_str)
+    }
+
     /// The weights that were given from outside, if any.
     pub fn override_weights(&self) -> Result<Option<Vec<(String, Decimal)>>, Failure> {
         match self.value.pointer("/override/given") {
@@ -181,10 +186,11 @@ fn graded_with(differences: &[String]) -> Vec<String> {
 }
 
 /// What of a record is compared with its evidence, and where it stands.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("subject", "/subject"),
     ("id", "/evidence/id"),
     ("digest", "/evidence/digest"),
+    ("time", "/evidence/time"),
     ("facts", "/facts"),
     ("grading", "/grading"),
     ("score", "/score"),

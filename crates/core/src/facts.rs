@@ -25,6 +25,9 @@ pub struct Item<'a> {
     pub subject: &'a str,
     /// The item's own id, unique among the evidence of its kind.
     pub id: &'a str,
+    /// When what the item tells of took place, after RFC 3339 in UTC, if it says so. Nothing of the item's own score depends
+    /// on it; a standing orders items by it.
+    pub time: Option<&'a str>,
     /// SHA-256 over the canonical JSON (RFC 8785) of the item.
     pub digest: Digest,
     /// The facts in the order in which the scorecard declares them.

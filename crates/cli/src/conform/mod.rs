@@ -150,7 +150,7 @@ fn facts(card: &Scorecard, named: &[(&str, Option<f64>)]) -> Vec<Fact<'static>> 
 
 /// An item of facts that no file of evidence holds.
 fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
-    Item { subject: "case", id: "case", digest: Digest::of(b""), facts, grading: None }
+    Item { subject: "case", id: "case", time: None, digest: Digest::of(b""), facts, grading: None }
 }
 
 /// The reading of a dimension as a number; `null` where there is none.

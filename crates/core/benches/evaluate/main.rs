@@ -246,8 +246,14 @@ fn record() {
                 other => panic!("the benchmark does not know the fact {other}"),
             })
             .collect();
-        let item =
-            Item { subject: "agent", id: "trace", digest: Digest([0; 32]), facts: &facts, grading: None };
+        let item = Item {
+            subject: "agent",
+            id: "trace",
+            time: None,
+            digest: Digest([0; 32]),
+            facts: &facts,
+            grading: None,
+        };
         let mut best = f64::INFINITY;
         for _ in 0..20 {
             let mut pass =

@@ -45,6 +45,8 @@ impl Record<'_> {
         write_string(out, self.item.id);
         out.extend_from_slice(b",\"kind\":");
         write_string(out, &self.card.evidence);
+        out.extend_from_slice(b",\"time\":");
+        write_option(out, self.item.time, write_string);
         out.extend_from_slice(b"},\"facts\":{");
         self.write_facts(out);
         out.extend_from_slice(b"},\"gates\":");

@@ -72,7 +72,7 @@ pub fn facts<'a>(card: &Scorecard, given: &'a Map<String, Value>) -> Vec<Fact<'a
 
 /// An item of these facts.
 pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
-    Item { subject: "subject", id: "item", digest: Digest([7; 32]), facts, grading: None }
+    Item { subject: "subject", id: "item", time: None, digest: Digest([7; 32]), facts, grading: None }
 }
 
 /// The bytes of the record; none if the item is refused.

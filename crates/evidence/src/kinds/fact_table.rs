@@ -2,8 +2,9 @@
 
 use karat_core::facts::Fact;
 
+use crate::Moment;
 use crate::check::{ANY, Check, Identity};
-use crate::document::Node;
+use crate::document::{Node, Value};
 use crate::kind::FactType;
 
 /// The facts that a scorecard declares, by name.
@@ -53,7 +54,10 @@ impl Columns {
             let is_subject = key == self.subject_field;
             let is_id = key == "id";
             let column = self.find(key);
-            if !is_subject && !is_id && column.is_none() {
+            // A column of that name may hold something else; then it is a fact like any other, or unread.
+            let time = if key == "time" { moment(member) } else { None };
+            identity.time = identity.time.or(time);
+            if !is_subject && !is_id && time.is_none() && column.is_none() {
                 check.unknown("$", member);
             }
             if member.is_null() {
@@ -72,6 +76,13 @@ impl Columns {
             }
         }
         identity
+    }
+}
+
+fn moment(node: Node<'_>) -> Option<Moment> {
+    match node.value() {
+        Value::Text(text) => Moment::parse(text),
+        _ => None,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use karat_core::facts::Fact;
 
+use crate::Moment;
 use crate::check::{AMOUNT, Check, Identity, digits, flag, number};
-use crate::document::Node;
+use crate::document::{Node, Value};
 use crate::grade::workflow::{
     Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, read_log, read_plan, settle,
 };
@@ -42,6 +43,7 @@ pub(crate) fn read<'a>(
     let mut limits = Limits::default();
     let [mut subject, mut agent, mut miner, mut id, mut run_id] = [None; 5];
     let [mut workflow_plan, mut result] = [None; 2];
+    let mut time = None;
     let mut output = Output::default();
     for member in check.members(root).filter(|member| !member.is_null()) {
         match member.key() {
@@ -57,6 +59,7 @@ pub(crate) fn read<'a>(
             "workflow_plan" => workflow_plan = Some(member),
             "output_quality" => output.quality = Some(member),
             "result" => result = Some(member),
+            "time" => time = check.moment(member),
             // The rest of the documented message plays no part in a score.
             "task_id"
             | "description"
@@ -87,7 +90,8 @@ pub(crate) fn read<'a>(
     facts.max_budget_tao = number(limits.budget);
     facts.max_latency_seconds = number(limits.latency);
     facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retry_budget() as f64));
-    (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id) })
+    let time = time.or_else(|| result.and_then(last_moment));
+    (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id), time })
 }
 
 /// The limits of the task, wherever in the item they stand.
@@ -297,4 +301,16 @@ fn read_retries(
         check.refuse_as(node, found, "one number of retries", "leave one of them out");
     }
     Some(sum)
+}
+
+/// The last moment of the log of a result.
+fn last_moment(result: Node<'_>) -> Option<Moment> {
+    let attempts = result.children().find(|member| member.key() == "attempts")?;
+    let ends = attempts.children().filter_map(|attempt| {
+        match attempt.children().find(|member| member.key() == "end")?.value() {
+            Value::Text(text) => Moment::parse(text),
+            _ => None,
+        }
+    });
+    ends.max()
 }

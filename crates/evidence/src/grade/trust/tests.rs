@@ -77,8 +77,14 @@ fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let scorer = Scorer::new(card()).unwrap();
     let facts: Vec<Fact<'_>> =
         scorer.card().facts.iter().map(|declared| grade.fact(&declared.name)).collect();
-    let item =
-        Item { subject: &grade.agent_id, id: "item", digest: Digest::of(b""), facts: &facts, grading: None };
+    let item = Item {
+        subject: &grade.agent_id,
+        id: "item",
+        time: None,
+        digest: Digest::of(b""),
+        facts: &facts,
+        grading: None,
+    };
     let mut work = Workspace::new(&scorer);
     look(&scorer.score(&mut work, &item, &Context::default()).unwrap())
 }
