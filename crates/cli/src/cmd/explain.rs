@@ -184,7 +184,7 @@ fn verified(
     let item = Item {
         subject: claim.text("/subject")?,
         id: claim.text("/evidence/id")?,
-        time: claim.time(),
+        occasion: claim.occasion()?,
         digest: claim.evidence_digest()?,
         facts: &facts,
         grading: grading.as_deref(),
