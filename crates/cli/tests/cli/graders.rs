@@ -303,7 +303,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     assert!(alone.contains("whose facts they are, only the evidence shows"), "{alone}");
     let screen = refused(&explain(&tampered, "run.json"), 14);
     assert!(
-        screen.contains("different: grading; the same: subject, id, digest, time, facts and score"),
+        screen.contains("different: grading; the same: subject, id, digest, task, facts and score"),
         "{screen}"
     );
     let start = record.find("\"grading\":{").unwrap();
