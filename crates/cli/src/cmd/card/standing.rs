@@ -45,7 +45,7 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
         let own: Vec<String> = rule.items_by.iter().map(|(key, items)| format!(", {items} of {key}")).collect();
         format!(
             "confidence is half with {}{} of a dimension; evidence counts in full for {} and {} from {} on",
-            count(u64::from(rule.items), "item"),
+            count(rule.items as usize, "item"),
             own.concat(),
             time(rule.freshness.full_until_seconds),
             billionths(rule.freshness.least),
@@ -61,7 +61,7 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
         let (rules, period) = (life.rules, time(life.period_seconds));
         format!(
             "a task is deprecated when more than {} of its scores are above {} in {} of {period} in a row, and quarantined when they are below {}",
-            rules.share_above, rules.solved_above, count(u64::from(rules.periods), "period"), rules.failed_below
+            rules.share_above, rules.solved_above, count(rules.periods as usize, "period"), rules.failed_below
         )
     }));
     lines.extend(standing.calibration.as_ref().map(|rules| {
@@ -75,7 +75,7 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
 }
 
 fn score(standing: &Standing) -> String {
-    let tasks = standing.window.tasks.map(|tasks| count(u64::from(tasks.get()), "task"));
+    let tasks = standing.window.tasks.map(|tasks| count(tasks.get() as usize, "task"));
     let span = standing.window.span_seconds.map(|span| time(span.get()));
     let reach = match (tasks, span) {
         (None, None) => "all there is".to_owned(),
@@ -112,7 +112,7 @@ fn decay(rule: DecayRule) -> String {
     let point = billionths(i64::from(rule.point_billionths));
     format!(
         "decay: {of}, {} of {point} for every {} after the first {}; {periods}",
-        count(u64::from(rule.points_per_period), "point"),
+        count(rule.points_per_period as usize, "point"),
         time(rule.period_seconds.get()),
         time(rule.grace_seconds)
     )
@@ -125,7 +125,7 @@ fn review(rules: ReviewRules) -> String {
         rules.swing_points,
         rules.cumulative_points,
         time(rules.cumulative_seconds),
-        count(u64::from(rules.approvals), "approval"),
+        count(rules.approvals as usize, "approval"),
         time(rules.deadline_seconds),
         rules.approvals_into_top
     )
@@ -151,7 +151,7 @@ fn tier(card: &Scorecard, rule: &TierRule) -> String {
         (rule.distinct_days, "distinct day"),
         (rule.independent_runners, "independent runner"),
     ];
-    asked.extend(counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what)));
+    asked.extend(counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number as usize, what)));
     if rule.confidence > 0 {
         asked.push(format!("confidence {}", billionths(rule.confidence)));
     }
@@ -182,8 +182,8 @@ fn shares(policy: SharePolicy) -> String {
 /// A time in the largest unit that divides it.
 fn time(seconds: u32) -> String {
     if seconds.is_multiple_of(DAY) {
-        count(u64::from(seconds / DAY), "day")
+        count((seconds / DAY) as usize, "day")
     } else {
-        count(u64::from(seconds / HOUR), "hour")
+        count((seconds / HOUR) as usize, "hour")
     }
 }
