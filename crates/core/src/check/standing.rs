@@ -17,9 +17,11 @@ pub(super) fn never_matters(card: &Scorecard, findings: &mut Findings<'_>) {
     };
     if let Some(review) = standing.review {
         let scale = card.scale.max;
-        for (points, what) in [(review.swing_points, "swing"), (review.cumulative_points, "cumulative swing")] {
+        for (points, what) in [(review.swing_points, "swing"), (review.cumulative_points, "cumulative swing")]
+        {
             if points >= scale {
-                let message = format!("no {what} is over {points} points on a scale of {scale}: nothing is ever held");
+                let message =
+                    format!("no {what} is over {points} points on a scale of {scale}: nothing is ever held");
                 warn("review", message, "take a limit below `scale.max`");
             }
         }
@@ -30,7 +32,10 @@ pub(super) fn never_matters(card: &Scorecard, findings: &mut Findings<'_>) {
         if tier.confidence > 0 && tier.confidence >= surest {
             let asked = plain(tier.confidence, 9);
             let why = if surest == 0 { "is not known without `confidence`" } else { "stays below 1" };
-            let message = format!("tier `{}` asks for a confidence of {asked}, which {why}: nobody reaches it", tier.name);
+            let message = format!(
+                "tier `{}` asks for a confidence of {asked}, which {why}: nobody reaches it",
+                tier.name
+            );
             warn(&tier.name, message, "add `confidence = { items = 10 }`, or ask for less");
         }
     }

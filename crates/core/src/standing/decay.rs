@@ -163,9 +163,11 @@ impl DecayRule {
             parts.push(DecayedDimension {
                 key: dimension.key.clone(),
                 reading: left.and_then(|left| Ratio::new(left, period)).map(Ratio::whole),
-                points: dimension.measured.map(|(_, age)| {
-                    if by_dimension { self.points(age) } else { Ratio::ZERO }
-                }),
+                points: dimension.measured.map(
+                    |(_, age)| {
+                        if by_dimension { self.points(age) } else { Ratio::ZERO }
+                    },
+                ),
                 is_ahead: dimension.measured.is_some_and(|(_, age)| age < 0),
             });
         }

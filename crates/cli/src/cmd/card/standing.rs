@@ -20,10 +20,13 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
     lines.extend(standing.decay.map(decay));
     lines.extend(standing.review.map(review));
     lines.extend(standing.gate.as_ref().map(|gate| {
-        let unmeasured = gate.rule.open_unmeasured.map(|open| format!("not measured: {}", limit(open, &standing.tiers)));
+        let unmeasured =
+            gate.rule.open_unmeasured.map(|open| format!("not measured: {}", limit(open, &standing.tiers)));
         let step = |step: &GateStep, when: String| {
-            let cap = (step.cap_points != i64::MAX).then(|| format!("the score is at most {}", step.cap_points));
-            let tier = (step.open_tiers < standing.tiers.len()).then(|| limit(step.open_tiers, &standing.tiers));
+            let cap =
+                (step.cap_points != i64::MAX).then(|| format!("the score is at most {}", step.cap_points));
+            let tier =
+                (step.open_tiers < standing.tiers.len()).then(|| limit(step.open_tiers, &standing.tiers));
             format!("{when}: {}", cap.into_iter().chain(tier).collect::<Vec<_>>().join(" and "))
         };
         let steps = gate.rule.steps.iter().map(|one| step(one, format!("below {}", billionths(one.below))));
@@ -42,7 +45,8 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
         )
     }));
     lines.extend(standing.confidence.as_ref().map(|rule| {
-        let own: Vec<String> = rule.items_by.iter().map(|(key, items)| format!(", {items} of {key}")).collect();
+        let own: Vec<String> =
+            rule.items_by.iter().map(|(key, items)| format!(", {items} of {key}")).collect();
         format!(
             "confidence is half with {}{} of a dimension; evidence counts in full for {} and {} from {} on",
             count(rule.items as usize, "item"),
@@ -54,7 +58,8 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
     }));
     lines.extend(standing.shares.map(shares));
     lines.extend(standing.warm_up.map(|rule| {
-        let end = rule.period_seconds.map_or(String::new(), |seconds| format!(", for {} at most", time(seconds)));
+        let end =
+            rule.period_seconds.map_or(String::new(), |seconds| format!(", for {} at most", time(seconds)));
         format!("warm-up: the share counts by the tasks seen, in full from {} on{end}", rule.tasks)
     }));
     lines.extend(standing.lifecycle.map(|life| {
@@ -66,10 +71,19 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
     }));
     lines.extend(standing.calibration.as_ref().map(|rules| {
         let step = |step: &karat_core::standing::calibration::CalibrationStep| {
-            format!("{} from {} won and {} completed", step.difficulty.name(), step.win_rate, step.completion_rate)
+            format!(
+                "{} from {} won and {} completed",
+                step.difficulty.name(),
+                step.win_rate,
+                step.completion_rate
+            )
         };
         let steps: Vec<String> = rules.steps.iter().map(step).collect();
-        format!("difficulty from {} completed items on: {}, else legendary", rules.completed_min, steps.join(", "))
+        format!(
+            "difficulty from {} completed items on: {}, else legendary",
+            rules.completed_min,
+            steps.join(", ")
+        )
     }));
     lines
 }
@@ -85,7 +99,9 @@ fn score(standing: &Standing) -> String {
     };
     match standing.score {
         StandingScore::Window => format!("the mean over {reach}, each with the same weight"),
-        StandingScore::Latest => format!("the newest reading of each dimension, of {reach}, and their weighted mean"),
+        StandingScore::Latest => {
+            format!("the newest reading of each dimension, of {reach}, and their weighted mean")
+        }
     }
 }
 
@@ -151,11 +167,18 @@ fn tier(card: &Scorecard, rule: &TierRule) -> String {
         (rule.distinct_days, "distinct day"),
         (rule.independent_runners, "independent runner"),
     ];
-    asked.extend(counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number as usize, what)));
+    asked.extend(
+        counts
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, what)| count(number as usize, what)),
+    );
     if rule.confidence > 0 {
         asked.push(format!("confidence {}", billionths(rule.confidence)));
     }
-    asked.extend(rule.newest_batch_seconds.map(|age| format!("a batch of the last {} days", age / i64::from(DAY))));
+    asked.extend(
+        rule.newest_batch_seconds.map(|age| format!("a batch of the last {} days", age / i64::from(DAY))),
+    );
     format!("{}: {}", rule.name, asked.join(", "))
 }
 

@@ -88,7 +88,8 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         check_weights(&draft, &groups, weight_sum, report);
     }
     let tiers = resolve_tiers(&draft, scale, report);
-    let standing = draft.standing.as_ref().map(|section| resolve_standing(section, &draft, &tiers, scale, report));
+    let standing =
+        draft.standing.as_ref().map(|section| resolve_standing(section, &draft, &tiers, scale, report));
     let mut facts_by_name: Vec<usize> = (0..facts.len()).collect();
     facts_by_name.sort_by(|&a, &b| {
         let name = |at: usize| facts.get(at).map(|fact| fact.name.encode_utf16().collect::<Vec<u16>>());

@@ -39,7 +39,8 @@ pub(super) fn resolve_standing(
             || confidence.as_ref().is_some_and(|confidence| !confidence.items_by.is_empty())
             || tiers.iter().any(|tier| !tier.floors.is_empty());
         if names_some {
-            let message = "the standing of a family names dimensions that its challenges may leave out".to_string();
+            let message =
+                "the standing of a family names dimensions that its challenges may leave out".to_string();
             let help = "a family's standing has no `gate`, `items_by`, `mandatory` or `require`";
             report.error_if_whole(Code::BadValue, rules.span.clone(), message, help);
         }
@@ -56,7 +57,8 @@ fn check_shape(draft: &Draft, place: &Range<usize>, report: &mut Report<'_>) {
         (draft.family.is_some(), "a palette"),
     ];
     for (_, what) in found.into_iter().filter(|&(there, _)| there) {
-        let message = format!("score = \"latest\" needs one weighted mean over all dimensions, the card has {what}");
+        let message =
+            format!("score = \"latest\" needs one weighted mean over all dimensions, the card has {what}");
         report.error_if_whole(Code::BadValue, place.clone(), message, "take score = \"window\"");
     }
 }
@@ -95,7 +97,12 @@ fn resolve_tiers(
             rule.points = whole_points(score, &name.value, &name.span, scale, report);
         } else if known.is_none() {
             let message = format!("tier `{}` needs `score`", name.value);
-            report.error_if_whole(Code::MissingField, name.span.clone(), message, "the card has no such tier to take it from");
+            report.error_if_whole(
+                Code::MissingField,
+                name.span.clone(),
+                message,
+                "the card has no such tier to take it from",
+            );
         }
         rule.coverage = tier.coverage.unwrap_or(rule.coverage);
         for key in &tier.mandatory {

@@ -9,9 +9,7 @@ use super::MOST;
 use crate::diagnostic::Code;
 use crate::number::{Decimal, Score};
 use crate::scorecard::fields::{Fields, Report, Text, decimal, whole};
-use crate::scorecard::{
-    SharePolicy, Standing, StandingScore, TaskLifecycle, WarmUp, WholeShares,
-};
+use crate::scorecard::{SharePolicy, Standing, StandingScore, TaskLifecycle, WarmUp, WholeShares};
 use crate::standing::calibration::{CalibrationRules, CalibrationStep, Difficulty};
 use crate::standing::certification::CertificationRules;
 use crate::standing::confidence::FreshnessRule;
@@ -76,8 +74,20 @@ pub(in crate::scorecard) struct DraftConfidence {
 
 pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<DraftStanding> {
     const FIELDS: &[&str] = &[
-        "score", "window", "outcomes", "warm_up", "decay", "review", "gate", "tier", "certification",
-        "confidence", "batch_evaluations", "shares", "calibration", "lifecycle",
+        "score",
+        "window",
+        "outcomes",
+        "warm_up",
+        "decay",
+        "review",
+        "gate",
+        "tier",
+        "certification",
+        "confidence",
+        "batch_evaluations",
+        "shares",
+        "calibration",
+        "lifecycle",
     ];
     let section = card.table("standing", "standing", FIELDS, report)?;
     let words = [StandingScore::Window, StandingScore::Latest].map(|score| (score.name(), score));
@@ -87,7 +97,10 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Dra
     let window = read_window(&section, score, report);
     if section.has("decay") && score == StandingScore::Window {
         let help = "score = \"latest\" takes the newest reading of each dimension, which may decay";
-        let message = format!("`decay` does not go with score = \"{}\", in which all scores count the same", score.name());
+        let message = format!(
+            "`decay` does not go with score = \"{}\", in which all scores count the same",
+            score.name()
+        );
         report.error_if_whole(Code::BadValue, section.place("decay"), message, help);
     }
     let rules = Standing {
@@ -181,7 +194,12 @@ fn read_decay(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Decay
 
 fn read_review(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<ReviewRules> {
     const FIELDS: &[&str] = &[
-        "swing_points", "cumulative_points", "cumulative_days", "cumulative", "deadline_hours", "approvals",
+        "swing_points",
+        "cumulative_points",
+        "cumulative_days",
+        "cumulative",
+        "deadline_hours",
+        "approvals",
         "approvals_into_top",
     ];
     let table = section.table("review", "review", FIELDS, report)?;
@@ -191,14 +209,12 @@ fn read_review(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Revi
     };
     rules.swing_points = points("swing_points", rules.swing_points, report);
     rules.cumulative_points = points("cumulative_points", rules.cumulative_points, report);
-    rules.cumulative_seconds =
-        days(&table, "cumulative_days", 0, report).unwrap_or(rules.cumulative_seconds);
+    rules.cumulative_seconds = days(&table, "cumulative_days", 0, report).unwrap_or(rules.cumulative_seconds);
     let holds = table.word("cumulative", &[("hold", true), ("flag", false)], report);
     rules.cumulative_holds = holds.unwrap_or(rules.cumulative_holds);
     rules.deadline_seconds = hours(&table, "deadline_hours", report).unwrap_or(rules.deadline_seconds);
-    let reviewers = |field, default, report: &mut Report<'_>| {
-        table.whole(field, 1, 1000, report).unwrap_or(default)
-    };
+    let reviewers =
+        |field, default, report: &mut Report<'_>| table.whole(field, 1, 1000, report).unwrap_or(default);
     rules.approvals = reviewers("approvals", rules.approvals, report);
     rules.approvals_into_top = reviewers("approvals_into_top", rules.approvals_into_top, report);
     Some(rules)
@@ -232,8 +248,18 @@ fn read_gate(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<DraftS
 
 fn read_tiers(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftStandingTier> {
     const FIELDS: &[&str] = &[
-        "name", "score", "coverage", "mandatory", "floor", "require", "evaluations", "distinct_days",
-        "confidence", "independent_runners", "newest_batch_days", "about",
+        "name",
+        "score",
+        "coverage",
+        "mandatory",
+        "floor",
+        "require",
+        "evaluations",
+        "distinct_days",
+        "confidence",
+        "independent_runners",
+        "newest_batch_days",
+        "about",
     ];
     let mut tiers = Vec::new();
     for tier in section.tables("tier", MOST, FIELDS, report) {
@@ -372,7 +398,12 @@ fn read_lifecycle(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<T
             "a score between {} and {} would be solved and failed at once",
             rules.solved_above, rules.failed_below
         );
-        report.error_if_whole(Code::BadValue, table.span.clone(), message, "`failed_below` is at most `solved_above`");
+        report.error_if_whole(
+            Code::BadValue,
+            table.span.clone(),
+            message,
+            "`failed_below` is at most `solved_above`",
+        );
     }
     table.require("period_days", "how long is a period?", report);
     let period_seconds = days(&table, "period_days", 1, report).unwrap_or(DAY);

@@ -156,7 +156,10 @@ fn every_setting_is_read() {
     assert_eq!((confidence.items, confidence.items_by["security"]), (8, 3));
     assert_eq!(confidence.freshness.factor(86_400 + 43_200), 625_000_000);
     let shares = standing.shares.unwrap();
-    assert_eq!(shares.rules, ShareRules { cap: Decimal::from_millionths(500_000), too_few: TooFew::LeaveRest });
+    assert_eq!(
+        shares.rules,
+        ShareRules { cap: Decimal::from_millionths(500_000), too_few: TooFew::LeaveRest }
+    );
     assert_eq!(shares.whole, Some(WholeShares::Sum(100)));
     assert_eq!(standing.lifecycle.unwrap().period_seconds, 7 * 86_400);
     let gate = standing.gate.unwrap();
@@ -186,8 +189,14 @@ fn each_mistake_is_one_finding() {
         ("score = \"windows\"", "KC005 `score` of standing is `windows`, it must be one of window, latest"),
         ("", "KC003 standing needs `score`"),
         ("scoer = \"window\"", "KC002 standing has no field `scoer`"),
-        ("score = \"window\"\nwindow = 100", "KC004 `window` of standing must be a table, here is an integer"),
-        ("score = \"window\"\nwindow = { tasks = 0 }", "KC005 `tasks` of window must be a whole number from 1 to 1000000000"),
+        (
+            "score = \"window\"\nwindow = 100",
+            "KC004 `window` of standing must be a table, here is an integer",
+        ),
+        (
+            "score = \"window\"\nwindow = { tasks = 0 }",
+            "KC005 `tasks` of window must be a whole number from 1 to 1000000000",
+        ),
         (
             "score = \"window\"\ndecay = {}",
             "KC005 `decay` does not go with score = \"window\", in which all scores count the same",
@@ -196,7 +205,10 @@ fn each_mistake_is_one_finding() {
             "score = \"window\"\noutcomes = { refused = \"ignored\" }",
             "KC005 `refused` of outcomes is `ignored`, it must be one of success, failure, excluded, scored",
         ),
-        ("score = \"window\"\nshares = { cap = 1.5 }", "KC005 the cap of a share is 1.5, expected above 0 and at most 1"),
+        (
+            "score = \"window\"\nshares = { cap = 1.5 }",
+            "KC005 the cap of a share is 1.5, expected above 0 and at most 1",
+        ),
         ("score = \"latest\"\ndecay = { point = 2 }", "KC005 `point` is 2, expected 0 to 1"),
         ("score = \"window\"\nwarm_up = {}", "KC003 warm_up needs `tasks`"),
         ("score = \"window\"\ngate = { dimension = \"secrecy\" }", "KC102 there is no dimension `secrecy`"),
@@ -253,7 +265,10 @@ fn the_newest_readings_need_one_weighted_mean() {
     let checked = check_text(&format!("{geometric}[standing]\nscore = \"latest\""), &|_| None);
     let told: Vec<_> = checked.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
     let [told] = told.as_slice() else { panic!("{told:#?}") };
-    assert_eq!(told.message, "score = \"latest\" needs one weighted mean over all dimensions, the card has another mean");
+    assert_eq!(
+        told.message,
+        "score = \"latest\" needs one weighted mean over all dimensions, the card has another mean"
+    );
     assert_eq!(told.help, "take score = \"window\"");
 }
 
