@@ -39,10 +39,8 @@ pub(super) fn never_matters(card: &Scorecard, findings: &mut Findings<'_>) {
             warn(&tier.name, message, "add `confidence = { items = 10 }`, or ask for less");
         }
     }
-    if let Some(gate) = &standing.gate {
-        if gate.rule.steps.iter().any(|step| step.below == 0) {
-            let message = String::from("a step of the gate holds below 0, where no reading is");
-            warn("gate", message, "raise `below`, or remove the step");
-        }
+    if standing.gate.as_ref().is_some_and(|gate| gate.rule.steps.iter().any(|step| step.below == 0)) {
+        let message = String::from("a step of the gate holds below 0, where no reading is");
+        warn("gate", message, "raise `below`, or remove the step");
     }
 }

@@ -106,7 +106,7 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Dra
     let rules = Standing {
         score,
         window,
-        outcomes: read_outcomes(&section, report),
+        outcomes: read_outcomes(&section, score, report),
         warm_up: read_warm_up(&section, report),
         decay: read_decay(&section, report),
         review: read_review(&section, report),
@@ -154,12 +154,18 @@ fn read_window(section: &Fields<'_, '_>, score: StandingScore, report: &mut Repo
     WindowLimits { tasks, span_seconds }
 }
 
-fn read_outcomes(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Policy {
+/// A success or failure by decree has no readings, so where readings are taken an item counts as it is or not at all.
+fn read_outcomes(section: &Fields<'_, '_>, score: StandingScore, report: &mut Report<'_>) -> Policy {
+    use Treatment::{Excluded, Failure, Scored, Success};
     const FIELDS: &[&str] = &["no-verdict", "stopped", "not-applicable", "refused"];
-    let mut policy = Policy::default();
+    let (mut policy, treatments) = match score {
+        StandingScore::Window => (Policy::default(), [Success, Failure, Excluded, Scored].as_slice()),
+        StandingScore::Latest => {
+            (Policy { stopped: Scored, refused: Scored, ..Policy::default() }, [Excluded, Scored].as_slice())
+        }
+    };
     let Some(table) = section.table("outcomes", "outcomes", FIELDS, report) else { return policy };
-    let treatments = [Treatment::Success, Treatment::Failure, Treatment::Excluded, Treatment::Scored];
-    let words = treatments.map(|treatment| (treatment.name(), treatment));
+    let words: Vec<_> = treatments.iter().map(|treatment| (treatment.name(), *treatment)).collect();
     let Policy { no_verdict, stopped, not_applicable, refused } = &mut policy;
     for (field, slot) in FIELDS.iter().zip([no_verdict, stopped, not_applicable, refused]) {
         *slot = table.word(field, &words, report).unwrap_or(*slot);

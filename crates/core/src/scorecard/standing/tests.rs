@@ -87,7 +87,7 @@ fn every_setting_is_read() {
         [standing]
         score = "latest"
         window = { tasks = 7, days = 30 }
-        outcomes = { no-verdict = "failure", stopped = "scored", not-applicable = "success", refused = "excluded" }
+        outcomes = { no-verdict = "scored", stopped = "excluded", not-applicable = "scored" }
         warm_up = { tasks = 5, days = 2 }
         decay = { grace_days = 0, period_days = 1, points_per_period = 3, point = 0.01, periods = "whole", scope = "composite" }
         review = { swing_points = 100, cumulative_points = 150, cumulative_days = 3, cumulative = "flag", deadline_hours = 5, approvals = 2, approvals_into_top = 3 }
@@ -120,10 +120,10 @@ fn every_setting_is_read() {
     assert_eq!(
         standing.outcomes,
         Policy {
-            no_verdict: Treatment::Failure,
-            stopped: Treatment::Scored,
-            not_applicable: Treatment::Success,
-            refused: Treatment::Excluded,
+            no_verdict: Treatment::Scored,
+            stopped: Treatment::Excluded,
+            not_applicable: Treatment::Scored,
+            refused: Treatment::Scored,
         }
     );
     assert_eq!(standing.warm_up, Some(WarmUp { tasks: 5, period_seconds: Some(172_800) }));
