@@ -1,6 +1,7 @@
 //! `karat`: scores about AI agents that anyone can check.
 
 mod args;
+mod board;
 mod cards;
 mod cmd;
 mod conform;
