@@ -177,13 +177,19 @@ def batch_input(random):
 
 
 def share_out_input(random):
-    caps = [150_000, 150_000, 150_000, WEIGHT, 1, 100_000, 250_000, 333_333, 333_334, 500_000, 0, WEIGHT + 1]
+    caps = [150_000, 150_000, 150_000, 100_000, 250_000, 333_333, 333_334, 500_000, WEIGHT, 1]
+    caps += [random.randint(1, 100_000), random.randint(1, WEIGHT)]
     scores = some_scores(random)
+    if random.random() < 0.4:
+        # Steep enough for the cap to be met again and again.
+        base = random.choice([2, 3, 10])
+        scores = [SCORE // base**at for at in range(random.randint(4, 15))]
+        random.shuffle(scores)
     if random.random() < 0.05:
         scores = [random.randint(NEWEST - 1000, NEWEST) for _ in scores]
     return {
         "scores": bad_scores(random, scores),
-        "cap": random.choice([*caps, random.randint(1, WEIGHT)]),
+        "cap": random.choice(caps) if random.random() < 0.95 else random.choice([0, -1, WEIGHT + 1]),
         "leave_rest": random.random() < 0.5,
     }
 
@@ -245,7 +251,7 @@ def tier_input(random):
             "name": f"tier {at}",
             "points": points,
             "coverage": random.choice([0, READING // 10 * at]),
-            "floors": [[key, random.choice([0, READING // 3])] for key in random.sample(DIMENSIONS[:3], random.randint(0, 2))],
+            "floors": [[key, random.choice([0, READING // 3])] for key in DIMENSIONS[: random.randint(0, 3)]],
             "evaluations": random.choice([0, 5 * at]),
             "distinct_days": random.choice([0, at]),
             "confidence": random.choice([0, READING // 4]),
@@ -361,7 +367,8 @@ def some_trials(random):
 
 def trials_input(random):
     passed, trials = some_trials(random)
-    return {"passed": passed, "trials": trials, "k": random.choice([0, 1, 2, 4, trials, trials + 1, random.randint(0, 20)])}
+    ks = [0, trials, trials + 1, random.randint(0, 20)] + [random.randint(1, max(1, trials))] * 4
+    return {"passed": passed, "trials": trials, "k": random.choice(ks)}
 
 
 def trials_answer(given):
@@ -380,11 +387,11 @@ def over_tasks_answer(given):
 
 
 def best_input(random):
-    size = random.choice([0, 1, 2, 3, 6, 40])
+    size = random.choice([0, 1, 2, 3, 6, 12, 40])
     values = [random.choice([0.0, 1.0, round(random.random(), 2), random.uniform(-5, 1000)]) for _ in range(size)]
     if values and random.random() < 0.05:
         values[0] = None
-    return {"values": values, "k": random.choice([0, 1, 2, 3, size, size + 1])}
+    return {"values": values, "k": random.choice([0, 1, 1, 2, 2, 3, size // 2, size, size + 1])}
 
 
 def attempts_input(random):
@@ -402,7 +409,8 @@ def attempts_input(random):
 
 
 def some_level(random):
-    return random.choice([0.95, 0.95, 0.9, 0.99, 0.5, 0.999, 1e-6, 0.0, 1.0, -1.0])
+    usual = [0.95, 0.95, 0.9, 0.99, 0.5, 0.999, 1e-6]
+    return random.choice([*usual, *usual, 0.0, 1.0, -1.0])
 
 
 def intervals_input(random):
