@@ -304,8 +304,9 @@ def elo_input(random):
 
 
 def season_input(random):
-    """Many matches of a league, points not rounded, so that nothing can tip over."""
-    elo = elo_rules(random) | {"half_up": False}
+    """Many matches of a league, points not rounded, so that nothing can tip over. On a scale of few points the last bit of
+    a rating would grow from match to match until it is the result."""
+    elo = elo_rules(random) | {"half_up": False, "scale_points": random.choice([173.72, 400.0, 2000.0])}
     league = random.randint(2, 8)
     pairs = [random.sample(range(league), 2) for _ in range(random.randint(0, 60))]
     return {
