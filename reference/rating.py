@@ -106,9 +106,10 @@ def arena_outcome(score):
     return "win" if score >= 700 else "draw" if score >= 400 else "loss"
 
 
-def settle(career, challenge, match, only_wins=False):
+def settle(career, challenge, match, only_wins=False, factors=(VERIFIED, BENCHMARK_GRADE)):
     """The career after a match against a challenge, and the steps of the way there. The document's sentence gives the
-    bonus to every gain, its list only to wins: `only_wins`."""
+    bonus to every gain, its list only to wins: `only_wins`. `factors` multiply the gain of a verified match, and of one
+    that is also memoryless and a first attempt."""
     known = challenge["calibrated_difficulty"] or challenge["difficulty"]
     opponent, matches, outcome = DIFFICULTIES.get(known, UNLISTED), career["match_count"], match["outcome"]
     before = career["elo"]
@@ -117,7 +118,7 @@ def settle(career, challenge, match, only_wins=False):
     change = base
     benchmark_grade = match["memoryless"] and match["attempt_number"] == 1
     if match["verified"] and base > 0 and not (only_wins and outcome != "win"):
-        change = half_up(base * (BENCHMARK_GRADE if benchmark_grade else VERIFIED))
+        change = floored(ARENA, before + half_up(base * factors[benchmark_grade])) - before
 
     category = career["category_elo"].get(challenge["category"], int(ARENA["initial_points"]))
     in_category = floored(ARENA, played(ARENA, category, matches, opponent, outcome))

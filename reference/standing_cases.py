@@ -347,13 +347,15 @@ def arena_input(random):
         }
 
     matches = [match() for _ in range(random.randint(1, 5))]
-    return {"career": career, "matches": matches, "only_wins": random.random() < 0.3}
+    factors = random.choice([[1_100_000, 1_200_000]] * 4 + [[1_000_000, 1_000_000], [500_000, 0], [3_141_593, 2_000_000]])
+    return {"career": career, "matches": matches, "only_wins": random.random() < 0.3, "factors": factors}
 
 
 def arena_answer(given):
     career, steps = given["career"], []
+    factors = [Fraction(factor, WEIGHT) for factor in given["factors"]]
     for match in given["matches"]:
-        steps.append(rating.settle(career, match["challenge"], match, given["only_wins"]))
+        steps.append(rating.settle(career, match["challenge"], match, given["only_wins"], factors))
         career = steps[-1]["career"]
     return steps
 

@@ -1,5 +1,6 @@
 //! Answers of `karat_core::rating` in the words of the model's cases.
 
+use karat_core::number::Decimal;
 use karat_core::rating::arena::{Arena, Attempt, Career, Challenge, DrawBonus, Settlement};
 use karat_core::rating::{Elo, EloRating, Match, Outcome, Rounding, rate};
 use serde_json::{Value, json};
@@ -38,7 +39,9 @@ pub fn elo(given: &Value) -> Value {
 
 pub fn arena(given: &Value) -> Value {
     let draws = if given["only_wins"].as_bool().unwrap() { DrawBonus::Withheld } else { DrawBonus::Given };
-    let arena = Arena { draws, ..Arena::default() };
+    let factor = |place: usize| Decimal::from_millionths(given["factors"][place].as_i64().unwrap());
+    let arena =
+        Arena { draws, verified_factor: factor(0), benchmark_grade_factor: factor(1), ..Arena::default() };
     let from = &given["career"];
     let categories = from["category_elo"].as_object().unwrap().iter();
     let mut career = Career {
