@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use karat_core::facts::Fact;
+use karat_core::facts::{Fact, Outcome};
 use karat_core::json;
 
 use crate::Moment;
@@ -75,6 +75,10 @@ pub(crate) struct Identity<'a> {
     pub id: Option<Name<'a>>,
     /// When it took place.
     pub time: Option<Moment>,
+    /// What was attempted.
+    pub task: Option<Name<'a>>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
 }
 
 /// The fact of a number that may be missing.
@@ -183,6 +187,11 @@ impl<'r> Check<'r> {
             self.refuse(node, expected, "give date, time with seconds, and the offset from UTC");
         }
         moment
+    }
+
+    /// How a run ended.
+    pub(crate) fn outcome(&mut self, node: Node<'_>) -> Option<Outcome> {
+        self.one_of(node, &Outcome::ALL.map(Outcome::name)).and_then(Outcome::from_name)
     }
 
     /// One of the texts of a closed list.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use karat_core::facts::{Digest, Fact, Item};
+use karat_core::facts::{Digest, Fact, Item, Occasion};
 
 use crate::canonical::Canonical;
 use crate::check::{Check, Identity, Name, UnknownFields, digits};
@@ -83,7 +83,7 @@ impl fmt::Display for Note {
 pub struct Evidence<'a> {
     subject: &'a str,
     id: &'a str,
-    time: Option<&'a str>,
+    occasion: Occasion<'a>,
     digest: Digest,
     facts: Vec<Fact<'a>>,
     grading: Option<&'a str>,
@@ -93,8 +93,8 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// The item, as the engine takes it.
     pub fn item(&self) -> Item<'_> {
-        let Self { subject, id, time, digest, grading, .. } = *self;
-        Item { subject, id, time, digest, facts: &self.facts, grading }
+        let Self { subject, id, occasion, digest, grading, .. } = *self;
+        Item { subject, id, occasion, digest, facts: &self.facts, grading }
     }
 
     /// What a reader of the score should know about the item.
@@ -129,6 +129,7 @@ struct Memory {
     subject: String,
     id: String,
     time: String,
+    task: String,
 }
 
 impl Reader {
@@ -232,7 +233,8 @@ impl Reader {
         watch: &mut dyn FnMut(&'static str),
     ) -> Result<Evidence<'a>, Problems> {
         self.keep_last();
-        let Memory { tape, graded, grading, canonical, notes, places, subject, id, time } = &mut self.memory;
+        let Memory { tape, graded, grading, canonical, notes, places, subject, id, time, task } =
+            &mut self.memory;
         notes.clear();
         let document = parse(tape, text, &self.options)?;
         let root = document.root();
@@ -317,6 +319,8 @@ impl Reader {
             let _ = fmt::Write::write_fmt(time, format_args!("{moment}"));
             time.as_str()
         });
+        let task = identity.task.map(|name| written(name, task));
+        let occasion = Occasion { time, task, outcome: identity.outcome };
         let grading = if work.seen.is_empty() {
             None
         } else {
@@ -326,7 +330,7 @@ impl Reader {
         };
         (work.watch)("read");
         self.pending = work.pending;
-        Ok(Evidence { subject, id, time, digest, facts, grading, notes })
+        Ok(Evidence { subject, id, occasion, digest, facts, grading, notes })
     }
 
     /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.

@@ -126,7 +126,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (Dimensions, Id
             }
         }
     }
-    (read, Identity { subject: agent.or(subject), id, time })
+    (read, Identity { subject: agent.or(subject), id, time, ..Identity::default() })
 }
 
 /// The place of a dimension among the keys.

@@ -168,7 +168,8 @@ pub(crate) fn read<'a>(
             _ => None,
         })
     };
-    let identity = Identity { subject: name("agent_id"), id: name("id"), time: newest };
+    let identity =
+        Identity { subject: name("agent_id"), id: name("id"), time: newest, ..Identity::default() };
     (AgentFacts(Some(grade)), identity)
 }
 

@@ -76,7 +76,8 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     let [mut agent_id, mut agent, mut subject, mut match_id, mut id] = [None; 5];
     let [mut breakdown, mut scores, mut warnings] = [None; 3];
     let [mut started, mut submitted] = [None; 2];
-    let mut completed = None;
+    let (mut completed, mut outcome) = (None, None);
+    let [mut slug, mut challenge_id] = [None; 2];
     let mut used = None;
     let mut max_score = None;
     for member in check.members(root).filter(|member| !member.is_null()) {
@@ -101,8 +102,6 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             "trajectory" => read_trajectory(member, check, &mut facts),
             // The rest of the documented response; the score is computed here, not taken over.
             "challenge"
-            | "challenge_id"
-            | "challenge_slug"
             | "score"
             | "result"
             | "seed"
@@ -123,6 +122,9 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             | "flavour_text"
             | "reflect_url"
             | "expires_at" => {}
+            "challenge_slug" => slug = check.name(member),
+            "challenge_id" => challenge_id = check.name(member),
+            "outcome" => outcome = check.outcome(member),
             "completed_at" => completed = check.moment(member),
             _ => check.unknown("$", member),
         }
@@ -163,7 +165,8 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
         );
     }
     let time = submitted.map(|(_, moment)| moment).or(completed);
-    (facts, Identity { subject: agent_id.or(agent).or(subject), id: match_id.or(id), time })
+    let (subject, id) = (agent_id.or(agent).or(subject), match_id.or(id));
+    (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome })
 }
 
 fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Moment)> {
