@@ -3,6 +3,7 @@
 pub mod bar;
 pub mod diagnostics;
 pub mod grading;
+pub mod interval;
 pub mod number;
 pub mod table;
 pub mod text;
