@@ -184,6 +184,7 @@ fn verified(
     let item = Item {
         subject: claim.text("/subject")?,
         id: claim.text("/evidence/id")?,
+        occasion: claim.occasion()?,
         digest: claim.evidence_digest()?,
         facts: &facts,
         grading: grading.as_deref(),

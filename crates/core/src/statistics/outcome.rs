@@ -5,46 +5,12 @@
 
 use alloc::vec::Vec;
 
+pub use crate::facts::Outcome;
+
 use super::StatisticsError;
 use super::proportion::Proportion;
 use super::ranks::{OtherRanking, RankRange, ranks};
 use super::table::{Observation, TaskTable};
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// The task was solved.
-    Succeeded,
-    /// The task was not solved.
-    Failed,
-    /// There is no verdict because the instrument failed: environment, grader, harness.
-    NoVerdict,
-    /// The run was cancelled, or stopped at a limit of time, steps or cost.
-    Stopped,
-    /// The task does not apply to the subject.
-    NotApplicable,
-    /// The subject refused the task.
-    Refused,
-}
-
-impl Outcome {
-    /// Every outcome.
-    pub const ALL: [Self; 6] =
-        [Self::Succeeded, Self::Failed, Self::NoVerdict, Self::Stopped, Self::NotApplicable, Self::Refused];
-
-    /// As written: `not-applicable`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::NoVerdict => "no-verdict",
-            Self::Stopped => "stopped",
-            Self::NotApplicable => "not-applicable",
-            Self::Refused => "refused",
-        }
-    }
-}
 
 /// What an outcome counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
