@@ -10,6 +10,7 @@ mod explanation;
 mod failure;
 mod graders;
 mod input;
+mod matches;
 mod origin;
 mod output;
 mod progress;

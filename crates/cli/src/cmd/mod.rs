@@ -5,6 +5,7 @@ pub mod card;
 mod demo;
 mod explain;
 mod grade;
+pub mod rate;
 mod score;
 
 use crate::args::{Cli, Verb};
@@ -19,6 +20,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Card(verb) => card::run(verb, cli),
         Verb::Grade(args) => grade::run(args, cli),
         Verb::Cache(verb) => cache::run(verb, cli),
+        Verb::Rate(args) => rate::run(args, cli),
         Verb::Conform(args) => crate::conform::run::run(args, cli),
         Verb::Demo => demo::run(cli),
     }
