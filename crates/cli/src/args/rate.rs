@@ -7,8 +7,8 @@ use crate::matches::columns::{Columns, Rename};
 /// Rate competitors from their matches.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-FILE is CSV or JSON lines with first, second and result, or winner and loser, or
-first_score and second_score; and time, id, judge, pair, category if there are.
+FILE is CSV or JSON lines of first, second and result; or of winner and loser;
+or with first_score and second_score. time, id and pair may be there too.
 
 Examples:
   karat rate --system elo examples/matches/season.csv
@@ -17,13 +17,13 @@ pub struct RateArgs {
     /// elo, glicko2, weng-lin or bradley-terry
     #[arg(long, value_enum, hide_possible_values = true, value_name = "NAME")]
     pub system: SystemName,
-    /// Columns by other names: first=home,second=away,id=match+round
-    #[arg(long, value_name = "FIELD=COLUMN,..", default_value = "", hide_default_value = true)]
+    /// Other names of columns: first=home,id=date+home
+    #[arg(long, value_name = "MAP", default_value = "", hide_default_value = true)]
     pub columns: Columns,
-    /// Settings of the system, such as k=24,initial_points=1200
-    #[arg(long, value_name = "NAME=VALUE,..", default_value = "", hide_default_value = true)]
+    /// Settings of the system: k=24,initial_points=1200
+    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     pub set: String,
-    /// Elo as the arena has it: from 1000, floor 100, K 32 then 16
+    /// Elo from 1000, floor 100, K of 32 then 16
     #[arg(long)]
     pub arena: bool,
     /// Go on from the ratings in this file
@@ -32,31 +32,31 @@ pub struct RateArgs {
     /// Write the ratings, to go on from them later
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<String>,
-    /// Predict the last SHARE of the matches, such as 0.2, from the others
+    /// Predict the last SHARE of the matches, such as 0.2
     #[arg(long, value_name = "SHARE")]
     pub holdout: Option<f64>,
     /// Ratings for each value of a column
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<String>,
-    /// Who judged each match; rates what people decided, compares the others
+    /// Compare who decided; rate what people decided
     #[arg(long, value_name = "COLUMN")]
     pub judge: Option<String>,
-    /// The value of that column that means people
+    /// What that column has for people
     #[arg(long, value_name = "NAME", default_value = "people")]
     pub people: String,
-    /// A competitor that goes by two names; may be repeated
+    /// A competitor that goes by two names; repeatable
     #[arg(long, value_name = "OLD=NEW")]
     pub rename: Vec<Rename>,
-    /// A result that means there was no match; may be repeated
+    /// A result that means no match; repeatable
     #[arg(long, value_name = "RESULT")]
     pub skip: Vec<String>,
-    /// Bradley-Terry: rate everybody (all), or whom the matches connect (largest)
+    /// Bradley-Terry of all, or largest part
     #[arg(long, value_enum, default_value_t, hide_possible_values = true, value_name = "PART")]
     pub component: Component,
-    /// Bradley-Terry: intervals by drawing matches anew
+    /// Bradley-Terry: intervals by drawing anew
     #[arg(long)]
     pub bootstrap: bool,
-    /// How often
+    /// How often to draw
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub draws: u64,
     /// The seed of the draws

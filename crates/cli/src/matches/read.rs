@@ -313,9 +313,12 @@ impl Reader<'_> {
     }
 
     fn nobody_at_all(&self) -> Failure {
-        Failure::new("no row says who met whom, expected `first` and `second`, or `winner` and `loser`")
-            .help(format!("the columns are {}", self.there_are()))
-            .help("say which is which: --columns first=COLUMN,second=COLUMN,result=COLUMN")
+        let message = "no row says who met whom, expected `first` and `second`, or `winner` and `loser`";
+        let failure = Failure::new(message).help(format!("the columns are {}", self.there_are()));
+        match self.seen.iter().any(|name| name.contains([';', '\t', '|'])) {
+            true => failure.help("save the table as CSV, with commas between the columns"),
+            false => failure.help("say which is which: --columns first=COLUMN,second=COLUMN,result=COLUMN"),
+        }
     }
 
     /// The names that rows have.

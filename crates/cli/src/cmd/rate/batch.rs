@@ -53,6 +53,10 @@ impl Part {
             return Ok(Self { counts, left_out: Vec::new() });
         }
         let part = counts.among(counts.groups().first().map_or(&[], Vec::as_slice));
+        if part.names.len() < 2 {
+            // No two can be compared: the fit of everybody says why.
+            return Ok(Self { counts, left_out: Vec::new() });
+        }
         let is_out = |name: &&String| part.names.binary_search(name).is_err();
         let left_out = counts.names.iter().filter(is_out).cloned().collect();
         Ok(Self { counts: part, left_out })

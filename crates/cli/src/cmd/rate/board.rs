@@ -83,8 +83,10 @@ pub struct Estimate {
 impl Estimate {
     /// The interval to draw; the point alone where there is none.
     pub fn span(&self) -> Span {
-        let (low, high) = self.interval.unwrap_or((self.points, self.points));
-        Span { low, point: self.points, high }
+        match self.interval {
+            Some((low, high)) => Span { low, point: self.points, high },
+            None => Span::at(self.points),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use karat_core::rating::bounds::{OutOfRange, POINTS_LIMIT};
 use karat_core::rating::bradley_terry::Ties;
 use karat_core::rating::{BradleyTerry, Elo, Glicko2, Rounding, System, WengLin};
+use karat_evidence::canonical_json;
 use serde_json::{Map, Value, json};
 
 use crate::args::rate::{RateArgs, SystemName};
@@ -234,7 +235,7 @@ pub fn told(settings: &Value) -> String {
     let member = |(name, value): (&String, &Value)| match value {
         Value::Null => None,
         Value::String(text) => Some(format!("{name} {text}")),
-        other => Some(format!("{name} {other}")),
+        other => Some(format!("{name} {}", canonical_json(other))),
     };
     members.iter().filter_map(member).collect::<Vec<_>>().join(", ")
 }
