@@ -1,6 +1,7 @@
 //! `karat`: scores about AI agents that anyone can check.
 
 mod args;
+mod board;
 mod cards;
 mod cmd;
 mod conform;
@@ -10,6 +11,7 @@ mod explanation;
 mod failure;
 mod graders;
 mod input;
+mod matches;
 mod origin;
 mod output;
 mod progress;

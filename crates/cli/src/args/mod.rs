@@ -1,10 +1,14 @@
 //! The command line: verbs, flags, help.
 
+mod many;
+pub mod rate;
+
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
 
 use crate::exit;
 use crate::output::Color;
+pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]
@@ -43,6 +47,12 @@ pub enum Verb {
     Score(ScoreArgs),
     /// Say why a score is what it is, and verify records
     Explain(ExplainArgs),
+    /// Rank subjects, with error bars and groups that are tied
+    Leaderboard(LeaderboardArgs),
+    /// Say which of two subjects is ahead, or that nobody can tell
+    Compare(CompareArgs),
+    /// Say how much a ranking hangs on its rule, and on single tasks
+    Stress(StressArgs),
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
     Card(CardVerb),
@@ -51,6 +61,8 @@ pub enum Verb {
     /// Show or begin a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
     Cache(CacheVerb),
+    /// Rate competitors from their matches
+    Rate(Box<rate::RateArgs>),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
     /// Score the built-in examples; needs no files

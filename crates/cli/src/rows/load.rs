@@ -1,7 +1,7 @@
 //! Reading scored items: records, which are computed again from their facts, or evidence, which is scored on the way.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use karat_core::evaluate::{Scorer, Workspace};
@@ -40,6 +40,8 @@ pub struct Request<'a> {
     pub wish: Wish<'a>,
     /// Fields whose values go into [`Row::labels`].
     pub labels: &'a [String],
+    /// Each file is one subject, whatever its items call it.
+    pub by_file: bool,
     /// No progress bar.
     pub quiet: bool,
 }
@@ -54,14 +56,16 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         }
         None => None,
     };
-    let wanted = session.as_ref().map_or(Wanted { kind: Kind::Facts, facts: Vec::new() }, Session::wanted);
+    let wanted = session
+        .as_ref()
+        .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
     let files = Files::new(request.files, cli.color)?;
     let progress = Progress::new(files.bytes(), request.quiet);
     let mut loader = Loader::new(request);
     loader.scorers.extend(given.clone());
     let mut problems = Problems::default();
     files.each(&wanted, &progress, &mut |place, bytes| {
-        let shown = place.to_string();
+        let (shown, file) = (place.to_string(), place.file);
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(refusal) => return Ok(problems.add(refusal.to_string())),
@@ -76,13 +80,13 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                         let mut workspace =
                             if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
                         recompute::record(&claim, &scorer, &mut workspace, |record| {
-                            loader.add(&shown, at, record)
+                            loader.add(&shown, file, at, record)
                         })
                     })
                     .map_err(|failure| format!("{shown}: {}", said(&failure)))
             }
             (None, Some(session)) => session
-                .score(&place, Ok(bytes), request.as_of, |record, _| loader.add(&shown, 0, record))
+                .score(&place, Ok(bytes), request.as_of, |record, _| loader.add(&shown, file, 0, record))
                 .map_err(|refusal| refusal.to_string()),
             (None, None) => {
                 return Err(Failure::new(format!("{shown}: this is not a record, so it needs a scorecard"))
@@ -143,12 +147,14 @@ struct Loader<'r> {
     request: &'r Request<'r>,
     scorers: Vec<Scorer>,
     rows: Vec<(String, Row)>,
+    /// Whom each file is about, where files are subjects.
+    files: BTreeMap<String, BTreeSet<String>>,
     filtered: u64,
 }
 
 impl<'r> Loader<'r> {
     fn new(request: &'r Request<'r>) -> Self {
-        Self { request, scorers: Vec::new(), rows: Vec::new(), filtered: 0 }
+        Self { request, scorers: Vec::new(), rows: Vec::new(), files: BTreeMap::new(), filtered: 0 }
     }
 
     /// A scorer that was made for an earlier record of the same card.
@@ -166,7 +172,7 @@ impl<'r> Loader<'r> {
         })
     }
 
-    fn add(&mut self, place: &str, scorer: usize, record: &Record<'_>) {
+    fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
         let item = &record.item;
         let time = item.occasion.time.and_then(Moment::parse);
         if !self.request.wish.admits(record, time) {
@@ -188,11 +194,14 @@ impl<'r> Loader<'r> {
             digest: item.digest,
             scorer,
             score: record.score,
-            coverage: record.coverage,
             readings,
             labels: self.request.labels.iter().map(|field| value(record, field)).collect(),
         };
-        self.rows.push((item.subject.to_owned(), row));
+        let subject = if self.request.by_file { file } else { item.subject };
+        if self.request.by_file {
+            self.files.entry(file.to_owned()).or_default().insert(item.subject.to_owned());
+        }
+        self.rows.push((subject.to_owned(), row));
     }
 
     /// Puts the items in order, each once, whatever the order in which they came.
@@ -248,6 +257,15 @@ impl<'r> Loader<'r> {
         }
         for field in self.request.labels {
             check_field(field, "--group-by", cards())?;
+        }
+        if let Some((file, subjects)) = self.files.iter().find(|(_, subjects)| subjects.len() > 1) {
+            let message = format!("`{}` is about {} subjects, expected one", clean(file), subjects.len());
+            let first: Vec<&str> = subjects.iter().take(2).map(String::as_str).collect();
+            return Err(Failure::new(message).help("choose one with --where subject=NAME").help(format!(
+                "or compare two of them: karat compare {} {}",
+                first.join(" "),
+                clean(file)
+            )));
         }
         match (self.rows.is_empty(), self.filtered) {
             (false, _) => Ok(()),
