@@ -67,8 +67,9 @@ pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
 }
 
 /// What outcomes count as: what the command line says, else the card.
-fn policy(_rows: &Rows, given: &[(Outcome, karat_core::statistics::outcome::Treatment)]) -> Policy {
-    let mut policy = Policy::default();
+fn policy(rows: &Rows, given: &[(Outcome, karat_core::statistics::outcome::Treatment)]) -> Policy {
+    let standing = rows.scorers.first().and_then(|scorer| scorer.card().standing.as_ref());
+    let mut policy = standing.map_or_else(Policy::default, |standing| standing.outcomes);
     for &(outcome, treatment) in given {
         match outcome {
             Outcome::NoVerdict => policy.no_verdict = treatment,

@@ -9,6 +9,8 @@ pub mod interval;
 pub mod leaderboard;
 pub mod number;
 pub mod rating;
+pub mod standing;
+pub mod standing_detail;
 pub mod stress;
 pub mod table;
 pub mod text;
