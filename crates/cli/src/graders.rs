@@ -1,7 +1,7 @@
 //! What graders need besides evidence, from the card and the command line; and the cache of vectors as a file.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use karat_evidence::{Graders, Kind, Moment};
 use crate::args::GraderArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::replace;
 use crate::render::text::clean;
 use crate::session::kind;
 
@@ -106,18 +107,5 @@ pub fn load_cache(path: &str) -> Result<VectorCache, Failure> {
 
 /// Writes a cache so that at every moment the file is the old one or the new one, whole.
 pub fn save_cache(path: &str, cache: &VectorCache) -> Result<(), Failure> {
-    // The number keeps apart what runs at the same time; a file that somebody has there already is not touched.
-    let fresh = format!("{path}.{}.new", std::process::id());
-    let file = OpenOptions::new().write(true).create_new(true).open(&fresh);
-    let mut file = file.map_err(|error| Failure::writing(&fresh, &error))?;
-    let mut write = || {
-        file.write_all(&cache.save())?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)
-    };
-    write().map_err(|error| {
-        // What is left of the new file is of no use; that it stays if it cannot be removed does no harm.
-        drop(fs::remove_file(&fresh));
-        Failure::writing(path, &error)
-    })
+    replace(path, &cache.save())
 }

@@ -1,5 +1,6 @@
 //! Standard output and standard error: colour, width, and who reads them.
 
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
@@ -102,6 +103,24 @@ pub fn tell(color: Color, failure: &Failure) {
     if let Failure::Problem(problem) = failure {
         let _ = write!(Screen::stderr(color), "{LOSS}error{LOSS:#}: {problem}");
     }
+}
+
+/// Writes `bytes` to `path` so that at every moment the file is the old one or the new one, whole.
+pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    // The number keeps apart what runs at the same time; a file that somebody has there already is not touched.
+    let fresh = format!("{path}.{}.new", std::process::id());
+    let file = OpenOptions::new().write(true).create_new(true).open(&fresh);
+    let mut file = file.map_err(|error| Failure::writing(&fresh, &error))?;
+    let mut write = || {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)
+    };
+    write().map_err(|error| {
+        // What is left of the new file is of no use; that it stays if it cannot be removed does no harm.
+        drop(fs::remove_file(&fresh));
+        Failure::writing(path, &error)
+    })
 }
 
 /// True when a person watches standard output.

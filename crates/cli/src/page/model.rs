@@ -41,7 +41,7 @@ pub enum Figure {
     Ranks(Ranks),
 }
 
-/// Rows and columns. The first column names the row; a reader can sort by every column.
+/// Rows and columns. A reader can sort by every column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// What the table shows.
@@ -64,6 +64,8 @@ pub struct Column {
 /// What the cells of a column hold.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
+    /// Who or what the row is about, in one column of a table: [`Cell::Text`].
+    Name,
     /// Words, to the left.
     Text,
     /// Numbers, to the right, as [`Cell::Text`].

@@ -1,0 +1,136 @@
+//! Ranks under other rules: a matrix where there are few subjects, a small histogram for each where there are many.
+
+use maud::{Markup, html};
+
+use super::model::{RankShares, Ranks};
+use super::profiles::tint;
+use super::scale::{coordinate, percent, written};
+use super::table;
+
+/// So many ranks have a column each.
+const MOST_COLUMNS: u32 = 12;
+/// Height of a histogram in CSS pixels.
+const HEIGHT: f64 = 24.0;
+
+/// The ranks of all subjects.
+pub fn draw(id: &str, ranks: &Ranks) -> Markup {
+    let worst = ranks.subjects.iter().map(worst).max().unwrap_or(1).max(1);
+    let is_matrix = worst <= MOST_COLUMNS;
+    html! {
+        (table::scrolling(id, &ranks.caption, html! {
+            thead {
+                tr {
+                    th scope="col" { "subject" }
+                    th.number scope="col" { "rank" }
+                    th.number scope="col" { "keeps it" }
+                    @if is_matrix {
+                        @for rank in 1..=worst { th.number scope="col" { (rank) } }
+                    } @else {
+                        th.drawn scope="col" { span.aloud { "share of draws by rank, drawn" } (axis(worst)) }
+                    }
+                }
+            }
+            tbody.heat[is_matrix] {
+                @for subject in &ranks.subjects {
+                    tr {
+                        th.name scope="row" { (subject.name) }
+                        td.number { (range(subject.rank)) }
+                        td.number { (share_text(subject.share_kept)) }
+                        @if is_matrix { (matrix_cells(subject, worst)) } @else { td.drawn { (histogram(subject, worst)) } }
+                    }
+                }
+            }
+        }))
+        @if is_matrix {
+            p.key { "framed: the rank under the rule as it is. Empty: in no draw" }
+        } @else {
+            p.key { "underlined: the rank under the rule as it is" }
+            (table::behind("The shares as numbers", numbers(id, ranks)))
+        }
+    }
+}
+
+fn worst(subject: &RankShares) -> u32 {
+    subject.shares.iter().map(|&(rank, _)| rank).max().unwrap_or(0).max(subject.rank.1)
+}
+
+/// `3`, or `3 to 5` where places are shared.
+fn range((best, worst): (u32, u32)) -> String {
+    if best == worst { best.to_string() } else { format!("{best} to {worst}") }
+}
+
+/// In whole per cent, cut: only all of it is 100 %, only nothing is 0 %.
+fn share_text(share: f64) -> String {
+    match share {
+        0.01.. => crate::render::number::percent((share.min(1.0) * 1e9).round() as i64),
+        _ if share > 0.0 => String::from("<1%"),
+        _ => String::from("0%"),
+    }
+}
+
+fn matrix_cells(subject: &RankShares, worst: u32) -> Markup {
+    let share_of =
+        |rank| subject.shares.iter().filter(|&&(it, _)| it == rank).map(|&(_, share)| share).sum::<f64>();
+    let is_own = |rank| (subject.rank.0..=subject.rank.1).contains(&rank);
+    html! {
+        @for rank in 1..=worst {
+            @let share = share_of(rank);
+            td.own[is_own(rank)] class=[(share > 0.0).then(|| tint(share))] {
+                @if share > 0.0 { (share_text(share)) }
+            }
+        }
+    }
+}
+
+/// One bar for each rank that is ever taken, as high as its share.
+fn histogram(subject: &RankShares, worst: u32) -> Markup {
+    let width = 1.0 / f64::from(worst);
+    let left = |rank: u32| f64::from(rank.saturating_sub(1)) * width;
+    let bars = subject.shares.iter().filter(|&&(rank, share)| rank > 0 && share > 0.0);
+    let (best, worst_own) = subject.rank;
+    html! {
+        svg aria-hidden="true" {
+            @for &(rank, share) in bars {
+                // What happens at all is seen.
+                @let height = (share.min(1.0) * HEIGHT).max(1.0);
+                rect.bar x=(percent(left(rank))) width=(percent(width)) y=(coordinate(HEIGHT - height))
+                    height=(coordinate(height)) {}
+            }
+            line.own x1=(percent(left(best))) x2=(percent(left(worst_own) + width)) y1="25" y2="25" {}
+        }
+    }
+}
+
+fn axis(worst: u32) -> Markup {
+    let middle = worst.div_ceil(2);
+    let place = |rank: u32| percent((f64::from(rank) - 0.5) / f64::from(worst));
+    html! {
+        svg.axis aria-hidden="true" {
+            @for rank in [1, middle, worst] { text x=(place(rank)) y="11" { (rank) } }
+        }
+    }
+}
+
+/// A row for each rank that a subject takes.
+fn numbers(id: &str, ranks: &Ranks) -> Markup {
+    table::scrolling(
+        &format!("{id}n"),
+        "Share of draws by subject and rank",
+        html! {
+            thead {
+                tr { th scope="col" { "subject" } th.number scope="col" { "rank" } th.number scope="col" { "share" } }
+            }
+            tbody {
+                @for subject in &ranks.subjects {
+                    @for (rank, share) in &subject.shares {
+                        tr {
+                            th.name scope="row" { (subject.name) }
+                            td.number { (rank) }
+                            td.number { (written(*share, 4)) }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}

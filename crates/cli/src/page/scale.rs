@@ -1,0 +1,172 @@
+//! Where a value stands on an axis, and how coordinates are written.
+
+/// Values beyond these are drawn at the edge: no sum or difference of them overflows.
+const FARTHEST: f64 = 1e15;
+
+/// An axis between two different finite values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    low: f64,
+    high: f64,
+    step: Step,
+}
+
+/// The distance between two ticks: 1, 2 or 5 times a power of ten.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Step {
+    size: f64,
+    decimals: usize,
+}
+
+impl Scale {
+    /// Covers `range`, if one is given, and all finite `values`; without a range it ends at ticks.
+    pub fn covering(range: Option<(f64, f64)>, values: impl IntoIterator<Item = f64>) -> Self {
+        let asked = range.into_iter().flat_map(|(low, high)| [low, high]);
+        let held = |value: f64| value.is_finite().then(|| value.clamp(-FARTHEST, FARTHEST));
+        let (mut low, mut high) = asked
+            .chain(values)
+            .filter_map(held)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        if low > high {
+            (low, high) = (0.0, 1.0);
+        }
+        // One value, or values that a double hardly tells apart, get room on both sides.
+        let least = 1e-9 * low.abs().max(high.abs()).max(1.0);
+        if high - low < least {
+            let room = 0.1 * low.abs().max(high.abs()).max(1.0);
+            (low, high) = (low - room, high + room);
+        }
+        let step = Step::of(high - low);
+        if range.is_none() {
+            (low, high) = ((low / step.size).floor() * step.size, (high / step.size).ceil() * step.size);
+        }
+        Self { low, high, step }
+    }
+
+    /// Where `value` stands, from 0 at the low end to 1 at the high one.
+    pub fn place(self, value: f64) -> f64 {
+        ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+
+    /// Round values along the axis, from low to high, as they are written.
+    pub fn ticks(self) -> Vec<(f64, String)> {
+        let slack = self.step.size * 1e-6;
+        let first = ((self.low - slack) / self.step.size).ceil();
+        (0..12)
+            .map(|index| (first + f64::from(index)) * self.step.size)
+            .take_while(|&tick| tick <= self.high + slack)
+            .map(|tick| (tick, fixed(tick, self.step.decimals)))
+            .collect()
+    }
+}
+
+impl Step {
+    /// Cuts `span`, which is above 0 and finite, into two to five parts.
+    fn of(span: f64) -> Self {
+        let (mut power, mut decimals) = (1.0, 0);
+        while power * 10.0 <= span {
+            power *= 10.0;
+        }
+        while power > span {
+            power /= 10.0;
+            decimals += 1;
+        }
+        let parts = span / power;
+        let (size, decimals) = match parts {
+            ..2.0 => (power / 5.0, decimals + 1),
+            2.0..5.0 => (power, decimals),
+            _ => (power * 2.0, decimals),
+        };
+        Self { size, decimals: if size >= 1.0 { 0 } else { decimals } }
+    }
+}
+
+/// `value` as people read it: cut to so many decimals, as on the terminal, so that 0.6999 does not pass for 0.7. What lies
+/// beyond nine decimals is noise of a double, and is rounded first.
+pub fn written(value: f64, decimals: usize) -> String {
+    let mut text = format!("{value:.9}");
+    if value.is_finite() {
+        let excess = 9_usize.saturating_sub(decimals);
+        text.truncate(text.len() - if excess == 9 { 10 } else { excess });
+    }
+    without_negative_zero(text)
+}
+
+/// `value` rounded to so many decimals.
+fn fixed(value: f64, decimals: usize) -> String {
+    without_negative_zero(format!("{value:.decimals$}"))
+}
+
+fn without_negative_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if !rest.contains(|c: char| ('1'..='9').contains(&c)) => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// A coordinate: at most two decimals, which is finer than a screen shows.
+pub fn coordinate(value: f64) -> String {
+    let text = fixed(value, 2);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A share of the width, 0 to 1, as a coordinate.
+pub fn percent(share: f64) -> String {
+    format!("{}%", coordinate(share * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: Scale) -> Vec<String> {
+        scale.ticks().into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_within_the_axis() {
+        assert_eq!(labels(Scale::covering(Some((0.0, 1.0)), [])), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(
+            labels(Scale::covering(None, [0.552, 0.704])),
+            ["0.54", "0.56", "0.58", "0.60", "0.62", "0.64", "0.66", "0.68", "0.70", "0.72"]
+        );
+        assert_eq!(labels(Scale::covering(None, [1421.0, 1688.0])), ["1400", "1500", "1600", "1700"]);
+        assert_eq!(labels(Scale::covering(None, [-0.3, 0.1])), ["-0.3", "-0.2", "-0.1", "0.0", "0.1"]);
+    }
+
+    #[test]
+    fn whatever_is_given_there_is_an_axis() {
+        let odd =
+            [f64::NAN, f64::INFINITY, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 0.0, -0.0, 1e-300, 1e300, 0.7];
+        for low in odd {
+            for high in odd {
+                for range in [None, Some((low, high))] {
+                    let scale = Scale::covering(range, [low, high]);
+                    assert!(scale.low < scale.high && scale.low.is_finite() && scale.high.is_finite());
+                    let ticks = scale.ticks();
+                    assert!((2..=12).contains(&ticks.len()), "{low} {high}: {ticks:?}");
+                    assert!((0.0..=1.0).contains(&scale.place(0.5)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn coordinates_are_short() {
+        assert_eq!(coordinate(12.3456), "12.35");
+        assert_eq!(coordinate(-0.001), "0");
+        assert_eq!(coordinate(100.0), "100");
+        assert_eq!(percent(0.5), "50%");
+    }
+
+    #[test]
+    fn numbers_are_cut_and_never_rounded_up() {
+        assert_eq!(written(0.699_999, 3), "0.699");
+        assert_eq!(written(0.29, 2), "0.29");
+        assert_eq!(written(1503.96, 0), "1503");
+        assert_eq!(written(-0.0004, 3), "0.000");
+        assert_eq!(written(f64::NAN, 2), "NaN");
+        assert_eq!(fixed(-0.04, 1), "0.0");
+        assert_eq!(fixed(-0.06, 1), "-0.1");
+    }
+}
