@@ -84,7 +84,7 @@ fn section(number: usize, section: &Section) -> Markup {
             h2 id=(id) { (section.heading) }
             @for paragraph in &section.text { p { (paragraph) } }
             @for (index, figure) in section.figures.iter().enumerate() {
-                (draw(&format!("{id}f{}", index + 1), figure))
+                div.figure { (draw(&format!("{id}f{}", index + 1), figure)) }
             }
         }
     }
@@ -101,13 +101,14 @@ fn draw(id: &str, figure: &Figure) -> Markup {
 }
 
 /// How a policy names text that stands in the page: by its digest, so that nothing else counts as ours.
-fn source(text: &str) -> String {
+pub(super) fn source(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Digest::of(text.as_bytes()).0))
 }
 
-/// Lines without indentation, with one kind of line end, whatever the checkout has.
+/// Lines without indentation and comments, with one kind of line end, whatever the checkout has.
 fn compact(text: &str) -> String {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    let says_something = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    text.lines().map(str::trim).filter(says_something).collect::<Vec<_>>().join("\n")
 }
 
 /// Takes out what is no text: characters that control a terminal, turn the direction of what follows, or are not allowed

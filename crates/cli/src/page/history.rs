@@ -57,9 +57,11 @@ pub fn draw(id: &str, history: &History) -> Markup {
     html! {
         p.caption id=(id) { (history.caption) }
         p.key {
-            (sample("dots", "M12 6h.01")) (history.value_label)
-            (sample("line", "M2 6H22")) (history.line_label)
-            @if points().any(|point| point.flag.is_some()) { (sample("flag", "M12 1l5 5-5 5-5-5z")) "flagged, numbered below" }
+            span { (sample("dots", "M12 6h.01")) (history.value_label) }
+            span { (sample("line", "M2 6H22")) (history.line_label) }
+            @if points().any(|point| point.flag.is_some()) {
+                span { (sample("flag", "M12 1l5 5-5 5-5-5z")) "flagged, numbered below" }
+            }
         }
         div.panels.wide[shown.len() == 1] role="group" aria-labelledby=(id) {
             @for (index, series) in shown.iter().enumerate() {
@@ -72,7 +74,7 @@ pub fn draw(id: &str, history: &History) -> Markup {
 }
 
 fn sample(class: &str, path: &str) -> Markup {
-    html! { svg.sample aria-hidden="true" viewBox="0 0 24 12" width="24" height="12" { path class=(class) d=(path) {} } }
+    html! { svg aria-hidden="true" viewBox="0 0 24 12" width="24" height="12" { path class=(class) d=(path) {} } }
 }
 
 fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
@@ -263,7 +265,7 @@ fn numbers(id: &str, history: &History, times: &Times) -> Markup {
         html! {
             thead {
                 tr {
-                    th scope="col" { "subject" }
+                    th.name scope="col" { "subject" }
                     th scope="col" { @if times.has_times { "time" } @else { "number" } }
                     th.number scope="col" { (history.value_label) }
                     th.number scope="col" { (history.line_label) }
@@ -274,7 +276,7 @@ fn numbers(id: &str, history: &History, times: &Times) -> Markup {
                 @for series in &history.series {
                     @for (at, point) in series.points.iter().enumerate().skip(series.points.len().saturating_sub(each)) {
                         tr {
-                            th.name scope="row" { (series.name) }
+                            (table::name(&series.name))
                             td { @match point.time { Some(time) => (time.to_string()), None => (at + 1) } }
                             td.number { @if let Some(text) = number(point.value) { (text) } }
                             td.number { @if let Some(text) = number(point.line) { (text) } }

@@ -24,7 +24,7 @@ pub fn draw(id: &str, profiles: &Profiles) -> Markup {
         (table::scrolling(id, &profiles.caption, html! {
             thead.upright[is_upright] {
                 tr {
-                    th scope="col" { "subject" }
+                    th.name scope="col" { "subject" }
                     @for dimension in &profiles.dimensions { th.number scope="col" { span { (dimension.name) } } }
                 }
             }
@@ -32,7 +32,7 @@ pub fn draw(id: &str, profiles: &Profiles) -> Markup {
                 @if has_weights { (weights(&profiles.dimensions)) }
                 @for subject in &profiles.subjects {
                     tr {
-                        th.name scope="row" { (subject.name) }
+                        (table::name(&subject.name))
                         @for reading in &subject.readings { (matrix_cell(reading)) }
                     }
                 }
@@ -45,7 +45,7 @@ pub fn draw(id: &str, profiles: &Profiles) -> Markup {
 fn weights(dimensions: &[Dimension]) -> Markup {
     html! {
         tr.weights {
-            th scope="row" { "weight" }
+            (table::name("weight"))
             @for dimension in dimensions { td.number { @if let Some(weight) = &dimension.weight { (weight) } } }
         }
     }
@@ -75,8 +75,10 @@ pub fn tint(share: f64) -> String {
 fn key() -> Markup {
     html! {
         p.key {
-            "0" @for step in [0, 2, 4, 6, 8, 10] { span class=(format!("h{step}")) {} } "1"
-            span.absent {} "no value: counted as the card says, never as drawn"
+            span {
+                "0" @for step in [0, 2, 4, 6, 8, 10] { i class=(format!("h{step}")) {} } "1"
+            }
+            span { i.absent {} "no value, which is not a zero" }
         }
     }
 }

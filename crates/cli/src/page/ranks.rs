@@ -10,7 +10,9 @@ use super::table;
 /// So many ranks have a column each.
 const MOST_COLUMNS: u32 = 12;
 /// Height of a histogram in CSS pixels.
-const HEIGHT: f64 = 24.0;
+const HEIGHT: f64 = 22.0;
+/// Room between two bars, as a share of what one takes.
+const GAP: f64 = 0.16;
 
 /// The ranks of all subjects.
 pub fn draw(id: &str, ranks: &Ranks) -> Markup {
@@ -20,7 +22,7 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
         (table::scrolling(id, &ranks.caption, html! {
             thead {
                 tr {
-                    th scope="col" { "subject" }
+                    th.name scope="col" { "subject" }
                     th.number scope="col" { "rank" }
                     th.number scope="col" { "keeps it" }
                     @if is_matrix {
@@ -33,7 +35,7 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
             tbody.heat[is_matrix] {
                 @for subject in &ranks.subjects {
                     tr {
-                        th.name scope="row" { (subject.name) }
+                        (table::name(&subject.name))
                         td.number { (range(subject.rank)) }
                         td.number { (share_text(subject.share_kept)) }
                         @if is_matrix { (matrix_cells(subject, worst)) } @else { td.drawn { (histogram(subject, worst)) } }
@@ -42,7 +44,7 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
             }
         }))
         @if is_matrix {
-            p.key { "framed: the rank under the rule as it is. Empty: in no draw" }
+            p.key { "bold: the rank under the rule as it is. Empty: in no draw" }
         } @else {
             p.key { "underlined: the rank under the rule as it is" }
             (table::behind("The shares as numbers", numbers(id, ranks)))
@@ -50,8 +52,14 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
     }
 }
 
+/// The ranks that the subject takes at all.
+fn taken(subject: &RankShares) -> impl Iterator<Item = (u32, f64)> {
+    subject.shares.iter().copied().filter(|&(rank, share)| rank > 0 && share > 0.0)
+}
+
+/// The worst rank that the subject takes.
 fn worst(subject: &RankShares) -> u32 {
-    subject.shares.iter().map(|&(rank, _)| rank).max().unwrap_or(0).max(subject.rank.1)
+    taken(subject).map(|(rank, _)| rank).max().unwrap_or(0).max(subject.rank.1)
 }
 
 /// `3`, or `3 to 5` where places are shared.
@@ -69,14 +77,14 @@ fn share_text(share: f64) -> String {
 }
 
 fn matrix_cells(subject: &RankShares, worst: u32) -> Markup {
-    let share_of =
-        |rank| subject.shares.iter().filter(|&&(it, _)| it == rank).map(|&(_, share)| share).sum::<f64>();
+    let share_of = |rank| taken(subject).find(|&(it, _)| it == rank).map_or(0.0, |(_, share)| share);
     let is_own = |rank| (subject.rank.0..=subject.rank.1).contains(&rank);
     html! {
         @for rank in 1..=worst {
             @let share = share_of(rank);
-            td.own[is_own(rank)] class=[(share > 0.0).then(|| tint(share))] {
-                @if share > 0.0 { (share_text(share)) }
+            @let ground = if share > 0.0 { tint(share) } else { String::from("number") };
+            td class=(ground) {
+                @if is_own(rank) { b { (share_text(share)) } } @else if share > 0.0 { (share_text(share)) }
             }
         }
     }
@@ -85,18 +93,19 @@ fn matrix_cells(subject: &RankShares, worst: u32) -> Markup {
 /// One bar for each rank that is ever taken, as high as its share.
 fn histogram(subject: &RankShares, worst: u32) -> Markup {
     let width = 1.0 / f64::from(worst);
-    let left = |rank: u32| f64::from(rank.saturating_sub(1)) * width;
-    let bars = subject.shares.iter().filter(|&&(rank, share)| rank > 0 && share > 0.0);
+    let left = |rank: u32| f64::from(rank.saturating_sub(1)) * width + width * GAP / 2.0;
+    let wide = |ranks: u32| f64::from(ranks) * width - width * GAP;
     let (best, worst_own) = subject.rank;
     html! {
         svg aria-hidden="true" {
-            @for &(rank, share) in bars {
+            @for (rank, share) in taken(subject) {
                 // What happens at all is seen.
                 @let height = (share.min(1.0) * HEIGHT).max(1.0);
-                rect.bar x=(percent(left(rank))) width=(percent(width)) y=(coordinate(HEIGHT - height))
+                rect.bar x=(percent(left(rank))) width=(percent(wide(1))) y=(coordinate(HEIGHT - height))
                     height=(coordinate(height)) {}
             }
-            line.own x1=(percent(left(best))) x2=(percent(left(worst_own) + width)) y1="25" y2="25" {}
+            line.own x1=(percent(left(best))) x2=(percent(left(best) + wide(worst_own.saturating_sub(best) + 1)))
+                y1="25" y2="25" {}
         }
     }
 }
@@ -118,15 +127,15 @@ fn numbers(id: &str, ranks: &Ranks) -> Markup {
         "Share of draws by subject and rank",
         html! {
             thead {
-                tr { th scope="col" { "subject" } th.number scope="col" { "rank" } th.number scope="col" { "share" } }
+                tr { th.name scope="col" { "subject" } th.number scope="col" { "rank" } th.number scope="col" { "share" } }
             }
             tbody {
                 @for subject in &ranks.subjects {
-                    @for (rank, share) in &subject.shares {
+                    @for (rank, share) in taken(subject) {
                         tr {
-                            th.name scope="row" { (subject.name) }
+                            (table::name(&subject.name))
                             td.number { (rank) }
-                            td.number { (written(*share, 4)) }
+                            td.number { (written(share, 4)) }
                         }
                     }
                 }

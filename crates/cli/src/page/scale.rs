@@ -3,6 +3,9 @@
 /// Values beyond these are drawn at the edge: no sum or difference of them overflows.
 const FARTHEST: f64 = 1e15;
 
+/// Room at both ends of an axis, as a share of what it covers.
+const ROOM: f64 = 0.04;
+
 /// An axis between two different finite values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
@@ -19,7 +22,7 @@ struct Step {
 }
 
 impl Scale {
-    /// Covers `range`, if one is given, and all finite `values`; without a range it ends at ticks.
+    /// Covers `range`, if one is given, and all finite `values`; without a range it leaves a little room at both ends.
     pub fn covering(range: Option<(f64, f64)>, values: impl IntoIterator<Item = f64>) -> Self {
         let asked = range.into_iter().flat_map(|(low, high)| [low, high]);
         let held = |value: f64| value.is_finite().then(|| value.clamp(-FARTHEST, FARTHEST));
@@ -36,11 +39,11 @@ impl Scale {
             let room = 0.1 * low.abs().max(high.abs()).max(1.0);
             (low, high) = (low - room, high + room);
         }
-        let step = Step::of(high - low);
         if range.is_none() {
-            (low, high) = ((low / step.size).floor() * step.size, (high / step.size).ceil() * step.size);
+            let room = (high - low) * ROOM;
+            (low, high) = (low - room, high + room);
         }
-        Self { low, high, step }
+        Self { low, high, step: Step::of(high - low) }
     }
 
     /// Where `value` stands, from 0 at the low end to 1 at the high one.
@@ -61,7 +64,7 @@ impl Scale {
 }
 
 impl Step {
-    /// Cuts `span`, which is above 0 and finite, into two to five parts.
+    /// Cuts `span`, which is above 0 and finite, into three to seven parts.
     fn of(span: f64) -> Self {
         let (mut power, mut decimals) = (1.0, 0);
         while power * 10.0 <= span {
@@ -73,8 +76,9 @@ impl Step {
         }
         let parts = span / power;
         let (size, decimals) = match parts {
-            ..2.0 => (power / 5.0, decimals + 1),
-            2.0..5.0 => (power, decimals),
+            ..1.5 => (power / 5.0, decimals + 1),
+            1.5..3.0 => (power / 2.0, decimals + 1),
+            3.0..7.0 => (power, decimals),
             _ => (power * 2.0, decimals),
         };
         Self { size, decimals: if size >= 1.0 { 0 } else { decimals } }
@@ -84,11 +88,12 @@ impl Step {
 /// `value` as people read it: cut to so many decimals, as on the terminal, so that 0.6999 does not pass for 0.7. What lies
 /// beyond nine decimals is noise of a double, and is rounded first.
 pub fn written(value: f64, decimals: usize) -> String {
-    let mut text = format!("{value:.9}");
-    if value.is_finite() {
-        let excess = 9_usize.saturating_sub(decimals);
-        text.truncate(text.len() - if excess == 9 { 10 } else { excess });
+    if !value.is_finite() {
+        return String::from("no value");
     }
+    let mut text = format!("{value:.9}");
+    let excess = 9_usize.saturating_sub(decimals);
+    text.truncate(text.len() - if decimals == 0 { 10 } else { excess });
     without_negative_zero(text)
 }
 
@@ -104,9 +109,9 @@ fn without_negative_zero(text: String) -> String {
     }
 }
 
-/// A coordinate: at most two decimals, which is finer than a screen shows.
+/// A coordinate: at most two decimals, which is finer than a screen shows; 0 for what is no number.
 pub fn coordinate(value: f64) -> String {
-    let text = fixed(value, 2);
+    let text = fixed(if value.is_finite() { value } else { 0.0 }, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -126,11 +131,8 @@ mod tests {
     #[test]
     fn ticks_are_round_and_within_the_axis() {
         assert_eq!(labels(Scale::covering(Some((0.0, 1.0)), [])), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(
-            labels(Scale::covering(None, [0.552, 0.704])),
-            ["0.54", "0.56", "0.58", "0.60", "0.62", "0.64", "0.66", "0.68", "0.70", "0.72"]
-        );
-        assert_eq!(labels(Scale::covering(None, [1421.0, 1688.0])), ["1400", "1500", "1600", "1700"]);
+        assert_eq!(labels(Scale::covering(None, [0.552, 0.704])), ["0.55", "0.60", "0.65", "0.70"]);
+        assert_eq!(labels(Scale::covering(None, [1421.0, 1688.0])), ["1450", "1500", "1550", "1600", "1650"]);
         assert_eq!(labels(Scale::covering(None, [-0.3, 0.1])), ["-0.3", "-0.2", "-0.1", "0.0", "0.1"]);
     }
 
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(written(0.29, 2), "0.29");
         assert_eq!(written(1503.96, 0), "1503");
         assert_eq!(written(-0.0004, 3), "0.000");
-        assert_eq!(written(f64::NAN, 2), "NaN");
+        assert_eq!(written(f64::NAN, 2), "no value");
         assert_eq!(fixed(-0.04, 1), "0.0");
         assert_eq!(fixed(-0.06, 1), "-0.1");
     }

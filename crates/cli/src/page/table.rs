@@ -35,9 +35,9 @@ pub fn draw(id: &str, table: &Table) -> Markup {
                 tr { @for (column, form) in table.columns.iter().zip(&forms) { (heading(column, form)) } }
             }
             tbody {
-                @for (row, (is_odd, is_first)) in table.rows.iter().zip(bands(&table.rows)) {
-                    tr.odd[is_odd].first[is_first] {
-                        @for (cell, form) in row.cells.iter().zip(&forms) { (draw_cell(cell, form)) }
+                @for (row, is_odd) in table.rows.iter().zip(bands(&table.rows)) {
+                    tr.odd[is_odd] {
+                        @for (at, form) in forms.iter().enumerate() { (draw_cell(row.cells.get(at), form)) }
                     }
                 }
             }
@@ -55,6 +55,11 @@ pub fn scrolling(id: &str, caption: &str, content: Markup) -> Markup {
             }
         }
     }
+}
+
+/// The cell that names a row: as wide as the name, until it is long.
+pub fn name(name: &str) -> Markup {
+    html! { th.name scope="row" { span { (name) } } }
 }
 
 /// A box that is closed at first, for the numbers behind a picture.
@@ -89,42 +94,39 @@ fn form<'t>(id: &str, table: &'t Table, (at, column): (usize, &'t Column)) -> Fo
 fn heading(column: &Column, form: &Form<'_>) -> Markup {
     let label = &column.label;
     match form {
-        Form::Name | Form::Text => html! { th scope="col" { (label) } },
+        Form::Name => html! { th.name scope="col" { (label) } },
+        Form::Text => html! { th scope="col" { (label) } },
         Form::Number | Form::Share => html! { th.number scope="col" { (label) } },
         Form::Interval(it) => html! {
             th.number scope="col" { (label) }
-            @if it.has_ends { th.number scope="col" { (it.axis.interval_label) } }
             th.drawn scope="col" { span.aloud { (label) ", drawn" } (axis(it)) }
+            @if it.has_ends { th.number scope="col" { (it.axis.interval_label) } }
         },
     }
 }
 
-fn draw_cell(cell: &Cell, form: &Form<'_>) -> Markup {
+fn draw_cell(cell: Option<&Cell>, form: &Form<'_>) -> Markup {
     match (cell, form) {
-        (Cell::Text(text), Form::Name) => html! { th.name scope="row" { (text) } },
-        (Cell::Text(text), Form::Number | Form::Share) => html! { td.number { (text) } },
-        (Cell::Share(share, text), _) => html! {
+        (Some(Cell::Interval(estimate)), Form::Interval(it)) if estimate.point.is_finite() => {
+            interval(*estimate, it)
+        }
+        (Some(Cell::Absent(why)), Form::Interval(it)) => html! {
+            td.absent { (why) }
+            td.absent.drawn {}
+            @if it.has_ends { td.absent {} }
+        },
+        (_, Form::Interval(_)) => draw_cell(Some(&Cell::Absent(String::from("no value"))), form),
+        (Some(Cell::Text(text)), Form::Name) => name(text),
+        (Some(Cell::Text(text)), Form::Text) => html! { td { (text) } },
+        (Some(Cell::Text(text)), _) => html! { td.number { (text) } },
+        (Some(Cell::Share(share, text)), _) => html! {
             td.number {
                 (text)
                 svg.share aria-hidden="true" { rect width=(percent(share.clamp(0.0, 1.0))) height="3" {} }
             }
         },
-        (Cell::Interval(estimate), Form::Interval(it)) if estimate.point.is_finite() => {
-            interval(*estimate, it)
-        }
-        (Cell::Absent(why), Form::Interval(it)) => html! {
-            td.absent { (why) }
-            @if it.has_ends { td.absent {} }
-            td.absent.drawn {}
-        },
-        (Cell::Absent(why), _) => html! { td.absent { (why) } },
-        (Cell::Text(text), Form::Interval(it)) => html! {
-            td.number { (text) }
-            @if it.has_ends { td {} }
-            td {}
-        },
-        (Cell::Text(text), Form::Text) => html! { td { (text) } },
-        (Cell::Interval(estimate), _) => html! { td.number { (estimate.point) } },
+        (Some(Cell::Absent(why)), _) => html! { td.absent { (why) } },
+        (Some(Cell::Interval(_)) | None, _) => html! { td.absent { "no value" } },
     }
 }
 
@@ -135,12 +137,6 @@ fn interval(estimate: Estimate, it: &Interval<'_>) -> Markup {
     let ends = estimate.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     html! {
         td.number.point { (text(estimate.point)) }
-        @if it.has_ends {
-            @match ends {
-                Some((low, high)) => td.number { (text(low)) " to " (text(high)) },
-                None => td.absent { "no interval" },
-            }
-        }
         td.drawn {
             svg aria-hidden="true" {
                 use href=(format!("#{}", it.lines)) {}
@@ -148,6 +144,12 @@ fn interval(estimate: Estimate, it: &Interval<'_>) -> Markup {
                     line.range x1=(place(low)) x2=(place(high)) y1="13" y2="13" {}
                 }
                 circle cx=(place(estimate.point)) cy="13" r="4" {}
+            }
+        }
+        @if it.has_ends {
+            @match ends {
+                Some((low, high)) => td.number { (text(low)) " to " (text(high)) },
+                None => td.absent { "no interval" },
             }
         }
     }
@@ -162,12 +164,12 @@ fn axis(it: &Interval<'_>) -> Markup {
             defs {
                 g id=(it.lines) {
                     @for (tick, _) in &ticks { (vertical("grid", it.scale.place(*tick))) }
-                    @if let Some(reference) = it.axis.reference { (vertical("reference", it.scale.place(reference))) }
+                    @if let Some(reference) = it.axis.reference.filter(|it| it.is_finite()) { (vertical("reference", it.scale.place(reference))) }
                 }
             }
             @for (index, (tick, label)) in ticks.iter().enumerate() {
                 // As many labels as fit a narrow column; the lines stay.
-                @if last <= 6 || index % 2 == 0 {
+                @if last <= 5 || index % 2 == 0 {
                     text x=(percent(it.scale.place(*tick))) y="11" { (label) }
                 }
             }
@@ -179,15 +181,14 @@ fn vertical(class: &str, place: f64) -> Markup {
     html! { line class=(class) x1=(percent(place)) x2=(percent(place)) y1="0" y2="100%" {} }
 }
 
-/// Whether each row lies in every other group, and whether it begins one.
-fn bands(rows: &[Row]) -> Vec<(bool, bool)> {
+/// Whether each row lies in every other group.
+fn bands(rows: &[Row]) -> Vec<bool> {
     let mut is_odd = true;
     let mut before = None;
     let band = |row: &Row| {
-        let begins = row.group.is_some() && before != row.group;
-        is_odd ^= begins;
+        is_odd ^= row.group.is_some() && before != row.group;
         before = row.group;
-        (is_odd && row.group.is_some(), begins)
+        is_odd && row.group.is_some()
     };
     rows.iter().map(band).collect()
 }
