@@ -1,6 +1,7 @@
 //! `karat`: scores about AI agents that anyone can check.
 
 mod args;
+mod board;
 mod cards;
 mod cmd;
 mod conform;
@@ -15,7 +16,9 @@ mod output;
 #[cfg_attr(not(test), expect(dead_code, reason = "until the verbs fill it in"))]
 mod page;
 mod progress;
+mod recompute;
 mod render;
+mod rows;
 mod session;
 mod stopwatch;
 mod verify;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use karat_core::facts::{Digest, Fact};
+use karat_core::facts::{Digest, Fact, Occasion, Outcome};
 use karat_core::number::{Decimal, DecimalError};
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
@@ -79,6 +79,29 @@ impl Claim {
     pub fn evidence_digest(&self) -> Result<Digest, Failure> {
         let text = self.text("/evidence/digest")?;
         digest(text).ok_or_else(|| broken(format!("`evidence.digest` is `{}`, not a digest", clean(text))))
+    }
+
+    /// When it took place, at what, and how it ended, as the evidence says.
+    pub fn occasion(&self) -> Result<Occasion<'_>, Failure> {
+        let outcome = match self.optional("/evidence/outcome")? {
+            None => None,
+            Some(name) => Some(Outcome::from_name(name).ok_or_else(|| {
+                broken(format!("`evidence.outcome` is `{}`, which is no outcome", clean(name)))
+            })?),
+        };
+        let [time, task] = [self.optional("/evidence/time")?, self.optional("/evidence/task")?];
+        if let Some(time) = time.filter(|time| !is_moment(time)) {
+            return Err(broken(format!("`evidence.time` is `{}`, not a moment", clean(time))));
+        }
+        Ok(Occasion { time, task, outcome })
+    }
+
+    /// A member by JSON pointer that may be null.
+    fn optional(&self, pointer: &str) -> Result<Option<&str>, Failure> {
+        match self.value.pointer(pointer) {
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => self.text(pointer).map(Some),
+        }
     }
 
     /// The weights that were given from outside, if any.
@@ -181,10 +204,13 @@ fn graded_with(differences: &[String]) -> Vec<String> {
 }
 
 /// What of a record is compared with its evidence, and where it stands.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 9] = [
     ("subject", "/subject"),
     ("id", "/evidence/id"),
     ("digest", "/evidence/digest"),
+    ("time", "/evidence/time"),
+    ("task", "/evidence/task"),
+    ("outcome", "/evidence/outcome"),
     ("facts", "/facts"),
     ("grading", "/grading"),
     ("score", "/score"),

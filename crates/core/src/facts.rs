@@ -25,6 +25,8 @@ pub struct Item<'a> {
     pub subject: &'a str,
     /// The item's own id, unique among the evidence of its kind.
     pub id: &'a str,
+    /// When it took place, at what, and how it ended.
+    pub occasion: Occasion<'a>,
     /// SHA-256 over the canonical JSON (RFC 8785) of the item.
     pub digest: Digest,
     /// The facts in the order in which the scorecard declares them.
@@ -32,6 +34,66 @@ pub struct Item<'a> {
     /// What graders saw when they made the facts: a JSON object in canonical form (RFC 8785), which goes into the record as
     /// it stands. None where the facts were given.
     pub grading: Option<&'a str>,
+}
+
+/// When an item took place, at what, and how it ended, as far as it says so. No score of the item itself depends on it: a
+/// standing orders, groups and counts items by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Occasion<'a> {
+    /// The moment, after RFC 3339 in UTC.
+    pub time: Option<&'a str>,
+    /// What was attempted. Several runs at one task are not independent of each other; an item without one is its own task.
+    pub task: Option<&'a str>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+}
+
+/// How a run ended. A missing verdict is neither failure nor success, so each class keeps its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The task was solved.
+    Succeeded,
+    /// The task was not solved.
+    Failed,
+    /// There is no verdict because the instrument failed: environment, grader, harness.
+    NoVerdict,
+    /// The run was cancelled, or stopped at a limit of time, steps or cost.
+    Stopped,
+    /// The task does not apply to the subject.
+    NotApplicable,
+    /// The subject refused the task.
+    Refused,
+}
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 6] =
+        [Self::Succeeded, Self::Failed, Self::NoVerdict, Self::Stopped, Self::NotApplicable, Self::Refused];
+
+    /// As written: `not-applicable`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::NoVerdict => "no-verdict",
+            Self::Stopped => "stopped",
+            Self::NotApplicable => "not-applicable",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// The outcome that is written so.
+    ///
+    /// ```
+    /// use karat_core::facts::Outcome;
+    /// assert_eq!(Outcome::from_name("no-verdict"), Some(Outcome::NoVerdict));
+    /// assert_eq!(Outcome::from_name("passed"), None);
+    /// ```
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
 }
 
 /// A SHA-256 digest, printed as `sha256:` and 64 hexadecimal digits.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use karat_core::facts::Fact;
+use karat_core::facts::{Fact, Outcome};
 use karat_core::json;
 
+use crate::Moment;
 use crate::document::{Children, Node, Value};
 use crate::locate;
 use crate::problem::{Problem, Problems, nearest, quoted};
@@ -72,6 +73,12 @@ pub(crate) enum Name<'a> {
 pub(crate) struct Identity<'a> {
     pub subject: Option<Name<'a>>,
     pub id: Option<Name<'a>>,
+    /// When it took place.
+    pub time: Option<Moment>,
+    /// What was attempted.
+    pub task: Option<Name<'a>>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
 }
 
 /// The fact of a number that may be missing.
@@ -170,6 +177,21 @@ impl<'r> Check<'r> {
             Value::Text(text) if !text.trim().is_empty() => Some(Name::Text(text)),
             _ => self.refused(node, "a text that is not blank, or a whole number", ""),
         }
+    }
+
+    /// A moment after RFC 3339.
+    pub(crate) fn moment(&mut self, node: Node<'_>) -> Option<Moment> {
+        let moment = Moment::parse(self.text(node)?);
+        if moment.is_none() {
+            let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
+            self.refuse(node, expected, "give date, time with seconds, and the offset from UTC");
+        }
+        moment
+    }
+
+    /// How a run ended.
+    pub(crate) fn outcome(&mut self, node: Node<'_>) -> Option<Outcome> {
+        self.one_of(node, &Outcome::ALL.map(Outcome::name)).and_then(Outcome::from_name)
     }
 
     /// One of the texts of a closed list.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use karat_core::facts::{Digest, Fact, Item};
+use karat_core::facts::{Digest, Fact, Item, Occasion};
 
 use crate::canonical::Canonical;
 use crate::check::{Check, Identity, Name, UnknownFields, digits};
@@ -83,6 +83,7 @@ impl fmt::Display for Note {
 pub struct Evidence<'a> {
     subject: &'a str,
     id: &'a str,
+    occasion: Occasion<'a>,
     digest: Digest,
     facts: Vec<Fact<'a>>,
     grading: Option<&'a str>,
@@ -92,8 +93,8 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// The item, as the engine takes it.
     pub fn item(&self) -> Item<'_> {
-        let Self { subject, id, digest, grading, .. } = *self;
-        Item { subject, id, digest, facts: &self.facts, grading }
+        let Self { subject, id, occasion, digest, grading, .. } = *self;
+        Item { subject, id, occasion, digest, facts: &self.facts, grading }
     }
 
     /// What a reader of the score should know about the item.
@@ -127,6 +128,8 @@ struct Memory {
     places: Vec<usize>,
     subject: String,
     id: String,
+    time: String,
+    task: String,
 }
 
 impl Reader {
@@ -230,7 +233,8 @@ impl Reader {
         watch: &mut dyn FnMut(&'static str),
     ) -> Result<Evidence<'a>, Problems> {
         self.keep_last();
-        let Memory { tape, graded, grading, canonical, notes, places, subject, id } = &mut self.memory;
+        let Memory { tape, graded, grading, canonical, notes, places, subject, id, time, task } =
+            &mut self.memory;
         notes.clear();
         let document = parse(tape, text, &self.options)?;
         let root = document.root();
@@ -309,6 +313,14 @@ impl Reader {
             }
         };
         let subject = identity.subject.map_or(id, |name| written(name, subject));
+        let time = identity.time.map(|moment| {
+            time.clear();
+            // Writing to a string cannot fail.
+            let _ = fmt::Write::write_fmt(time, format_args!("{moment}"));
+            time.as_str()
+        });
+        let task = identity.task.map(|name| written(name, task));
+        let occasion = Occasion { time, task, outcome: identity.outcome };
         let grading = if work.seen.is_empty() {
             None
         } else {
@@ -318,7 +330,7 @@ impl Reader {
         };
         (work.watch)("read");
         self.pending = work.pending;
-        Ok(Evidence { subject, id, digest, facts, grading, notes })
+        Ok(Evidence { subject, id, occasion, digest, facts, grading, notes })
     }
 
     /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.

@@ -16,7 +16,7 @@ mod trust;
 mod workflow;
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item};
+use karat_core::facts::{Digest, Fact, Item, Occasion};
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, Record};
 use karat_core::scorecard::Scorecard;
@@ -150,7 +150,14 @@ fn facts(card: &Scorecard, named: &[(&str, Option<f64>)]) -> Vec<Fact<'static>> 
 
 /// An item of facts that no file of evidence holds.
 fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
-    Item { subject: "case", id: "case", digest: Digest::of(b""), facts, grading: None }
+    Item {
+        subject: "case",
+        id: "case",
+        occasion: Occasion::default(),
+        digest: Digest::of(b""),
+        facts,
+        grading: None,
+    }
 }
 
 /// The reading of a dimension as a number; `null` where there is none.

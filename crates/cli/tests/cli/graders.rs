@@ -262,7 +262,7 @@ fn an_explanation_shows_what_was_seen() {
     // With the cache of afterwards the score is the same, and what was seen is not.
     let screen = refused(&against("mine.cache"), 14);
     assert!(
-        screen.contains("different: grading; the same: subject, id, digest, facts and score"),
+        screen.contains("different: grading; the same: subject, id, digest, time, facts and score"),
         "{screen}"
     );
     assert!(
@@ -290,7 +290,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     exit status 14
     --- errors
     error: the record of `23` is not what changed.json:1 gives
-      different: digest and grading; the same: subject, id, facts and score
+      different: digest and grading; the same: subject, id, task, facts and score
       evidence.digest: the record says "sha256:[digest]…, by the evidence it is "sha256:[digest]…
       grading.quality.criteria[0].wanted: the record says "booked", by the evidence it is "status"
     "#);
@@ -303,7 +303,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     assert!(alone.contains("whose facts they are, only the evidence shows"), "{alone}");
     let screen = refused(&explain(&tampered, "run.json"), 14);
     assert!(
-        screen.contains("different: grading; the same: subject, id, digest, facts and score"),
+        screen.contains("different: grading; the same: subject, id, digest, task, facts and score"),
         "{screen}"
     );
     let start = record.find("\"grading\":{").unwrap();

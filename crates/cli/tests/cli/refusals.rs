@@ -377,7 +377,7 @@ fn a_record_that_its_evidence_does_not_give() {
     exit status 14
     --- errors
     error: the record of `8` is not what run.json:1 gives
-      different: facts and score; the same: subject, id and digest
+      different: facts and score; the same: subject, id, digest and task
       facts.output_quality: the record says 0.95, by the evidence it is 0.65
       score.exact: the record says 0.875, by the evidence it is 0.405
       score.published: the record says 0.875, by the evidence it is 0.405
@@ -386,12 +386,18 @@ fn a_record_that_its_evidence_does_not_give() {
     folder.write("noted.json", &run.replacen('{', "{\"note\": 1,", 1));
     folder.write("record.json", &sound);
     let noted = refused(&folder.karat(&["explain", "record.json", "--evidence", "noted.json"]), 14);
-    assert!(noted.contains("\n  different: digest; the same: subject, id, facts and score\n"), "{noted}");
+    assert!(
+        noted.contains("\n  different: digest; the same: subject, id, task, facts and score\n"),
+        "{noted}"
+    );
     // An item of somebody else is compared only where it stands alone.
     let other = example("workflow/worked-example.json");
     folder.write("other.json", &other);
     let other = refused(&folder.karat(&["explain", "record.json", "--evidence", "other.json"]), 14);
-    assert!(other.contains("\n  different: subject, id, digest, facts and score\n"), "{other}");
+    assert!(
+        other.contains("\n  different: subject, id, digest, facts and score; the same: task\n"),
+        "{other}"
+    );
     folder.write("others.jsonl", &example("workflow/retries.jsonl"));
     let others = refused(&folder.karat(&["explain", "record.json", "--evidence", "others.jsonl"]), 14);
     assert!(others.contains("`others.jsonl` does not have the evidence of this record of `8`"), "{others}");

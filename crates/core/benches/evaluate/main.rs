@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Workspace};
-use karat_core::facts::{Digest, Fact, Item};
+use karat_core::facts::{Digest, Fact, Item, Occasion};
 use karat_core::scorecard::{FactType, Scorecard};
 
 const ROWS: usize = 10_000_000;
@@ -246,8 +246,14 @@ fn record() {
                 other => panic!("the benchmark does not know the fact {other}"),
             })
             .collect();
-        let item =
-            Item { subject: "agent", id: "trace", digest: Digest([0; 32]), facts: &facts, grading: None };
+        let item = Item {
+            subject: "agent",
+            id: "trace",
+            occasion: Occasion::default(),
+            digest: Digest([0; 32]),
+            facts: &facts,
+            grading: None,
+        };
         let mut best = f64::INFINITY;
         for _ in 0..20 {
             let mut pass =

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::{DimensionRecord, ENGINE_VERSION, Published, Reason, Record, Step, TierRecord};
-use crate::facts::{Digest, Fact};
+use crate::facts::{Digest, Fact, Occasion, Outcome};
 use crate::json::{HEX, write_flag, write_integer, write_list, write_number, write_option, write_string};
 use crate::number::{Score, write_json};
 
@@ -45,6 +45,13 @@ impl Record<'_> {
         write_string(out, self.item.id);
         out.extend_from_slice(b",\"kind\":");
         write_string(out, &self.card.evidence);
+        let Occasion { time, task, outcome } = self.item.occasion;
+        out.extend_from_slice(b",\"outcome\":");
+        write_option(out, outcome.map(Outcome::name), write_string);
+        out.extend_from_slice(b",\"task\":");
+        write_option(out, task, write_string);
+        out.extend_from_slice(b",\"time\":");
+        write_option(out, time, write_string);
         out.extend_from_slice(b"},\"facts\":{");
         self.write_facts(out);
         out.extend_from_slice(b"},\"gates\":");

@@ -6,9 +6,10 @@
 use std::path::{Path, PathBuf};
 
 pub mod random;
+pub mod reference;
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item};
+use karat_core::facts::{Digest, Fact, Item, Occasion};
 use karat_core::scorecard::{FactType, Scorecard};
 use serde_json::{Map, Value};
 
@@ -72,7 +73,14 @@ pub fn facts<'a>(card: &Scorecard, given: &'a Map<String, Value>) -> Vec<Fact<'a
 
 /// An item of these facts.
 pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
-    Item { subject: "subject", id: "item", digest: Digest([7; 32]), facts, grading: None }
+    Item {
+        subject: "subject",
+        id: "item",
+        occasion: Occasion::default(),
+        digest: Digest([7; 32]),
+        facts,
+        grading: None,
+    }
 }
 
 /// The bytes of the record; none if the item is refused.

@@ -93,11 +93,13 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (Dimensions, Id
     };
     let [mut agent, mut subject, mut id] = [None; 3];
     let [mut dimensions, mut not_applicable] = [None; 2];
+    let mut time = None;
     for member in check.members(root).filter(|member| !member.is_null()) {
         match member.key() {
             "agent_id" => agent = check.name(member),
             "subject" => subject = check.name(member),
             "id" => id = check.name(member),
+            "time" => time = check.moment(member),
             "dimensions" => dimensions = Some(member),
             "not_applicable" => not_applicable = Some(member),
             "critical_incident_open" => read.critical_incident_open = check.flag(member).unwrap_or_default(),
@@ -124,7 +126,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (Dimensions, Id
             }
         }
     }
-    (read, Identity { subject: agent.or(subject), id })
+    (read, Identity { subject: agent.or(subject), id, time, ..Identity::default() })
 }
 
 /// The place of a dimension among the keys.

@@ -142,10 +142,10 @@ pub(crate) fn read<'a>(
         let as_of = given.or_else(|| evidence.newest());
         // Where nothing has a time, there is nothing that a moment could tell apart.
         let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Moment { milliseconds: 0 })))?;
-        Ok((grade, as_of))
+        Ok((grade, as_of, evidence.newest()))
     });
     (work.watch)("grade");
-    let (grade, as_of) = match graded {
+    let (grade, as_of, newest) = match graded {
         Ok(graded) => graded,
         Err(problems) => {
             check.problems.extend(&problems);
@@ -168,7 +168,8 @@ pub(crate) fn read<'a>(
             _ => None,
         })
     };
-    let identity = Identity { subject: name("agent_id"), id: name("id") };
+    let identity =
+        Identity { subject: name("agent_id"), id: name("id"), time: newest, ..Identity::default() };
     (AgentFacts(Some(grade)), identity)
 }
 

@@ -2,9 +2,9 @@
 
 use karat_core::facts::Fact;
 
+use crate::Moment;
 use crate::check::{AMOUNT, Check, Identity, POINTS, digits, flag, number};
 use crate::document::{Node, Value};
-use crate::instant::Instant;
 use crate::kind::vocabulary;
 use crate::locate;
 use crate::problem::{Problem, Problems, quoted};
@@ -76,6 +76,8 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     let [mut agent_id, mut agent, mut subject, mut match_id, mut id] = [None; 5];
     let [mut breakdown, mut scores, mut warnings] = [None; 3];
     let [mut started, mut submitted] = [None; 2];
+    let (mut completed, mut outcome) = (None, None);
+    let [mut slug, mut challenge_id] = [None; 2];
     let mut used = None;
     let mut max_score = None;
     for member in check.members(root).filter(|member| !member.is_null()) {
@@ -100,8 +102,6 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             "trajectory" => read_trajectory(member, check, &mut facts),
             // The rest of the documented response; the score is computed here, not taken over.
             "challenge"
-            | "challenge_id"
-            | "challenge_slug"
             | "score"
             | "result"
             | "seed"
@@ -121,8 +121,11 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             | "title"
             | "flavour_text"
             | "reflect_url"
-            | "completed_at"
             | "expires_at" => {}
+            "challenge_slug" => slug = check.name(member),
+            "challenge_id" => challenge_id = check.name(member),
+            "outcome" => outcome = check.outcome(member),
+            "completed_at" => completed = check.moment(member),
             _ => check.unknown("$", member),
         }
     }
@@ -161,22 +164,19 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             "leave it out: expired matches have no score",
         );
     }
-    (facts, Identity { subject: agent_id.or(agent).or(subject), id: match_id.or(id) })
+    let time = submitted.map(|(_, moment)| moment).or(completed);
+    let (subject, id) = (agent_id.or(agent).or(subject), match_id.or(id));
+    (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome })
 }
 
-fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, i64)> {
-    let parsed = Instant::parse(check.text(node)?).filter(|instant| instant.has_seconds);
-    if parsed.is_none() {
-        let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
-        check.refuse(node, expected, "give date, time with seconds, and the offset from UTC");
-    }
-    parsed.map(|instant| (node, instant.milliseconds))
+fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Moment)> {
+    check.moment(node).map(|moment| (node, moment))
 }
 
 /// The time between the two moments, or the time that the item gives, or both if they agree to the millisecond.
 fn time_used(
-    started: Option<(Node<'_>, i64)>,
-    submitted: Option<(Node<'_>, i64)>,
+    started: Option<(Node<'_>, Moment)>,
+    submitted: Option<(Node<'_>, Moment)>,
     used: Option<(Node<'_>, f64)>,
     check: &mut Check<'_>,
 ) -> Option<f64> {
@@ -187,7 +187,7 @@ fn time_used(
         check.refuse(node, "a moment not before `started_at`", "");
         return None;
     }
-    let seconds = (submitted - started) as f64 / 1000.0;
+    let seconds = submitted.seconds_since(started);
     if let Some((node, given)) = used.filter(|&(_, given)| (given - seconds).abs() > 0.001) {
         let found = format!("{} s, where the two moments are {} s apart", digits(given), digits(seconds));
         check.refuse_as(node, found, "one duration", "leave one of them out");

@@ -1,9 +1,10 @@
 //! Flat objects whose members are facts by name: the user's own measurements, from JSON or a CSV table.
 
-use karat_core::facts::Fact;
+use karat_core::facts::{Fact, Outcome};
 
-use crate::check::{ANY, Check, Identity};
-use crate::document::Node;
+use crate::Moment;
+use crate::check::{ANY, Check, EXACT, Identity, Name};
+use crate::document::{Node, Value};
 use crate::kind::FactType;
 
 /// The facts that a scorecard declares, by name.
@@ -53,7 +54,8 @@ impl Columns {
             let is_subject = key == self.subject_field;
             let is_id = key == "id";
             let column = self.find(key);
-            if !is_subject && !is_id && column.is_none() {
+            let is_occasion = occasion(member, &mut identity);
+            if !is_subject && !is_id && !is_occasion && column.is_none() {
                 check.unknown("$", member);
             }
             if member.is_null() {
@@ -72,6 +74,31 @@ impl Columns {
             }
         }
         identity
+    }
+}
+
+/// Whether a member says when, at what, or how it ended. A column of such a name may hold something else: then it is a fact
+/// like any other, or unread.
+fn occasion<'a>(member: Node<'a>, identity: &mut Identity<'a>) -> bool {
+    match (member.key(), member.value()) {
+        ("time" | "task" | "outcome", Value::Null) => true,
+        ("time", Value::Text(text)) => {
+            identity.time = Moment::parse(text);
+            identity.time.is_some()
+        }
+        ("outcome", Value::Text(text)) => {
+            identity.outcome = Outcome::from_name(text);
+            identity.outcome.is_some()
+        }
+        ("task", Value::Text(text)) if !text.trim().is_empty() => {
+            identity.task = Some(Name::Text(text));
+            true
+        }
+        ("task", Value::Number(number)) if number.fract() == 0.0 && number.abs() < EXACT => {
+            identity.task = Some(Name::Number(number));
+            true
+        }
+        _ => false,
     }
 }
 

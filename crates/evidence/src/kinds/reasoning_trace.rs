@@ -2,6 +2,7 @@
 
 use karat_core::facts::Fact;
 
+use crate::Moment;
 use crate::check::{AMOUNT, Check, Identity, UNIT, flag, number};
 use crate::document::{Document, Node, Tape, Value};
 use crate::graders::Work;
@@ -82,6 +83,7 @@ pub(crate) fn read<'a>(
     if let Some(outcome) = check.required(root, "outcome", outcome, "an object with the `confidence`") {
         read_outcome(outcome, check, &mut facts);
     }
+    identity.time = given.created.map(|created| Moment { milliseconds: created.milliseconds });
     facts.novelty = trace_novelty::grade(root, identity.id, &given, check, work);
     (facts, identity)
 }

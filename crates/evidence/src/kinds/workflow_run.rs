@@ -2,8 +2,9 @@
 
 use karat_core::facts::Fact;
 
+use crate::Moment;
 use crate::check::{AMOUNT, Check, Identity, digits, flag, number};
-use crate::document::Node;
+use crate::document::{Node, Value};
 use crate::grade::workflow::{
     Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, read_log, read_plan, settle,
 };
@@ -42,6 +43,7 @@ pub(crate) fn read<'a>(
     let mut limits = Limits::default();
     let [mut subject, mut agent, mut miner, mut id, mut run_id] = [None; 5];
     let [mut workflow_plan, mut result] = [None; 2];
+    let (mut time, mut task_id, mut outcome) = (None, None, None);
     let mut output = Output::default();
     for member in check.members(root).filter(|member| !member.is_null()) {
         match member.key() {
@@ -50,16 +52,18 @@ pub(crate) fn read<'a>(
             "subject" => subject = check.name(member),
             "agent_id" => agent = check.name(member),
             "miner_uid" => miner = check.name(member),
-            "task" => read_task(member, check, &mut limits, &mut output),
+            "task" => read_task(member, check, &mut limits, &mut output, &mut task_id),
             "task_type" => tell_once(&mut output.task_type, member, check),
             "reference" => tell_once(&mut output.reference, member, check),
             "constraints" => limits.read(member, check, "$.constraints"),
             "workflow_plan" => workflow_plan = Some(member),
             "output_quality" => output.quality = Some(member),
             "result" => result = Some(member),
+            "time" => time = check.moment(member),
+            "task_id" => tell_once(&mut task_id, member, check),
+            "outcome" => outcome = check.outcome(member),
             // The rest of the documented message plays no part in a score.
-            "task_id"
-            | "description"
+            "description"
             | "quality_criteria"
             | "available_tools"
             | "routing_policy"
@@ -87,7 +91,9 @@ pub(crate) fn read<'a>(
     facts.max_budget_tao = number(limits.budget);
     facts.max_latency_seconds = number(limits.latency);
     facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retry_budget() as f64));
-    (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id) })
+    let task = task_id.and_then(|node| check.name(node));
+    let time = time.or_else(|| result.and_then(last_moment));
+    (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id), time, task, outcome })
 }
 
 /// The limits of the task, wherever in the item they stand.
@@ -147,11 +153,17 @@ fn tell_once<'a>(place: &mut Option<Node<'a>>, member: Node<'a>, check: &mut Che
     }
 }
 
-fn read_task<'a>(node: Node<'a>, check: &mut Check<'_>, limits: &mut Limits, output: &mut Output<'a>) {
+fn read_task<'a>(
+    node: Node<'a>,
+    check: &mut Check<'_>,
+    limits: &mut Limits,
+    output: &mut Output<'a>,
+    task_id: &mut Option<Node<'a>>,
+) {
     for member in check.members(node).filter(|member| !member.is_null()) {
         match member.key() {
             "constraints" => limits.read(member, check, "$.task.constraints"),
-            "task_id" => drop(check.name(member)),
+            "task_id" => tell_once(task_id, member, check),
             "task_type" => tell_once(&mut output.task_type, member, check),
             "reference" => tell_once(&mut output.reference, member, check),
             "description" => drop(check.text(member)),
@@ -297,4 +309,16 @@ fn read_retries(
         check.refuse_as(node, found, "one number of retries", "leave one of them out");
     }
     Some(sum)
+}
+
+/// The last moment of the log of a result.
+fn last_moment(result: Node<'_>) -> Option<Moment> {
+    let attempts = result.children().find(|member| member.key() == "attempts")?;
+    let ends = attempts.children().filter_map(|attempt| {
+        match attempt.children().find(|member| member.key() == "end")?.value() {
+            Value::Text(text) => Moment::parse(text),
+            _ => None,
+        }
+    });
+    ends.max()
 }

@@ -1,7 +1,7 @@
 //! Agents from their evidence: each dimension's facts, what is not measured yet, and the score that the card makes of it.
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item};
+use karat_core::facts::{Digest, Fact, Item, Occasion};
 use karat_core::number::Score;
 use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
@@ -77,8 +77,14 @@ fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let scorer = Scorer::new(card()).unwrap();
     let facts: Vec<Fact<'_>> =
         scorer.card().facts.iter().map(|declared| grade.fact(&declared.name)).collect();
-    let item =
-        Item { subject: &grade.agent_id, id: "item", digest: Digest::of(b""), facts: &facts, grading: None };
+    let item = Item {
+        subject: &grade.agent_id,
+        id: "item",
+        occasion: Occasion::default(),
+        digest: Digest::of(b""),
+        facts: &facts,
+        grading: None,
+    };
     let mut work = Workspace::new(&scorer);
     look(&scorer.score(&mut work, &item, &Context::default()).unwrap())
 }

@@ -1,0 +1,64 @@
+//! When, at what, and how each kind of evidence says that it ended.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use karat_core::facts::{Occasion, Outcome};
+use karat_evidence::{Kind, Reader, ReaderOptions};
+
+const RUN: &str = r#"{"id": 1, "task": {"task_id": "t-1"}, "output_quality": 1, "result": {"steps_completed": 1, "total_steps": 1}}"#;
+
+/// When, at what, and how an item ended, or its problems.
+fn occasion(kind: Kind, text: &str) -> String {
+    let mut reader = Reader::new(kind, &[], ReaderOptions::default()).unwrap();
+    let read = match reader.read(text.as_bytes()) {
+        Err(problems) => problems.to_string(),
+        Ok(evidence) => {
+            let Occasion { time, task, outcome } = evidence.item().occasion;
+            format!("{time:?} {task:?} {:?}", outcome.map(Outcome::name))
+        }
+    };
+    let unknown = reader.unknown_fields().map(|(path, _)| format!(" unknown {path}"));
+    std::iter::once(read).chain(unknown).collect()
+}
+
+#[test]
+fn when_at_what_and_how_it_ended() {
+    let result = r#""output_quality": 1, "result": {"steps_completed": 1, "total_steps": 1}"#;
+    let none = "None None None";
+    for (kind, text, expected) in [
+        (Kind::WorkflowRun, RUN, r#"None Some("t-1") None"#),
+        (
+            Kind::WorkflowRun,
+            &format!(
+                r#"{{"id": 1, "time": "2026-03-18T10:30:00+01:00", "task_id": 9, "outcome": "stopped", {result}}}"#
+            ),
+            r#"Some("2026-03-18T09:30:00Z") Some("9") Some("stopped")"#,
+        ),
+        (
+            Kind::Match,
+            r#"{"agent_id": "a", "match_id": "m", "challenge_id": "c-7", "challenge_slug": "log-forensics",
+                "submitted_at": "2026-03-18T09:30:00.250Z", "outcome": "refused", "scores": {"correctness": 1}}"#,
+            r#"Some("2026-03-18T09:30:00.250Z") Some("log-forensics") Some("refused")"#,
+        ),
+        (
+            Kind::Facts,
+            r#"{"subject": "a", "time": "2026-03-18T09:30:00Z", "task": 17, "outcome": "no-verdict"}"#,
+            r#"Some("2026-03-18T09:30:00Z") Some("17") Some("no-verdict")"#,
+        ),
+        (Kind::Facts, r#"{"subject": "a", "time": null, "task": null, "outcome": null}"#, none),
+        (
+            Kind::Facts,
+            r#"{"subject": "a", "time": "3.4 s", "task": 1.5, "outcome": "passed"}"#,
+            "None None None unknown $.outcome unknown $.task unknown $.time",
+        ),
+    ] {
+        assert_eq!(occasion(kind, text), expected, "{text}");
+    }
+    let refused = occasion(
+        Kind::WorkflowRun,
+        &format!(r#"{{"id": 1, "time": "today", "outcome": "passed", {result}}}"#),
+    );
+    assert!(refused.contains("$.time") && refused.contains("$.outcome"), "{refused}");
+    let twice = r#"{"id": 1, "task_id": "a", "task": {"task_id": "b"}, "output_quality": 1, "result": {"steps_completed": 1, "total_steps": 1}}"#;
+    assert!(occasion(Kind::WorkflowRun, twice).contains("task_id"), "{}", occasion(Kind::WorkflowRun, twice));
+}
