@@ -13,7 +13,6 @@ mod graders;
 mod input;
 mod origin;
 mod output;
-#[cfg_attr(not(test), expect(dead_code, reason = "until the verbs fill it in"))]
 mod page;
 mod progress;
 mod recompute;

@@ -7,7 +7,7 @@ mod history;
 pub mod model;
 mod profiles;
 mod ranks;
-mod scale;
+pub mod scale;
 mod table;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::model::{Axis, Cell, Column, Dimension, Kind, Profile, Profiles, Reading, Row, Table};
+use super::model::{Axis, Cell, Column, Dimension, Estimate, Kind, Profile, Profiles, Reading, Row, Table};
 use super::scale::written;
 use super::table;
 
@@ -19,6 +19,8 @@ pub fn draw(id: &str, profiles: &Profiles) -> Markup {
         return table::draw(id, &beside(profiles));
     }
     let is_upright = profiles.dimensions.len() >= UPRIGHT;
+    let has_interval = |it: &Reading| matches!(it, Reading::Value(Estimate { interval: Some(_), .. }));
+    let has_intervals = profiles.subjects.iter().flat_map(|it| &it.readings).any(has_interval);
     let has_weights = profiles.dimensions.iter().any(|dimension| dimension.weight.is_some());
     html! {
         (table::scrolling(id, &profiles.caption, html! {
@@ -33,13 +35,55 @@ pub fn draw(id: &str, profiles: &Profiles) -> Markup {
                 @for subject in &profiles.subjects {
                     tr {
                         (table::name(&subject.name))
-                        @for reading in &subject.readings { (matrix_cell(reading)) }
+                        @for reading in &subject.readings { (matrix_cell(reading, !is_upright)) }
                     }
                 }
             }
         }))
         (key())
+        @if is_upright && has_intervals {
+            (table::behind("The readings and their intervals as a table", intervals(id, profiles)))
+        }
     }
+}
+
+fn ends(estimate: &Estimate) -> Option<String> {
+    estimate.interval.map(|(low, high)| format!("{} to {}", written(low, DECIMALS), written(high, DECIMALS)))
+}
+
+/// A row for each reading, where the matrix has no room for intervals.
+fn intervals(id: &str, profiles: &Profiles) -> Markup {
+    table::scrolling(
+        &format!("{id}n"),
+        &profiles.caption,
+        html! {
+            thead {
+                tr {
+                    th.name scope="col" { "subject" }
+                    th scope="col" { "dimension" }
+                    th.number scope="col" { "reading" }
+                    th.number scope="col" { "interval" }
+                }
+            }
+            tbody {
+                @for subject in &profiles.subjects {
+                    @for (dimension, reading) in profiles.dimensions.iter().zip(&subject.readings) {
+                        tr {
+                            (table::name(&subject.name))
+                            td { (dimension.name) }
+                            @match reading {
+                                Reading::Value(estimate) => {
+                                    td.number { (written(estimate.point, DECIMALS)) }
+                                    td.number { @if let Some(ends) = ends(estimate) { (ends) } }
+                                }
+                                Reading::Absent(why) => { td.absent { (why) } td.absent {} }
+                            }
+                        }
+                    }
+                }
+            }
+        },
+    )
 }
 
 fn weights(dimensions: &[Dimension]) -> Markup {
@@ -51,14 +95,12 @@ fn weights(dimensions: &[Dimension]) -> Markup {
     }
 }
 
-fn matrix_cell(reading: &Reading) -> Markup {
+fn matrix_cell(reading: &Reading, has_room: bool) -> Markup {
     match reading {
         Reading::Value(estimate) if estimate.point.is_finite() => html! {
             td class=(tint(estimate.point)) {
                 (written(estimate.point, DECIMALS))
-                @if let Some((low, high)) = estimate.interval {
-                    small { (written(low, DECIMALS)) " to " (written(high, DECIMALS)) }
-                }
+                @if let Some(ends) = ends(estimate).filter(|_| has_room) { small { (ends) } }
             }
         },
         Reading::Value(_) => html! { td.absent { "no value" } },

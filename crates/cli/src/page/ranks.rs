@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::model::{RankShares, Ranks};
 use super::profiles::tint;
-use super::scale::{coordinate, percent, written};
+use super::scale::{coordinate, per_cent, percent, written};
 use super::table;
 
 /// So many ranks have a column each.
@@ -37,7 +37,7 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
                     tr {
                         (table::name(&subject.name))
                         td.number { (range(subject.rank)) }
-                        td.number { (share_text(subject.share_kept)) }
+                        td.number { (per_cent(subject.share_kept)) }
                         @if is_matrix { (matrix_cells(subject, worst)) } @else { td.drawn { (histogram(subject, worst)) } }
                     }
                 }
@@ -67,15 +67,6 @@ fn range((best, worst): (u32, u32)) -> String {
     if best == worst { best.to_string() } else { format!("{best} to {worst}") }
 }
 
-/// In whole per cent, cut: only all of it is 100 %, only nothing is 0 %.
-fn share_text(share: f64) -> String {
-    match share {
-        0.01.. => crate::render::number::percent((share.min(1.0) * 1e9).round() as i64),
-        _ if share > 0.0 => String::from("<1%"),
-        _ => String::from("0%"),
-    }
-}
-
 fn matrix_cells(subject: &RankShares, worst: u32) -> Markup {
     let share_of = |rank| taken(subject).find(|&(it, _)| it == rank).map_or(0.0, |(_, share)| share);
     let is_own = |rank| (subject.rank.0..=subject.rank.1).contains(&rank);
@@ -84,7 +75,7 @@ fn matrix_cells(subject: &RankShares, worst: u32) -> Markup {
             @let share = share_of(rank);
             @let ground = if share > 0.0 { tint(share) } else { String::from("number") };
             td class=(ground) {
-                @if is_own(rank) { b { (share_text(share)) } } @else if share > 0.0 { (share_text(share)) }
+                @if is_own(rank) { b { (per_cent(share)) } } @else if share > 0.0 { (per_cent(share)) }
             }
         }
     }

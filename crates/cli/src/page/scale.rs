@@ -58,7 +58,7 @@ impl Scale {
         (0..12)
             .map(|index| (first + f64::from(index)) * self.step.size)
             .take_while(|&tick| tick <= self.high + slack)
-            .map(|tick| (tick, fixed(tick, self.step.decimals)))
+            .map(|tick| (tick, written(tick, self.step.decimals)))
             .collect()
     }
 }
@@ -85,33 +85,30 @@ impl Step {
     }
 }
 
-/// `value` as people read it: cut to so many decimals, as on the terminal, so that 0.6999 does not pass for 0.7. What lies
-/// beyond nine decimals is noise of a double, and is rounded first.
+/// `value` as people read it, rounded to so many decimals; never a negative zero.
 pub fn written(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return String::from("no value");
     }
-    let mut text = format!("{value:.9}");
-    let excess = 9_usize.saturating_sub(decimals);
-    text.truncate(text.len() - if decimals == 0 { 10 } else { excess });
-    without_negative_zero(text)
-}
-
-/// `value` rounded to so many decimals.
-fn fixed(value: f64, decimals: usize) -> String {
-    without_negative_zero(format!("{value:.decimals$}"))
-}
-
-fn without_negative_zero(text: String) -> String {
+    let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
         Some(rest) if !rest.contains(|c: char| ('1'..='9').contains(&c)) => rest.to_owned(),
         _ => text,
     }
 }
 
+/// A share of a whole, 0 to 1, in whole per cent; what happens at all is never written as 0.
+pub fn per_cent(share: f64) -> String {
+    match share {
+        0.005.. => format!("{:.0}%", share * 100.0),
+        _ if share > 0.0 => String::from("<1%"),
+        _ => String::from("0%"),
+    }
+}
+
 /// A coordinate: at most two decimals, which is finer than a screen shows; 0 for what is no number.
 pub fn coordinate(value: f64) -> String {
-    let text = fixed(if value.is_finite() { value } else { 0.0 }, 2);
+    let text = written(if value.is_finite() { value } else { 0.0 }, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -162,13 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_cut_and_never_rounded_up() {
-        assert_eq!(written(0.699_999, 3), "0.699");
-        assert_eq!(written(0.29, 2), "0.29");
-        assert_eq!(written(1503.96, 0), "1503");
+    fn numbers_have_no_odd_forms() {
+        assert_eq!(written(0.6996, 3), "0.700");
         assert_eq!(written(-0.0004, 3), "0.000");
+        assert_eq!(written(-0.06, 1), "-0.1");
         assert_eq!(written(f64::NAN, 2), "no value");
-        assert_eq!(fixed(-0.04, 1), "0.0");
-        assert_eq!(fixed(-0.06, 1), "-0.1");
+        assert_eq!([0.0, 0.001, 0.214, 1.0, f64::NAN].map(per_cent), ["0%", "<1%", "21%", "100%", "0%"]);
     }
 }

@@ -170,7 +170,7 @@ fn axis(it: &Interval<'_>) -> Markup {
             @for (index, (tick, label)) in ticks.iter().enumerate() {
                 // As many labels as fit a narrow column; the lines stay.
                 @if last <= 5 || index % 2 == 0 {
-                    text x=(percent(it.scale.place(*tick))) y="11" { (label) }
+                    text.minor[index % 2 == 1] x=(percent(it.scale.place(*tick))) y="11" { (label) }
                 }
             }
         }
