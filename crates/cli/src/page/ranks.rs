@@ -44,9 +44,9 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
             }
         }))
         @if is_matrix {
-            p.key { "bold: the rank under the rule as it is. Empty: in no draw" }
+            p.key { "Bold: the rank under the rule as it is. Empty: in no draw. Shared places count as the best of them." }
         } @else {
-            p.key { "underlined: the rank under the rule as it is" }
+            p.key { "Underlined: the rank under the rule as it is. Shared places count as the best of them." }
             (table::behind("The shares as numbers", numbers(id, ranks)))
         }
     }

@@ -97,10 +97,13 @@ pub fn written(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A share of a whole, 0 to 1, in whole per cent; what happens at all is never written as 0.
+/// A share of a whole, 0 to 1, in whole per cent; what happens at all is never written as 0, and what does not always
+/// happen never as all of it.
 pub fn per_cent(share: f64) -> String {
     match share {
-        0.005.. => format!("{:.0}%", share * 100.0),
+        1.0.. => String::from("100%"),
+        _ if share >= 0.995 => String::from(">99%"),
+        _ if share > 0.005 => format!("{:.0}%", share * 100.0),
         _ if share > 0.0 => String::from("<1%"),
         _ => String::from("0%"),
     }
@@ -164,6 +167,6 @@ mod tests {
         assert_eq!(written(-0.0004, 3), "0.000");
         assert_eq!(written(-0.06, 1), "-0.1");
         assert_eq!(written(f64::NAN, 2), "no value");
-        assert_eq!([0.0, 0.001, 0.214, 1.0, f64::NAN].map(per_cent), ["0%", "<1%", "21%", "100%", "0%"]);
+        assert_eq!([0.0, 0.005, 0.214, 0.999, 1.0, f64::NAN].map(per_cent), ["0%", "<1%", "21%", ">99%", "100%", "0%"]);
     }
 }
