@@ -30,6 +30,8 @@ pub struct Wanted {
     pub kind: Kind,
     /// The facts, in the order of the card.
     pub facts: Vec<(String, FactType)>,
+    /// Other names that mark the header of a table.
+    pub columns: Vec<String>,
 }
 
 impl Wanted {
@@ -117,7 +119,9 @@ fn layout_of_stream(input: &mut impl BufRead, wanted: &Wanted) -> io::Result<Lay
     let header = String::from_utf8_lossy(header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header));
     let is_name = |cell: &str| {
         let cell = cell.trim().trim_matches('"');
-        cell == "subject" || wanted.facts.iter().any(|(name, _)| name == cell)
+        cell == "subject"
+            || wanted.facts.iter().any(|(name, _)| name == cell)
+            || wanted.columns.iter().any(|name| name == cell)
     };
     let is_table =
         !header.trim_start().starts_with(['{', '[']) && header.split([',', ';', '\t', '|']).any(is_name);

@@ -11,6 +11,7 @@ mod explanation;
 mod failure;
 mod graders;
 mod input;
+mod matches;
 mod origin;
 mod output;
 mod page;

@@ -105,7 +105,7 @@ pub fn tell(color: Color, failure: &Failure) {
     }
 }
 
-/// Writes `bytes` to `path` so that at every moment the file is the old one or the new one, whole.
+/// Writes a file so that at every moment it is the old one or the new one, whole.
 pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     // The number keeps apart what runs at the same time; a file that somebody has there already is not touched.
     let fresh = format!("{path}.{}.new", std::process::id());

@@ -104,7 +104,7 @@ impl<'s> Session<'s> {
 
     /// What is read from evidence.
     pub fn wanted(&self) -> Wanted {
-        Wanted { kind: self.reader.kind(), facts: wanted(self.scorer.card()) }
+        Wanted { kind: self.reader.kind(), facts: wanted(self.scorer.card()), columns: Vec::new() }
     }
 
     /// Scores one item and hands the record to `visit`, or says why the item is refused. What could not even be cut out

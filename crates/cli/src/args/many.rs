@@ -11,19 +11,19 @@ use crate::rows::filter::Filter;
 /// Which items, and how they are read.
 #[derive(Debug, Args)]
 pub struct ItemArgs {
-    /// The field of an item that says who is scored
+    /// The field that says who is scored
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
-    /// Only items with this value: a fact, subject, task, outcome
+    /// Only items whose fact, task, outcome is so
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = Filter::parse)]
     pub filters: Vec<Filter>,
-    /// Only items from this moment on, as 2026-01-31T12:00:00Z
+    /// From this moment on: 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub since: Option<String>,
-    /// Only items before this moment
+    /// Before this moment
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: Option<String>,
-    /// The moment of the verdict, for evidence that is graded by it
+    /// The moment of the verdict, where it matters
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub as_of: Option<String>,
     /// No progress bar
@@ -34,13 +34,13 @@ pub struct ItemArgs {
 /// How sure an answer must be.
 #[derive(Debug, Args)]
 pub struct SureArgs {
-    /// What an outcome counts as: success, failure, excluded, scored
+    /// success, failure, excluded or scored
     #[arg(long = "count", value_name = "OUTCOME=AS", value_parser = treatment)]
     pub counts: Vec<(Outcome, Treatment)>,
-    /// The confidence of intervals and comparisons
+    /// Confidence of intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
     pub level: f64,
-    /// How often tasks, or weights, are drawn
+    /// Draws of tasks, and of weights
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub draws: u32,
     /// Where the draws start
@@ -65,12 +65,12 @@ pub struct FormArgs {
 /// Who stands where.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A place like 2-4 holds in LEVEL of the draws; who has the letter of another cannot
-be told apart from the first with it.
+A place like 2-4 holds in LEVEL of the draws. Those with one letter cannot be
+told apart from the first that has it.
 
 Examples:
-  karat leaderboard -c examples/cards/pass.toml examples/leaderboard/runs.csv
-  karat score -c workflow RUNS | karat leaderboard --robustness")]
+  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/runs.csv
+  karat score -c workflow examples/workflow/*.json* | karat leaderboard")]
 pub struct LeaderboardArgs {
     /// The scorecard of evidence; records name their own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
@@ -81,22 +81,22 @@ pub struct LeaderboardArgs {
     /// Rank by score, or by a dimension
     #[arg(long, value_name = "KEY", default_value = "score")]
     pub by: String,
-    /// Order of rows: rank, subject, tasks, low, high, or a dimension
+    /// Or subject, tasks, low, high, a dimension
     #[arg(long, value_name = "KEY", default_value = "rank")]
     pub sort: String,
     /// A board for each value of a field
     #[arg(long, value_name = "FIELD")]
     pub group_by: Option<String>,
-    /// Subjects with fewer tasks take no place
+    /// Fewer tasks take no place
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub min_tasks: usize,
-    /// Only so many rows (JSON and page have all)
+    /// Only so many rows on the screen
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Chances that one, and that all, of 1 to K attempts pass
+    /// pass@k and pass^k for k from 1 to K
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub attempts: Option<u32>,
-    /// From this score on an attempt passes; the whole scale if not given
+    /// An attempt passes from here on
     #[arg(long, value_name = "POINTS", requires = "attempts", value_parser = points)]
     pub pass: Option<Decimal>,
     /// How much the ranks hang on the rule
@@ -120,7 +120,7 @@ The answer may be that they cannot be told apart. Without FILE, A and B are file
 of records of one subject each.
 
 Examples:
-  karat compare heron ibis -c examples/cards/pass.toml examples/leaderboard/runs.csv
+  karat compare heron ibis -c examples/cards/task-run.toml examples/leaderboard/runs.csv
   karat compare before.jsonl after.jsonl")]
 pub struct CompareArgs {
     /// A subject, or a file
@@ -135,7 +135,7 @@ pub struct CompareArgs {
     /// Which items
     #[command(flatten)]
     pub items: ItemArgs,
-    /// From this score on a task is passed; the whole scale if not given
+    /// A task is passed from here on
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub pass: Option<Decimal>,
     /// How sure
@@ -155,7 +155,7 @@ pub struct CompareArgs {
 Weights are drawn around those of the card (Dirichlet), and from all there are.
 
 Example:
-  karat stress trust examples/trust/coverage.jsonl")]
+  karat stress examples/cards/task-run.toml examples/leaderboard/runs.csv")]
 pub struct StressArgs {
     /// The scorecard: a released id or a file
     #[arg(value_name = "CARD")]

@@ -1,6 +1,7 @@
 //! The command line: verbs, flags, help.
 
 mod many;
+pub mod rate;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
@@ -60,6 +61,8 @@ pub enum Verb {
     /// Show or begin a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
     Cache(CacheVerb),
+    /// Rate competitors from their matches
+    Rate(Box<rate::RateArgs>),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
     /// Score the built-in examples; needs no files

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use karat_core::facts::Outcome;
+use karat_core::number::BILLION;
 use karat_core::statistics::StatisticsError;
 use karat_core::statistics::bootstrap::{Draws, Estimate};
-use karat_core::statistics::outcome::Run;
+use karat_core::statistics::outcome::{Policy, Run};
 use karat_core::statistics::table::{Observation, TaskTable};
 use karat_core::statistics::trials::{Trials, expected_best_of_k};
 
@@ -15,8 +17,30 @@ use super::{ENDS, Settings};
 pub struct Attempts {
     /// k goes from 1 to this.
     pub most: u32,
-    /// An item passes from this on, in billionths.
-    pub pass: i64,
+    /// When an attempt passes.
+    pub pass: Pass,
+}
+
+/// When an item passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// It is stated that it succeeded; where nothing is stated, its score is perfect.
+    Stated,
+    /// What it counts is at least this, in billionths.
+    From(i64),
+}
+
+impl Pass {
+    /// Whether a run passes under a policy; none if the policy leaves it out.
+    pub fn of(self, run: &Run, policy: Policy) -> Option<bool> {
+        let value = run.value(policy)?;
+        Some(match (self, run.outcome()) {
+            (Self::From(least), _) => value >= least,
+            (Self::Stated, Some(Outcome::Succeeded)) => true,
+            (Self::Stated, Some(Outcome::Failed)) => false,
+            (Self::Stated, _) => value >= BILLION,
+        })
+    }
 }
 
 /// What the attempts of a subject show.
@@ -51,27 +75,29 @@ pub fn of(
     wanted: Attempts,
     settings: &Settings,
 ) -> Result<Vec<AttemptsOf>, StatisticsError> {
-    let mut values: BTreeMap<(usize, usize), Vec<i64>> = BTreeMap::new();
+    let mut values: BTreeMap<(usize, usize), Vec<(i64, bool)>> = BTreeMap::new();
     for run in runs {
-        if let Some(value) = run.value(settings.policy) {
-            values.entry((run.subject, run.task)).or_default().push(value);
+        let counted = run.value(settings.policy).zip(wanted.pass.of(run, settings.policy));
+        if let Some(counted) = counted {
+            values.entry((run.subject, run.task)).or_default().push(counted);
         }
     }
     // The order of attempts must not decide the last bit of a sum.
     values.values_mut().for_each(|values| values.sort_unstable());
     let mut found = vec![AttemptsOf::default(); subjects];
     for k in 1..=wanted.most {
-        let share = |of: &dyn Fn(&[i64]) -> Option<f64>| {
+        let share = |of: &dyn Fn(&[(i64, bool)]) -> Option<f64>| {
             let each = values
                 .iter()
                 .filter_map(|(&(subject, task), values)| Observation::of_share(subject, task, of(values)?));
             TaskTable::new(subjects, &each.collect::<Vec<_>>())
         };
-        let trials = |values: &[i64]| Trials {
-            passed: values.iter().filter(|&&value| value >= wanted.pass).count() as u64,
+        let trials = |values: &[(i64, bool)]| Trials {
+            passed: values.iter().filter(|(_, passes)| *passes).count() as u64,
             trials: values.len() as u64,
         };
-        let shares = |values: &[i64]| values.iter().map(|&value| value as f64 / 1e9).collect::<Vec<_>>();
+        let shares =
+            |values: &[(i64, bool)]| values.iter().map(|(value, _)| *value as f64 / 1e9).collect::<Vec<_>>();
         let tables = [
             share(&|values| trials(values).pass_at_k(k.into()))?,
             share(&|values| trials(values).pass_hat_k(k.into()))?,

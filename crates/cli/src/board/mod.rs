@@ -100,15 +100,7 @@ impl Board {
             items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *tasks.get(at)?))).collect();
         let mut counts = vec![0; subjects];
         taken.iter().for_each(|(row, _)| counts.iter_mut().skip(row.subject).take(1).for_each(|it| *it += 1));
-        let runs: Vec<Run> = taken
-            .iter()
-            .map(|&(row, task)| Run {
-                subject: row.subject,
-                task,
-                outcome: row.outcome,
-                score: settings.by.of(row),
-            })
-            .collect();
+        let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, settings.by)).collect();
         let all = table(subjects, &runs, settings.policy)?;
         let is_ranked = |subject: usize| {
             let tasks = all.tasks_of(subject);
@@ -158,7 +150,7 @@ fn profiles(
     let subjects = rows.subjects.len();
     let mut profiles = vec![Vec::with_capacity(rows.dimensions.len()); subjects];
     for at in 0..rows.dimensions.len() {
-        let table = readings(subjects, taken, at)?;
+        let table = readings(subjects, taken, at, settings.policy)?;
         let draws = if table.tasks() > 0 { Some(Draws::new(&table, settings.plan)?) } else { None };
         for (subject, profile) in profiles.iter_mut().enumerate() {
             let drawn = draws.as_ref().filter(|_| table.tasks_of(subject) > 0);
@@ -168,14 +160,31 @@ fn profiles(
     Ok(profiles)
 }
 
+/// What an item counts in one dimension, in billionths: its reading, or what the policy says of its outcome. A reading that
+/// is missing is left out, whatever the outcome of others.
+fn reading(row: &Row, dimension: usize, policy: Policy) -> Option<i64> {
+    let own = row.readings.get(dimension).copied().flatten();
+    let run = run(row, 0, By::Score);
+    match run.outcome() {
+        None | Some(Outcome::Succeeded | Outcome::Failed) => own,
+        Some(_) => Run { score: own, ..run }.value(policy),
+    }
+}
+
+/// The item as a run at a task, with what is ranked by as its score.
+fn run(row: &Row, task: usize, by: By) -> Run {
+    Run { subject: row.subject, task, outcome: row.outcome, score: by.of(row) }
+}
+
 /// The readings in one dimension by subject and task.
 fn readings(
     subjects: usize,
     taken: &[(&Row, usize)],
     dimension: usize,
+    policy: Policy,
 ) -> Result<TaskTable, StatisticsError> {
     let measured = taken.iter().filter_map(|&(row, task)| {
-        let value = row.readings.get(dimension).copied().flatten()?;
+        let value = reading(row, dimension, policy)?;
         Some(Observation { subject: row.subject, task, value })
     });
     TaskTable::new(subjects, &measured.collect::<Vec<_>>())

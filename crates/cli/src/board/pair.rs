@@ -1,11 +1,14 @@
 //! Two subjects side by side, task by task: which is ahead, or that they cannot be told apart.
 
+use std::collections::BTreeMap;
+
 use karat_core::statistics::StatisticsError;
 use karat_core::statistics::compare::{Difference, Pairs, Verdict, paired_bootstrap};
 use karat_core::statistics::outcome::{Run, table};
 use karat_core::statistics::table::TaskTable;
 
-use super::{By, Settings, readings};
+use super::attempts::Pass;
+use super::{By, Settings, readings, run};
 use crate::rows::{Row, Rows};
 
 /// Two subjects compared.
@@ -37,11 +40,11 @@ pub struct Passes {
 }
 
 impl Pair {
-    /// Compares two subjects over the tasks that both have. From `pass` billionths on a result passes.
+    /// Compares two subjects over the tasks that both have. `pass` says which results are passes.
     pub fn new(
         rows: &Rows,
         (first, second): (usize, usize),
-        pass: i64,
+        pass: Pass,
         settings: &Settings,
     ) -> Result<Self, StatisticsError> {
         let subjects = rows.subjects.len();
@@ -52,32 +55,17 @@ impl Pair {
             .zip(tasks)
             .filter(|(row, _)| row.subject == first || row.subject == second)
             .collect();
-        let runs: Vec<Run> = taken
-            .iter()
-            .map(|&(row, task)| Run {
-                subject: row.subject,
-                task,
-                outcome: row.outcome,
-                score: By::Score.of(row),
-            })
-            .collect();
+        let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
         let scores = table(subjects, &runs, settings.policy)?;
         let difference =
             |table: &TaskTable| paired_bootstrap(table, first, second, settings.plan, settings.level);
         let mut dimensions = Vec::with_capacity(rows.dimensions.len());
         for at in 0..rows.dimensions.len() {
-            let table = readings(subjects, &taken, at)?;
+            let table = readings(subjects, &taken, at, settings.policy)?;
             let shares_tasks = table.ahead_of(first, &[second]).tasks_of(0) > 0;
             dimensions.push(if shares_tasks { Some(difference(&table)?) } else { None });
         }
-        let counted = |subject: usize| {
-            let values =
-                runs.iter().filter(|run| run.subject == subject && run.value(settings.policy).is_some());
-            values.count()
-        };
-        let is_once = [first, second].into_iter().all(|it| counted(it) == scores.tasks_of(it));
-        let passes =
-            if is_once { Some(Passes::new(&scores, (first, second), pass, settings.level)?) } else { None };
+        let passes = Passes::new(&runs, first, pass, settings)?;
         let mean = |subject: usize| scores.mean(subject).map(|mean| mean as f64 / 1e9);
         Ok(Self {
             first,
@@ -91,18 +79,23 @@ impl Pair {
 }
 
 impl Passes {
+    /// Counts the tasks; none if one was tried twice by a subject.
     fn new(
-        scores: &TaskTable,
-        (first, second): (usize, usize),
-        pass: i64,
-        level: f64,
-    ) -> Result<Self, StatisticsError> {
-        let mut theirs = scores.results(second).peekable();
-        let both = scores.results(first).filter_map(|(task, value)| {
-            while theirs.next_if(|(other, _)| *other < task).is_some() {}
-            theirs.next_if(|(other, _)| *other == task).map(|(_, other)| (value >= pass, other >= pass))
-        });
-        let pairs = Pairs::of(both);
-        Ok(Self { pairs, mid_p: pairs.mid_p(), verdict: pairs.verdict(level)? })
+        runs: &[Run],
+        first: usize,
+        pass: Pass,
+        settings: &Settings,
+    ) -> Result<Option<Self>, StatisticsError> {
+        let mut results: BTreeMap<usize, [Option<bool>; 2]> = BTreeMap::new();
+        for run in runs {
+            let Some(passed) = pass.of(run, settings.policy) else { continue };
+            let [of_first, of_second] = results.entry(run.task).or_default();
+            let place = if run.subject == first { of_first } else { of_second };
+            if place.replace(passed).is_some() {
+                return Ok(None);
+            }
+        }
+        let pairs = Pairs::of(results.into_values().filter_map(|[first, second]| first.zip(second)));
+        Ok(Some(Self { pairs, mid_p: pairs.mid_p(), verdict: pairs.verdict(settings.level)? }))
     }
 }

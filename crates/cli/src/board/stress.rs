@@ -15,7 +15,7 @@ use karat_core::statistics::robustness::{
     without_each_dimension,
 };
 
-use super::{Board, By, Settings};
+use super::{Board, By, Settings, run};
 use crate::rows::Rows;
 
 /// How far weights are drawn around their own where nobody says otherwise: a weight of 20 % then lies between 13 and 28 % in
@@ -89,12 +89,7 @@ impl Stress {
             .iter()
             .filter_map(|&at| Some((rows.rows.get(at)?, *tasks.get(at)?)))
             .filter(|(row, _)| subjects.contains(&row.subject))
-            .map(|(row, task)| Run {
-                subject: row.subject,
-                task,
-                outcome: row.outcome,
-                score: By::Score.of(row),
-            })
+            .map(|(row, task)| run(row, task, By::Score))
             .collect();
         let influence = fewest_tasks(&table(rows.subjects.len(), &runs, settings.policy)?)?;
         let named = |influence: Influence| {

@@ -68,7 +68,9 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
         }
         None => None,
     };
-    let wanted = session.as_ref().map_or(Wanted { kind: Kind::Facts, facts: Vec::new() }, Session::wanted);
+    let wanted = session
+        .as_ref()
+        .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
     let mut found: Vec<Explained> = Vec::new();
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {

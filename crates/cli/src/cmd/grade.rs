@@ -35,7 +35,7 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(&args.files, cli.color)?;
     let as_table = args.table || (!args.json && is_watched());
     let mut out = if as_table { Out::Screen(Screen::stdout(cli.color)) } else { Out::Lines(lines()) };
-    let wanted = Wanted { kind, facts };
+    let wanted = Wanted { kind, facts, columns: Vec::new() };
     let progress = Progress::new(files.bytes(), as_table);
     files.each(&wanted, &progress, &mut |place, bytes| {
         let refused = |refusal: Refusal| Failure::new(refusal.to_string());

@@ -12,6 +12,7 @@ use karat_evidence::{Moment, canonical_json};
 use serde_json::{Map, Value};
 
 use crate::args::{Cli, FormArgs, ItemArgs, SureArgs};
+use crate::board::attempts::Pass;
 use crate::board::{By, Settings};
 use crate::failure::Failure;
 use crate::output::{is_watched, lines};
@@ -80,12 +81,12 @@ fn policy(_rows: &Rows, given: &[(Outcome, karat_core::statistics::outcome::Trea
     policy
 }
 
-/// The share of a perfect score, in billionths, from which on a result passes.
-pub fn pass(points: Option<Decimal>, scale: Scale) -> Result<i64, Failure> {
-    let Some(points) = points else { return Ok(BILLION) };
+/// When a result passes: from these points on, or as its outcome says.
+pub fn pass(points: Option<Decimal>, scale: Scale) -> Result<Pass, Failure> {
+    let Some(points) = points else { return Ok(Pass::Stated) };
     let share = i128::from(points.millionths()) * 1000 / i128::from(scale.max);
     match i64::try_from(share) {
-        Ok(share @ 0..=BILLION) => Ok(share),
+        Ok(share @ 0..=BILLION) => Ok(Pass::From(share)),
         _ => Err(Failure::new(format!("--pass: the scale of the scorecard ends at {}", scale.max))
             .help("give a score on that scale")),
     }

@@ -8,6 +8,7 @@ mod explain;
 mod grade;
 mod leaderboard;
 mod many;
+pub mod rate;
 mod score;
 mod stress;
 
@@ -26,6 +27,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Card(verb) => card::run(verb, cli),
         Verb::Grade(args) => grade::run(args, cli),
         Verb::Cache(verb) => cache::run(verb, cli),
+        Verb::Rate(args) => rate::run(args, cli),
         Verb::Conform(args) => crate::conform::run::run(args, cli),
         Verb::Demo => demo::run(cli),
     }

@@ -50,9 +50,10 @@ pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> S
         "{FAINT}{cards}; {} draws of tasks, seed {}{FAINT:#}\n",
         settings.plan.draws, settings.plan.seed
     );
+    let names = first.width().max(second.width()).clamp(10, 40.min(width / 2));
     for (name, mean) in [(&first, pair.means[0]), (&second, pair.means[1])] {
         let mean = mean.map_or_else(|| String::from("-"), |mean| writing.number(mean));
-        let _ = writeln!(text, "{}{GAP}{mean:>1$}", fit(name, 24.min(width / 3)), writing.width());
+        let _ = writeln!(text, "{}{GAP}{mean:>1$}", fit(name, names), writing.width());
     }
     text.push('\n');
     text.push_str(&differences(rows, pair, width));

@@ -222,7 +222,7 @@ fn outcomes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::St
 fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     let writing = Writing::shares();
     let names = board.leaderboard.rows.iter().map(|row| name(rows, row.subject).width()).max().unwrap_or(0);
-    let subject = names.clamp(7, 24);
+    let subject = names.clamp("attempts".len(), 24);
     let kind = "pass^k".len();
     let per_line = (layout.width.saturating_sub(subject + kind + 2 * GAP.len()) / ATTEMPT).max(1);
     let most = board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0);

@@ -9,6 +9,7 @@ pub mod interval;
 pub mod leaderboard;
 pub mod number;
 pub mod page;
+pub mod rating;
 pub mod stress;
 pub mod table;
 pub mod text;

@@ -56,7 +56,9 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         }
         None => None,
     };
-    let wanted = session.as_ref().map_or(Wanted { kind: Kind::Facts, facts: Vec::new() }, Session::wanted);
+    let wanted = session
+        .as_ref()
+        .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
     let files = Files::new(request.files, cli.color)?;
     let progress = Progress::new(files.bytes(), request.quiet);
     let mut loader = Loader::new(request);

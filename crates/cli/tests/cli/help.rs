@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::{Folder, Run, finish, karat, root};
 
-const VERBS: [&[&str]; 15] = [
+const VERBS: [&[&str]; 16] = [
     &[],
     &["score"],
     &["explain"],
@@ -19,6 +19,7 @@ const VERBS: [&[&str]; 15] = [
     &["cache"],
     &["cache", "show"],
     &["cache", "new"],
+    &["rate"],
     &["conform"],
     &["demo"],
 ];

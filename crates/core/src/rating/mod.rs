@@ -8,6 +8,7 @@
 //! - `system`, `league`, `drift`: the one interface, the state between matches, and what happened to the mean
 //! - `elo`, `glicko2`, `weng_lin`: the systems; `arena`, `title`: what a solo match of the arena does to a career
 //! - `bradley_terry`: counts, the graph of comparisons, the fit, its intervals
+//! - `places`: ranks, their ranges, and groups that cannot be told apart
 //! - `forecast`: how well ratings predict; `bounds`: what is refused; `generator`: seeded random numbers
 //!
 //! ```
@@ -30,6 +31,7 @@ mod generator;
 pub mod glicko2;
 mod league;
 mod outcome;
+pub mod places;
 mod season;
 mod system;
 pub mod title;

@@ -29,7 +29,7 @@ pub use bootstrap::{Bootstrap, BootstrapError, Resamples};
 pub use counts::{Counts, CountsError, PairCount};
 pub use error::{FitError, Separation};
 pub use fit::{BradleyTerry, Fit, Interval, LOGIT_POINTS, Prediction, Ties};
-pub use sandwich::{Covariance, SandwichError};
+pub use sandwich::{Covariance, SandwichError, normal_deviations};
 
 #[cfg(test)]
 mod tests;

@@ -217,7 +217,8 @@ impl Covariance {
 
 /// How many standard deviations around the mean of a normal distribution hold `confidence` of it; none unless that is
 /// between 0 and 1. By halving: some sixty values of the error function.
-fn normal_deviations(confidence: f64) -> Option<f64> {
+#[must_use]
+pub fn normal_deviations(confidence: f64) -> Option<f64> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;
     }

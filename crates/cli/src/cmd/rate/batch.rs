@@ -1,0 +1,247 @@
+//! Bradley-Terry: all matches at once, with intervals and groups.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::thread;
+
+use karat_core::rating::bradley_terry::{
+    Bootstrap, Counts, Fit, FitError, Interval, LOGIT_POINTS, Resamples, Separation, normal_deviations,
+};
+use karat_core::rating::{BradleyTerry, Season};
+
+use super::board::{Estimate, Line, Tally, lines};
+use crate::args::rate::{Component, RateArgs};
+use crate::failure::Failure;
+use crate::render::text::clean;
+
+/// Threads for the draws of a bootstrap. Their number changes no bit of the result.
+const THREADS: u64 = 4;
+
+/// What the matches say.
+pub struct Fitted {
+    /// Everybody who can be rated, the highest rating first.
+    pub lines: Vec<Line>,
+    /// How many groups there are.
+    pub groups: Option<u32>,
+    /// Davidson's tie parameter.
+    pub tie: f64,
+    /// Draws whose matches had no fit; none without a bootstrap.
+    pub draws_without_fit: Option<u64>,
+    /// Who is not rated.
+    pub left_out: Vec<String>,
+    /// Matches that are not rated because somebody in them is not.
+    pub left_out_matches: u64,
+}
+
+/// The counts of those who are rated, and who is not.
+pub struct Part {
+    /// The counts.
+    pub counts: Counts,
+    /// The names of the others.
+    pub left_out: Vec<String>,
+}
+
+impl Part {
+    /// The counts of everybody, or of the largest part whose members can be compared.
+    ///
+    /// # Errors
+    /// If the matches cannot be counted.
+    pub fn new(season: &Season, component: Component) -> Result<Self, Failure> {
+        let counts = Counts::new(&season.names, &season.matches);
+        let counts = counts.map_err(|error| Failure::new(error.to_string()))?;
+        if component == Component::All {
+            return Ok(Self { counts, left_out: Vec::new() });
+        }
+        let part = counts.among(counts.groups().first().map_or(&[], Vec::as_slice));
+        if part.names.len() < 2 {
+            // No two can be compared: the fit of everybody says why.
+            return Ok(Self { counts, left_out: Vec::new() });
+        }
+        let is_out = |name: &&String| part.names.binary_search(name).is_err();
+        let left_out = counts.names.iter().filter(is_out).cloned().collect();
+        Ok(Self { counts: part, left_out })
+    }
+}
+
+/// Fits the matches of `season`.
+///
+/// # Errors
+/// If they do not give everybody a strength, or the strengths no interval.
+pub fn fit(
+    model: &BradleyTerry,
+    mean_points: f64,
+    season: &Season,
+    args: &RateArgs,
+) -> Result<Fitted, Failure> {
+    let Part { counts, left_out } = Part::new(season, args.component)?;
+    let fit = model.fit(&counts).map_err(|error| refused(error, args.component))?;
+    let uncertainty = Uncertainty::new(model, &counts, &fit, args)?;
+    let intervals = uncertainty.intervals(&fit, args.level)?;
+    let point = |logits: f64| mean_points + LOGIT_POINTS * logits;
+    let tallies = tallies(&counts);
+    let rated = counts.names.iter().enumerate().filter_map(|(place, name)| {
+        let (&strength, interval) = (fit.strengths.get(place)?, intervals.get(place)?);
+        let estimate = Estimate {
+            points: point(strength),
+            deviation: uncertainty.standard_error(place).map(|error| LOGIT_POINTS * error),
+            interval: Some((point(interval.lower), point(interval.upper))),
+            volatility: None,
+        };
+        Some((name.clone(), estimate, tallies.get(place).copied()?))
+    });
+    let rated: Vec<(String, Estimate, Tally)> = rated.collect();
+    let told_apart = |above: usize, below: usize| uncertainty.told_apart(&fit, above, below, args.level);
+    let (lines, groups) = lines(rated, Some(&told_apart));
+    Ok(Fitted {
+        lines,
+        groups,
+        tie: fit.tie,
+        draws_without_fit: uncertainty.draws_without_fit(),
+        left_out_matches: (season.matches.len() as u64).saturating_sub(counts.matches()),
+        left_out,
+    })
+}
+
+/// Where the intervals come from.
+enum Uncertainty {
+    Sandwich(karat_core::rating::bradley_terry::Covariance),
+    Bootstrap(Resamples),
+}
+
+impl Uncertainty {
+    fn new(model: &BradleyTerry, counts: &Counts, fit: &Fit, args: &RateArgs) -> Result<Self, Failure> {
+        if args.bootstrap {
+            return Ok(Self::Bootstrap(resample(model, counts, fit, args.seed, args.draws)?));
+        }
+        let covariance = fit.covariance(counts);
+        covariance
+            .map(Self::Sandwich)
+            .map_err(|error| Failure::new(error.to_string()).help("--bootstrap draws the matches anew"))
+    }
+
+    fn intervals(&self, fit: &Fit, level: f64) -> Result<Vec<Interval>, Failure> {
+        match self {
+            Self::Sandwich(covariance) => {
+                covariance.intervals(fit, level).map_err(|error| Failure::new(error.to_string()))
+            }
+            Self::Bootstrap(resamples) => {
+                resamples.intervals(level).map_err(|error| Failure::new(format!("--bootstrap: {error}")))
+            }
+        }
+    }
+
+    fn standard_error(&self, place: usize) -> Option<f64> {
+        match self {
+            Self::Sandwich(covariance) => covariance.standard_error(u32::try_from(place).ok()?),
+            Self::Bootstrap(_) => None,
+        }
+    }
+
+    /// Whether zero lies outside of the interval of the difference.
+    fn told_apart(&self, fit: &Fit, above: usize, below: usize, level: f64) -> bool {
+        match self {
+            Self::Sandwich(covariance) => {
+                let strengths = fit.strengths.get(above).zip(fit.strengths.get(below));
+                let error = u32::try_from(above).ok().zip(u32::try_from(below).ok());
+                let error = error.and_then(|(above, below)| covariance.difference_error(above, below));
+                match (strengths, error, normal_deviations(level)) {
+                    (Some((high, low)), Some(error), Some(deviations)) => high - low > deviations * error,
+                    _ => false,
+                }
+            }
+            Self::Bootstrap(resamples) => {
+                let is_reversed = |round: &&Vec<f64>| match (round.get(above), round.get(below)) {
+                    (Some(high), Some(low)) => high <= low,
+                    _ => true,
+                };
+                // A draw without a fit might have reversed them.
+                let reversed =
+                    resamples.strengths.iter().filter(is_reversed).count() as u64 + resamples.without_fit;
+                let rounds = resamples.strengths.len() as u64 + resamples.without_fit;
+                (reversed as f64) < 0.5 * (1.0 - level) * rounds as f64
+            }
+        }
+    }
+
+    fn draws_without_fit(&self) -> Option<u64> {
+        match self {
+            Self::Sandwich(_) => None,
+            Self::Bootstrap(resamples) => Some(resamples.without_fit),
+        }
+    }
+}
+
+/// All draws, split over threads: each is the same in any split.
+fn resample(
+    model: &BradleyTerry,
+    counts: &Counts,
+    fit: &Fit,
+    seed: u64,
+    draws: u64,
+) -> Result<Resamples, Failure> {
+    let share = draws.div_ceil(THREADS);
+    let ranges = (0..THREADS).map(|part| (part * share).min(draws)..((part + 1) * share).min(draws));
+    let parts: Vec<Result<Resamples, FitError>> = thread::scope(|scope| {
+        let drawn =
+            |rounds: Range<u64>| scope.spawn(|| model.resample(counts, fit, &Bootstrap { seed, rounds }));
+        let running: Vec<_> = ranges.map(drawn).collect();
+        running.into_iter().map(|part| part.join().unwrap_or(Err(FitError::NoMatch))).collect()
+    });
+    let joined = parts.into_iter().try_fold(Resamples::default(), |all, part| Ok(all.followed_by(part?)));
+    joined.map_err(|error: FitError| Failure::new(error.to_string()))
+}
+
+fn tallies(counts: &Counts) -> Vec<Tally> {
+    let mut tallies: BTreeMap<u32, Tally> = BTreeMap::new();
+    for pair in &counts.pairs {
+        for (place, won, lost) in
+            [(pair.first, pair.wins, pair.losses), (pair.second, pair.losses, pair.wins)]
+        {
+            let tally = tallies.entry(place).or_default();
+            tally.won += won;
+            tally.drawn += pair.draws;
+            tally.lost += lost;
+        }
+    }
+    (0..counts.names.len() as u32).map(|place| tallies.get(&place).copied().unwrap_or_default()).collect()
+}
+
+/// Most names that a line lists.
+const NAMED: usize = 10;
+
+/// The refusal of matches that give no strengths, told line by line.
+pub fn refused(error: FitError, component: Component) -> Failure {
+    let FitError::Separated(separation) = error else { return Failure::new(error.to_string()) };
+    let Separation { without_match, only_won, only_lost, groups } = &separation;
+    let everybody: usize = groups.iter().map(Vec::len).sum();
+    let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
+    let mut failure = Failure::new(format!(
+        "the matches do not compare everybody with everybody: of {everybody} competitors, at most {largest} can be \
+         rated together"
+    ));
+    for (names, what) in [
+        (without_match, "without a match"),
+        (only_won, "never lost a point"),
+        (only_lost, "never won a point"),
+    ] {
+        if !names.is_empty() {
+            failure = failure.help(format!("{what}: {}", named(names)));
+        }
+    }
+    for group in groups.iter().filter(|group| group.len() > 1).take(NAMED) {
+        failure = failure.help(format!("comparable with each other: {}", named(group)));
+    }
+    if component == Component::All && largest > 1 {
+        failure = failure.help("--component largest rates the largest part and says who was left out");
+    }
+    failure.help("or add matches between the parts; the other systems rate everybody")
+}
+
+/// Some names in backticks, and how many more there are.
+pub fn named(names: &[String]) -> String {
+    let listed: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", clean(name))).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => listed.join(", "),
+        more => format!("{} and {more} more", listed.join(", ")),
+    }
+}

@@ -1,0 +1,192 @@
+//! What is known of one pool of competitors after its matches: plain data, for the table, JSON and a page.
+
+use karat_core::facts::Digest;
+use karat_core::json::{write_integer, write_string};
+use karat_core::rating::places::{Place, places};
+use karat_core::rating::{Drift, Outcome, Season};
+use karat_core::statistics::ranks::RankRange;
+
+use super::holdout::Holdout;
+use crate::matches::Matches;
+use crate::render::interval::Span;
+
+/// A pool of competitors, rated.
+#[derive(Debug, Clone)]
+pub struct Board {
+    /// The category whose matches these are; none for all matches.
+    pub category: Option<String>,
+    /// What was rated.
+    pub input: Input,
+    /// The competitors, the highest rating first.
+    pub lines: Vec<Line>,
+    /// How many groups there are; none where the system does not say how sure it is.
+    pub groups: Option<u32>,
+    /// What happened to the mean of the pool; none where it is fixed.
+    pub drift: Option<Drift>,
+    /// Davidson's tie parameter, for Bradley-Terry.
+    pub tie: Option<f64>,
+    /// Draws of the bootstrap whose matches had no fit.
+    pub draws_without_fit: Option<u64>,
+    /// Who is not rated, and in how many matches they played.
+    pub left_out: Vec<String>,
+    /// Matches that are not rated because somebody in them is not.
+    pub left_out_matches: u64,
+    /// How well the last matches are predicted from the others, if that was asked for.
+    pub holdout: Option<Holdout>,
+}
+
+/// The matches of a board.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// The digest of the matches in their order, each as one canonical line.
+    pub digest: Digest,
+    /// How many there are.
+    pub matches: u64,
+    /// How many the first competitor won, neither, the second.
+    pub outcomes: Tally,
+    /// Rows that repeat another one, and count once.
+    pub repeated: u64,
+    /// When the first and the last were over, in milliseconds since 1970-01-01T00:00:00Z; none without times.
+    pub milliseconds: Option<(i64, i64)>,
+}
+
+/// A competitor on a board.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Who.
+    pub name: String,
+    /// The rank by points; equal points share it.
+    pub rank: u32,
+    /// The ranks that it may have; none where the system does not say, or of too many competitors.
+    pub range: Option<RankRange>,
+    /// The group of those that cannot be told apart from its first.
+    pub group: Option<u32>,
+    /// The rating and its interval.
+    pub estimate: Estimate,
+    /// Its matches.
+    pub tally: Tally,
+}
+
+/// A rating and how far it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Estimate {
+    /// Points.
+    pub points: f64,
+    /// Their standard deviation or error, in points.
+    pub deviation: Option<f64>,
+    /// Their interval.
+    pub interval: Option<(f64, f64)>,
+    /// How much the strength moves, for Glicko-2.
+    pub volatility: Option<f64>,
+}
+
+impl Estimate {
+    /// The interval to draw; the point alone where there is none.
+    pub fn span(&self) -> Span {
+        match self.interval {
+            Some((low, high)) => Span { low, point: self.points, high },
+            None => Span::at(self.points),
+        }
+    }
+}
+
+/// Matches by how they ended for somebody.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Won.
+    pub won: u64,
+    /// Drawn.
+    pub drawn: u64,
+    /// Lost.
+    pub lost: u64,
+}
+
+impl Tally {
+    /// Counts a match.
+    pub fn add(&mut self, outcome: Outcome) {
+        *match outcome {
+            Outcome::Win => &mut self.won,
+            Outcome::Draw => &mut self.drawn,
+            Outcome::Loss => &mut self.lost,
+        } += 1;
+    }
+
+    /// All of them.
+    pub const fn matches(self) -> u64 {
+        self.won + self.drawn + self.lost
+    }
+}
+
+impl Input {
+    /// What there is to say of a season.
+    pub fn new(season: &Season, matches: &Matches, rows: &[usize]) -> Self {
+        let mut outcomes = Tally::default();
+        season.matches.iter().for_each(|found| outcomes.add(found.outcome));
+        let ends = season.at_milliseconds.first().zip(season.at_milliseconds.last());
+        Self {
+            digest: digest(season, matches, rows),
+            matches: season.matches.len() as u64,
+            outcomes,
+            repeated: season.repeated as u64,
+            milliseconds: ends.map(|(&first, &last)| (first, last)).filter(|_| matches.has_time),
+        }
+    }
+}
+
+/// The digest of a line for each match, in order: `{"at_milliseconds":0,"first":"a","id":"m","outcome":"win","second":"b"}`.
+/// `rows` are the rows behind the events of the season.
+fn digest(season: &Season, matches: &Matches, rows: &[usize]) -> Digest {
+    let mut text = Vec::with_capacity(season.matches.len() * 100);
+    let name = |place: u32| season.names.get(place as usize).map_or("", String::as_str);
+    for ((found, place), at) in season.matches.iter().zip(&season.places).zip(&season.at_milliseconds) {
+        let row = rows.get(*place).and_then(|&row| matches.rows.get(row));
+        text.extend_from_slice(b"{\"at_milliseconds\":");
+        write_integer(&mut text, *at);
+        for (key, value) in [
+            ("first", name(found.first)),
+            ("id", row.map_or("", |row| &row.id)),
+            ("outcome", found.outcome.name()),
+            ("second", name(found.second)),
+        ] {
+            text.push(b',');
+            write_string(&mut text, key);
+            text.push(b':');
+            write_string(&mut text, value);
+        }
+        text.extend_from_slice(b"}\n");
+    }
+    Digest::of(&text)
+}
+
+/// The matches of every competitor of a season, in the order of its names.
+pub fn tallies(season: &Season) -> Vec<Tally> {
+    let mut tallies = vec![Tally::default(); season.names.len()];
+    for found in &season.matches {
+        for (place, outcome) in [(found.first, found.outcome), (found.second, found.outcome.opposite())] {
+            if let Some(tally) = tallies.get_mut(place as usize) {
+                tally.add(outcome);
+            }
+        }
+    }
+    tallies
+}
+
+/// Everybody in the order of their ratings. `told_apart` says whether the difference of two of `rated` is more than chance;
+/// without it there are no groups.
+pub fn lines(
+    rated: Vec<(String, Estimate, Tally)>,
+    told_apart: Option<&dyn Fn(usize, usize) -> bool>,
+) -> (Vec<Line>, Option<u32>) {
+    let points: Vec<f64> = rated.iter().map(|(_, estimate, _)| estimate.points).collect();
+    let found = match told_apart {
+        Some(told_apart) => places(&points, told_apart),
+        None => places(&points, |_, _| false),
+    };
+    let groups = told_apart.and(found.last()).map(|last| last.group);
+    let line = |place: &Place| {
+        let (name, estimate, tally) = rated.get(place.competitor)?.clone();
+        let (range, group) = (told_apart.and(place.range), told_apart.map(|_| place.group));
+        Some(Line { name, rank: place.rank, range, group, estimate, tally })
+    };
+    (found.iter().filter_map(line).collect(), groups)
+}

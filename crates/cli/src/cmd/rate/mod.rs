@@ -1,0 +1,253 @@
+//! `karat rate`: ratings from matches.
+//!
+//! - `settings`: the system that was asked for; `state`: ratings between two seasons
+//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`: Bradley-Terry; `holdout`: how well they predict
+//! - `agreement`: how often judges decide as people do
+//! - `board`, `report`: what was found, as data and as JSON
+
+mod agreement;
+mod batch;
+mod board;
+mod holdout;
+mod online;
+mod report;
+mod settings;
+mod state;
+
+use std::io::Write as _;
+
+use karat_core::rating::{BradleyTerry, Glicko2, Season};
+
+use crate::args::Cli;
+use crate::args::rate::{RateArgs, SystemName};
+use crate::evidence::Files;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::matches::columns::{Columns, Field};
+use crate::matches::{Matches, Reading};
+use crate::output::{Screen, is_watched, lines};
+use crate::progress::Progress;
+use crate::render::rating;
+pub use agreement::{Agreement, Judged};
+pub use batch::named;
+use board::Input;
+pub use board::{Board, Line, Tally};
+pub use holdout::Holdout;
+use online::{Rated, Stored};
+pub use report::{Intervals, Report};
+use settings::Chosen;
+pub use settings::told;
+
+/// Rates everything that is given.
+pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = Chosen::new(args)?;
+    check(args, &chosen)?;
+    let matches = read(args, cli)?;
+    let report = report(args, chosen, &matches)?;
+    if args.table || (!args.json && is_watched()) {
+        let mut screen = Screen::stdout(cli.color);
+        let text = rating::screen(&report, screen.width, args.top);
+        write!(screen, "{text}")?;
+        screen.flush()?;
+    } else {
+        let mut out = lines();
+        writeln!(out, "{}", report.json())?;
+        out.flush()?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Refuses flags that do not go together.
+fn check(args: &RateArgs, chosen: &Chosen) -> Result<(), Failure> {
+    let is_batch = args.system == SystemName::BradleyTerry;
+    let keeps_state = args.state.is_some() || args.state_out.is_some();
+    if is_batch && keeps_state {
+        return Err(Failure::new("Bradley-Terry looks at all matches at once and keeps no state")
+            .help("leave out --state and --state-out, and give all matches each time"));
+    }
+    if matches!(chosen, Chosen::Glicko2(_, Some(_))) && keeps_state {
+        return Err(Failure::new("--state and --state-out go match by match, and period_days is set")
+            .help("leave out one of them"));
+    }
+    if args.bootstrap && !is_batch {
+        let message = format!(
+            "--bootstrap is for Bradley-Terry, whose result hangs on no order; {} goes by the order of matches",
+            args.system.name()
+        );
+        return Err(Failure::new(message).help("glicko2 and weng-lin have intervals of their own"));
+    }
+    if args.component != Default::default() && !is_batch {
+        return Err(Failure::new(format!(
+            "--component is for Bradley-Terry; {} rates everybody",
+            args.system.name()
+        )));
+    }
+    for (flag, share) in [("--level", Some(args.level)), ("--holdout", args.holdout)] {
+        if let Some(share) = share.filter(|share| !(*share > 0.0 && *share < 1.0)) {
+            return Err(Failure::new(format!("{flag} is `{share}`, expected a share between 0 and 1")));
+        }
+    }
+    Ok(())
+}
+
+fn read(args: &RateArgs, cli: &Cli) -> Result<Matches, Failure> {
+    let mut columns: Columns = args.columns.clone();
+    for (field, column) in [(Field::Judge, &args.judge), (Field::Category, &args.by)] {
+        if let Some(column) = column {
+            columns.set(field, column);
+        }
+    }
+    let files = Files::new(&args.files, cli.color)?;
+    let progress = Progress::new(files.bytes(), args.no_progress);
+    let reading = Reading {
+        columns: &columns,
+        renames: &args.rename,
+        skip: &args.skip,
+        with_judges: args.judge.is_some(),
+        with_categories: args.by.is_some(),
+    };
+    reading.read(&files, &progress)
+}
+
+fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Report, Failure> {
+    if (args.state.is_some() || args.state_out.is_some()) && !matches.has_time {
+        return Err(Failure::new(
+            "the matches have no time, so that nobody can tell which come after the ratings of a file",
+        )
+        .help("give them one: --columns time=COLUMN"));
+    }
+    let agreement = args.judge.is_some().then(|| Agreement::new(matches, &args.people)).transpose()?;
+    let pools = pools(args, matches)?;
+    let boards = match &chosen {
+        Chosen::Elo(system) => online(args, &chosen, system, pools)?,
+        Chosen::Glicko2(system, None) => online(args, &chosen, system, pools)?,
+        Chosen::WengLin(system) => online(args, &chosen, system, pools)?,
+        Chosen::Glicko2(system, Some(period)) => in_periods(args, &chosen, system, *period, pools)?,
+        Chosen::BradleyTerry(model, mean_points) => batch(args, &chosen, model, *mean_points, pools)?,
+    };
+    let intervals = match args.system {
+        SystemName::Elo => Intervals::None,
+        SystemName::Glicko2 | SystemName::WengLin => Intervals::Deviation,
+        SystemName::BradleyTerry if args.bootstrap => {
+            Intervals::Bootstrap { draws: args.draws, seed: args.seed }
+        }
+        SystemName::BradleyTerry => Intervals::Sandwich,
+    };
+    let (skipped, late) = (matches.skipped, if matches.has_time { matches.late } else { 0 });
+    Ok(Report { chosen, level: args.level, intervals, skipped, late, boards, agreement })
+}
+
+/// The matches of one category, or all of them, that people decided.
+struct Pool {
+    category: Option<String>,
+    season: Season,
+    input: Input,
+}
+
+fn pools(args: &RateArgs, matches: &Matches) -> Result<Vec<Pool>, Failure> {
+    let people = args.judge.as_ref().and_then(|_| matches.judges.find(&args.people));
+    let is_rated =
+        |at: &usize| matches.rows.get(*at).is_some_and(|row| args.judge.is_none() || row.judge == people);
+    let rated: Vec<usize> = (0..matches.rows.len()).filter(is_rated).collect();
+    let pool = |category: Option<(&str, u32)>, rows: Vec<usize>| {
+        let season = matches.season(&rows)?;
+        let input = Input::new(&season, matches, &rows);
+        Ok(Pool { category: category.map(|(name, _)| name.to_owned()), season, input })
+    };
+    if args.by.is_none() {
+        return Ok(vec![pool(None, rated)?]);
+    }
+    let of = |category: u32| {
+        let is_of = |at: &usize| matches.rows.get(*at).is_some_and(|row| row.category == Some(category));
+        rated.iter().copied().filter(is_of).collect::<Vec<usize>>()
+    };
+    let categories = matches.categories.sorted().map(|(name, place)| ((name, place), of(place)));
+    let played = categories.filter(|(_, rows)| !rows.is_empty());
+    let pools: Vec<Pool> =
+        played.map(|(category, rows)| pool(Some(category), rows)).collect::<Result<_, Failure>>()?;
+    if pools.is_empty() { Err(Failure::new("there is no match to rate")) } else { Ok(pools) }
+}
+
+/// A board without what only some systems have.
+fn board(args: &RateArgs, chosen: &Chosen, pool: Pool, rated: Rated) -> Result<Board, Failure> {
+    let holdout = args.holdout.map(|share| Holdout::new(chosen, &pool.season, share)).transpose()?;
+    Ok(Board {
+        category: pool.category,
+        input: pool.input,
+        lines: rated.lines,
+        groups: rated.groups,
+        drift: rated.drift,
+        tie: None,
+        draws_without_fit: None,
+        left_out: Vec::new(),
+        left_out_matches: 0,
+        holdout,
+    })
+}
+
+fn online<S: Stored>(
+    args: &RateArgs,
+    chosen: &Chosen,
+    system: &S,
+    pools: Vec<Pool>,
+) -> Result<Vec<Board>, Failure> {
+    let mut leagues = match &args.state {
+        Some(path) => state::read(path, system, chosen)?,
+        None => state::Leagues::new(),
+    };
+    let mut boards = Vec::new();
+    for pool in pools {
+        let league = leagues.remove(&pool.category).unwrap_or_default();
+        let (league, rated) = online::play(system, league, &pool.season, args.level)?;
+        leagues.insert(pool.category.clone(), league);
+        boards.push(board(args, chosen, pool, rated)?);
+    }
+    if let Some(path) = &args.state_out {
+        state::write::<S>(path, chosen, &leagues)?;
+    }
+    Ok(boards)
+}
+
+fn in_periods(
+    args: &RateArgs,
+    chosen: &Chosen,
+    system: &Glicko2,
+    period_milliseconds: i64,
+    pools: Vec<Pool>,
+) -> Result<Vec<Board>, Failure> {
+    let rated = |pool: Pool| {
+        if pool.input.milliseconds.is_none() {
+            return Err(Failure::new("the matches have no time, which period_days asks for")
+                .help("give them one: --columns time=COLUMN"));
+        }
+        let rated = online::play_periods(system, &pool.season, period_milliseconds, args.level)?;
+        board(args, chosen, pool, rated)
+    };
+    pools.into_iter().map(rated).collect()
+}
+
+fn batch(
+    args: &RateArgs,
+    chosen: &Chosen,
+    model: &BradleyTerry,
+    mean_points: f64,
+    pools: Vec<Pool>,
+) -> Result<Vec<Board>, Failure> {
+    let fitted = |pool: Pool| {
+        let category = pool.category.clone();
+        let fitted =
+            batch::fit(model, mean_points, &pool.season, args).map_err(|failure| match category {
+                Some(category) => failure.help(format!("this is category `{category}`")),
+                None => failure,
+            })?;
+        let rated = Rated { lines: fitted.lines, groups: fitted.groups, drift: None };
+        Ok(Board {
+            tie: Some(fitted.tie),
+            draws_without_fit: fitted.draws_without_fit,
+            left_out: fitted.left_out,
+            left_out_matches: fitted.left_out_matches,
+            ..board(args, chosen, pool, rated)?
+        })
+    };
+    pools.into_iter().map(fitted).collect()
+}

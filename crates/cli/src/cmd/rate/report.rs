@@ -1,0 +1,187 @@
+//! Everything that `karat rate` found, and its JSON form.
+
+use karat_core::statistics::ranks::RankRange;
+use karat_evidence::{Moment, canonical_json};
+use serde_json::{Map, Value, json};
+
+use super::agreement::{Agreement, Count, Judged};
+use super::board::{Board, Line, Tally};
+use super::holdout::Holdout;
+use super::settings::Chosen;
+
+/// What the JSON says it is.
+const FORMAT: &str = "karat/rating/1";
+/// Places after the point of what is shown.
+const PLACES: f64 = 1e6;
+
+/// All that was found, as data.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The system and its settings.
+    pub chosen: Chosen,
+    /// The confidence of intervals and groups.
+    pub level: f64,
+    /// Where intervals come from.
+    pub intervals: Intervals,
+    /// Rows that stand for no match, as their result says.
+    pub skipped: u64,
+    /// Rows that came after a row of a later time, and were put in their place.
+    pub late: u64,
+    /// The pools, by category; one without.
+    pub boards: Vec<Board>,
+    /// How judges compare with people, if that was asked for.
+    pub agreement: Option<Agreement>,
+}
+
+/// Where intervals come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intervals {
+    /// There are none: the rule does not say how sure it is.
+    None,
+    /// From the deviation that the system keeps.
+    Deviation,
+    /// From the sandwich estimator.
+    Sandwich,
+    /// From matches drawn anew.
+    Bootstrap {
+        /// How often.
+        draws: u64,
+        /// The seed.
+        seed: u64,
+    },
+}
+
+impl Intervals {
+    /// The name of the method.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Deviation => "deviation",
+            Self::Sandwich => "sandwich",
+            Self::Bootstrap { .. } => "bootstrap",
+        }
+    }
+}
+
+impl Report {
+    /// The report as one line of canonical JSON. Numbers are rounded to six places.
+    pub fn json(&self) -> String {
+        let mut value = json!({
+            "format": FORMAT,
+            "system": self.chosen.name(),
+            "settings": self.chosen.settings(),
+            "level": self.level,
+            "intervals": self.intervals.name(),
+            "skipped_rows": self.skipped,
+            "late_rows": self.late,
+            "boards": self.boards.iter().map(board).collect::<Vec<_>>(),
+            "judges": self.agreement.as_ref().map(|agreement| judges(agreement, self.level)),
+        });
+        if let (Intervals::Bootstrap { draws, seed }, Some(members)) = (self.intervals, value.as_object_mut())
+        {
+            members.insert("draws".into(), draws.into());
+            members.insert("seed".into(), seed.into());
+        }
+        canonical_json(&value)
+    }
+}
+
+/// A number as it is shown; null if it is none.
+fn shown(number: f64) -> Value {
+    let rounded = (number * PLACES).round_ties_even() / PLACES;
+    // Minus zero is no number to show.
+    if rounded == 0.0 { json!(0) } else { json!(rounded) }
+}
+
+fn time(milliseconds: i64) -> Value {
+    Moment { milliseconds }.to_string().into()
+}
+
+fn tally(tally: Tally) -> Map<String, Value> {
+    [("won", tally.won), ("drawn", tally.drawn), ("lost", tally.lost)]
+        .into_iter()
+        .map(|(name, count)| (name.to_owned(), count.into()))
+        .collect()
+}
+
+fn board(board: &Board) -> Value {
+    json!({
+        "category": board.category,
+        "input": {
+            "digest": board.input.digest.to_string(),
+            "matches": board.input.matches,
+            "outcomes": tally(board.input.outcomes),
+            "repeated_rows": board.input.repeated,
+            "first_time": board.input.milliseconds.map(|(first, _)| time(first)),
+            "last_time": board.input.milliseconds.map(|(_, last)| time(last)),
+        },
+        "groups": board.groups,
+        "competitors": board.lines.iter().map(line).collect::<Vec<_>>(),
+        "drift": board.drift.map(|drift| json!({
+            "competitors": drift.competitors,
+            "mean_before_points": shown(drift.mean_before),
+            "mean_after_points": shown(drift.mean_after),
+            "points": shown(drift.points()),
+        })),
+        "tie": board.tie.map(shown),
+        "draws_without_fit": board.draws_without_fit,
+        "left_out": { "competitors": board.left_out, "matches": board.left_out_matches },
+        "holdout": board.holdout.as_ref().map(holdout),
+    })
+}
+
+fn line(line: &Line) -> Value {
+    let range = |range: RankRange| json!({"best": range.best, "worst": range.worst});
+    json!({
+        "name": line.name,
+        "rank": line.rank,
+        "rank_range": line.range.map(range),
+        "group": line.group,
+        "points": shown(line.estimate.points),
+        "deviation_points": line.estimate.deviation.map(shown),
+        "interval": line.estimate.interval.map(|(low, high)| json!({"low": shown(low), "high": shown(high)})),
+        "volatility": line.estimate.volatility.map(shown),
+        "matches": tally(line.tally),
+    })
+}
+
+fn holdout(holdout: &Holdout) -> Value {
+    let forecasts = holdout.forecasts.iter().map(|(name, forecast)| {
+        json!({"name": name, "log_loss": shown(forecast.log_loss), "brier": shown(forecast.brier)})
+    });
+    json!({
+        "trained_matches": holdout.trained,
+        "predicted_matches": holdout.predicted,
+        "skipped_unknown": holdout.skipped_unknown,
+        "skipped_incomparable": holdout.skipped_incomparable,
+        "forecasts": if holdout.predicted == 0 { Vec::new() } else { forecasts.collect() },
+    })
+}
+
+fn judges(agreement: &Agreement, level: f64) -> Value {
+    let judge = |(name, judged): &(String, Judged)| {
+        json!({
+            "name": name,
+            "votes": tally(judged.votes),
+            "same_outcome": share(judged.same, level),
+            "same_winner": share(judged.same_winner, level),
+        })
+    };
+    json!({
+        "people": judge(&(agreement.people.clone(), agreement.among_people)),
+        "pairs": agreement.pairs,
+        "pairs_without_majority": agreement.pairs_without_majority,
+        "judges": agreement.judges.iter().map(judge).collect::<Vec<_>>(),
+    })
+}
+
+fn share(count: Count, level: f64) -> Value {
+    let proportion = count.proportion();
+    let interval = proportion.wilson(level).ok();
+    json!({
+        "agreed": proportion.successes(),
+        "compared": proportion.trials(),
+        "share": proportion.share().map(shown),
+        "interval": interval.map(|interval| json!({"low": shown(interval.low), "high": shown(interval.high)})),
+    })
+}

@@ -1,0 +1,198 @@
+//! Which column says what about a match.
+
+use std::str::FromStr;
+
+/// What a row may say about a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// What tells the match from every other.
+    Id,
+    /// When it was over.
+    Time,
+    /// The first competitor.
+    First,
+    /// The second competitor.
+    Second,
+    /// How it ended.
+    Result,
+    /// Who won, in place of the first three.
+    Winner,
+    /// Who lost.
+    Loser,
+    /// What the first competitor scored.
+    FirstScore,
+    /// What the second competitor scored.
+    SecondScore,
+    /// Who decided the match.
+    Judge,
+    /// What was compared: several judges may decide one pair.
+    Pair,
+    /// What sort of match it was.
+    Category,
+}
+
+impl Field {
+    /// Every field.
+    pub const ALL: [Self; 12] = [
+        Self::Id,
+        Self::Time,
+        Self::First,
+        Self::Second,
+        Self::Result,
+        Self::Winner,
+        Self::Loser,
+        Self::FirstScore,
+        Self::SecondScore,
+        Self::Judge,
+        Self::Pair,
+        Self::Category,
+    ];
+
+    /// The name of the field, and of its column unless another one is named.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Time => "time",
+            Self::First => "first",
+            Self::Second => "second",
+            Self::Result => "result",
+            Self::Winner => "winner",
+            Self::Loser => "loser",
+            Self::FirstScore => "first_score",
+            Self::SecondScore => "second_score",
+            Self::Judge => "judge",
+            Self::Pair => "pair",
+            Self::Category => "category",
+        }
+    }
+}
+
+/// The name that stands for the file in which a row is, without folder and ending.
+pub const FILE: &str = "@file";
+
+/// The columns of every field: one, or several that are joined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// The names of the columns that are read, each once.
+    pub names: Vec<String>,
+    /// For each of [`Field::ALL`], its places among the names.
+    places: Vec<Vec<usize>>,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        let mut columns = Self { names: Vec::new(), places: vec![Vec::new(); Field::ALL.len()] };
+        for field in Field::ALL {
+            columns.set(field, field.name());
+        }
+        columns
+    }
+}
+
+impl Columns {
+    /// Reads `field` from `column`, or from several joined by `+`.
+    pub fn set(&mut self, field: Field, column: &str) {
+        let mut places = Vec::new();
+        for name in column.split('+') {
+            let known = self.names.iter().position(|known| known == name);
+            places.push(known.unwrap_or(self.names.len()));
+            if known.is_none() {
+                self.names.push(name.to_owned());
+            }
+        }
+        if let Some(slot) = self.places.get_mut(field as usize) {
+            *slot = places;
+        }
+    }
+
+    /// The places of the field's columns among [`Columns::names`].
+    pub fn places(&self, field: Field) -> &[usize] {
+        self.places.get(field as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// How the columns of a field are written.
+    pub fn column(&self, field: Field) -> String {
+        let names = self.places(field).iter().filter_map(|&place| self.names.get(place));
+        names.map(String::as_str).collect::<Vec<_>>().join("+")
+    }
+}
+
+impl FromStr for Columns {
+    type Err = String;
+
+    /// Reads `first=home_team,second=away_team`; what is not named keeps its own name.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut columns = Self::default();
+        let mut seen = Vec::new();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let (name, column) = part
+                .split_once('=')
+                .ok_or_else(|| format!("`{part}` is no mapping, expected such as `first=home_team`"))?;
+            let field = Field::ALL.into_iter().find(|field| field.name() == name).ok_or_else(|| {
+                let names: Vec<&str> = Field::ALL.iter().map(|field| field.name()).collect();
+                format!("`{name}` is no field of a match, expected {}", names.join(", "))
+            })?;
+            if column.split('+').any(str::is_empty) {
+                return Err(format!("`{part}` names no column"));
+            }
+            if seen.contains(&field) {
+                return Err(format!("`{name}` is mapped twice"));
+            }
+            seen.push(field);
+            columns.set(field, column);
+        }
+        Ok(columns)
+    }
+}
+
+/// A competitor that goes by two names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rename {
+    /// The name in the matches.
+    pub old: String,
+    /// The name under which it is rated.
+    pub new: String,
+}
+
+impl FromStr for Rename {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((old, new)) if !old.is_empty() && !new.is_empty() && old != new => {
+                Ok(Self { old: old.to_owned(), new: new.to_owned() })
+            }
+            _ => Err(String::from("expected two different names, such as `old-name=new-name`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_replaces_the_names_it_names() {
+        let columns: Columns = "first=home,id=date+home,judge=@file".parse().unwrap();
+        assert_eq!(columns.column(Field::First), "home");
+        assert_eq!(columns.column(Field::Second), "second");
+        assert_eq!(columns.column(Field::Id), "date+home");
+        assert_eq!(columns.column(Field::Judge), FILE);
+        assert_eq!(columns.names.iter().filter(|name| *name == "home").count(), 1);
+    }
+
+    #[test]
+    fn a_mapping_that_cannot_be_is_refused() {
+        for (text, told) in [
+            ("first", "is no mapping"),
+            ("frist=home", "`frist` is no field"),
+            ("first=", "names no column"),
+            ("id=a++b", "names no column"),
+            ("first=a,first=b", "`first` is mapped twice"),
+        ] {
+            let error = text.parse::<Columns>().unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
+        assert!("a=a".parse::<Rename>().is_err() && "a".parse::<Rename>().is_err());
+    }
+}

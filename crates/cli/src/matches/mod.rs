@@ -1,0 +1,162 @@
+//! Matches from files: who met whom, when, how it ended, and who said so.
+//!
+//! - `columns`: which column says what; `row`: the cells of one row; `result`, `time`: what their texts say
+//! - `read`: files to [`Matches`], with everything that is wrong with them
+
+pub mod columns;
+mod read;
+mod result;
+mod row;
+mod time;
+
+use std::collections::BTreeMap;
+
+use karat_core::rating::{Event, EventError, Outcome, Season};
+
+use crate::failure::Failure;
+pub use read::Reading;
+
+/// Most problems that are listed.
+const LISTED: usize = 20;
+
+/// Texts by number, in the order in which they came.
+#[derive(Debug, Default)]
+pub struct Names {
+    list: Vec<String>,
+    places: BTreeMap<String, u32>,
+}
+
+impl Names {
+    /// The number of a text, which is new or not.
+    fn place(&mut self, name: &str) -> u32 {
+        if let Some(&place) = self.places.get(name) {
+            return place;
+        }
+        let place = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        self.list.push(name.to_owned());
+        self.places.insert(name.to_owned(), place);
+        place
+    }
+
+    /// The text with this number; empty if there is none.
+    pub fn name(&self, place: u32) -> &str {
+        self.list.get(place as usize).map_or("", String::as_str)
+    }
+
+    /// The number of a text, if it has come.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.places.get(name).copied()
+    }
+
+    /// The texts in the order of their bytes, with their numbers.
+    pub fn sorted(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.places.iter().map(|(name, &place)| (name.as_str(), place))
+    }
+}
+
+/// A match as a row told it. Numbers are places in the lists of [`Matches`].
+#[derive(Debug)]
+pub struct Row {
+    /// What tells it from every other; its place where rows have no id.
+    pub id: Box<str>,
+    /// Milliseconds since 1970-01-01T00:00:00Z; the place of its id where rows have no time.
+    pub at_milliseconds: i64,
+    /// The first competitor.
+    pub first: u32,
+    /// The second.
+    pub second: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Who decided it, if that was asked for.
+    pub judge: Option<u32>,
+    /// What was compared, if judges were asked for.
+    pub pair: Option<u32>,
+    /// Its category, if that was asked for.
+    pub category: Option<u32>,
+    file: u32,
+    line: u64,
+}
+
+/// All matches of some files, in the order of their rows.
+#[derive(Debug, Default)]
+pub struct Matches {
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// The competitors.
+    pub names: Names,
+    /// The judges.
+    pub judges: Names,
+    /// What judges compared.
+    pub pairs: Names,
+    /// The categories.
+    pub categories: Names,
+    /// Whether rows have a time. If not, their order is that of time.
+    pub has_time: bool,
+    /// Rows that stand for no match, as their result says.
+    pub skipped: u64,
+    /// Rows that come after a row of a later time.
+    pub late: u64,
+    files: Vec<String>,
+}
+
+impl Matches {
+    /// Where a row stands.
+    pub fn place(&self, row: &Row) -> String {
+        format!("{}:{}", self.files.get(row.file as usize).map_or("", String::as_str), row.line)
+    }
+
+    /// The matches of the rows at these places, in the order of time.
+    ///
+    /// # Errors
+    /// If there is none, or an id stands for two different matches.
+    pub fn season(&self, rows: &[usize]) -> Result<Season, Failure> {
+        let event = |&at: &usize| {
+            let row = self.rows.get(at)?;
+            Some(Event {
+                id: &row.id,
+                at_milliseconds: row.at_milliseconds,
+                first: self.names.name(row.first),
+                second: self.names.name(row.second),
+                outcome: row.outcome,
+            })
+        };
+        let events: Vec<Event<'_>> = rows.iter().filter_map(event).collect();
+        Season::new(&events).map_err(|errors| {
+            let row = |at: &usize| rows.get(*at).and_then(|&at| self.rows.get(at));
+            let place = |at: &usize| row(at).map_or(String::new(), |row| self.place(row));
+            let told: Vec<String> = errors
+                .list
+                .iter()
+                .map(|error| match error {
+                    EventError::TwoContents { id, first_place, second_place } => format!(
+                        "{}: match `{id}` is another one than at {}, expected one content for one id",
+                        place(second_place),
+                        place(first_place)
+                    ),
+                    other => other.to_string(),
+                })
+                .collect();
+            match told.as_slice() {
+                [] => Failure::new("there is no match to rate"),
+                _ => refused(told, errors.omitted).help(
+                    "correct one of the two, or build the id from several columns: --columns id=match+judge",
+                ),
+            }
+        })
+    }
+}
+
+/// The failure that lists problems, [`LISTED`] at most; `unlisted` are those that are known by number only.
+fn refused(problems: Vec<String>, unlisted: usize) -> Failure {
+    let count = problems.len() + unlisted;
+    let mut problems = problems.into_iter();
+    if count == 1 {
+        return Failure::new(problems.next().unwrap_or_default());
+    }
+    let failure = Failure::new(format!("{count} problems with the matches; nothing was rated"));
+    let failure = problems.by_ref().take(LISTED).fold(failure, Failure::help);
+    match count.saturating_sub(LISTED) {
+        0 => failure,
+        more => failure.help(format!("and {more} more")),
+    }
+}

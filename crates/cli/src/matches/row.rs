@@ -1,0 +1,189 @@
+//! The cells of one row, or the members of one JSON object, that columns name.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+
+use super::columns::{Columns, FILE, Field};
+
+/// Most names that are remembered of what rows have.
+const REMEMBERED: usize = 100;
+
+/// What a row has for each name of its columns; none where the cell is empty or null.
+pub struct Cells<'a> {
+    columns: &'a Columns,
+    values: Vec<Option<Cow<'a, str>>>,
+}
+
+impl<'a> Cells<'a> {
+    /// Takes the named members of the JSON object `bytes`. All member names go into `seen`, while that has room.
+    ///
+    /// # Errors
+    /// Why the bytes are no such object.
+    pub fn read(
+        bytes: &'a [u8],
+        columns: &'a Columns,
+        file: &'a str,
+        seen: &mut BTreeSet<String>,
+    ) -> Result<Self, String> {
+        let mut reader = serde_json::Deserializer::from_slice(bytes);
+        let mut values = vec![None; columns.names.len()];
+        let members = Members { names: &columns.names, values: &mut values, seen };
+        let read = reader.deserialize_map(members).and_then(|()| reader.end());
+        read.map_err(|error| {
+            let text = error.to_string();
+            text.split(" at line ").next().unwrap_or_default().to_owned()
+        })?;
+        if let Some(value) =
+            columns.names.iter().position(|name| name == FILE).and_then(|at| values.get_mut(at))
+        {
+            *value = Some(Cow::Borrowed(file));
+        }
+        Ok(Self { columns, values })
+    }
+
+    /// The text of a field. Several columns are joined by `/`; none if there is nothing in any of them.
+    pub fn get(&self, field: Field) -> Option<Cow<'_, str>> {
+        let value = |place: &usize| self.values.get(*place)?.as_deref();
+        match self.columns.places(field) {
+            [only] => value(only).map(Cow::Borrowed),
+            several => {
+                let own = |place: &&usize| self.columns.names.get(**place).is_none_or(|name| name != FILE);
+                several.iter().filter(own).find_map(value)?;
+                let parts: Vec<&str> = several.iter().map(|place| value(place).unwrap_or_default()).collect();
+                Some(Cow::Owned(parts.join("/")))
+            }
+        }
+    }
+}
+
+/// Reads an object into places.
+struct Members<'n, 'v, 'a> {
+    names: &'n [String],
+    values: &'v mut [Option<Cow<'a, str>>],
+    seen: &'v mut BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Visitor<'a> for Members<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with the members of a match")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut taken = 0u64;
+        while let Some(Name(name)) = map.next_key()? {
+            if self.seen.len() < REMEMBERED && !self.seen.contains(name.as_ref()) {
+                self.seen.insert(name.clone().into_owned());
+            }
+            let place = self.names.iter().position(|wanted| *wanted == name);
+            let Some((place, value)) = place.and_then(|place| Some((place, self.values.get_mut(place)?)))
+            else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let bit = 1u64 << (place % 64);
+            if taken & bit != 0 {
+                return Err(A::Error::custom(format_args!("`{name}` stands twice in one object")));
+            }
+            taken |= bit;
+            let Cell(found) =
+                map.next_value().map_err(|error| A::Error::custom(format_args!("`{name}`: {error}")))?;
+            *value = found.filter(|text| !text.is_empty());
+        }
+        Ok(())
+    }
+}
+
+/// A text, a number or a boolean as text; none for null.
+struct Cell<'a>(Option<Cow<'a, str>>);
+
+impl<'a> Deserialize<'a> for Cell<'a> {
+    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CellVisitor)
+    }
+}
+
+struct CellVisitor;
+
+impl<'a> Visitor<'a> for CellVisitor {
+    type Value = Cell<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a number")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Cell<'a>, E> {
+        Ok(Cell(Some(Cow::Borrowed(text))))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Cell<'a>, E> {
+        Ok(Cell(Some(Cow::Owned(text.to_owned()))))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Cell<'a>, E> {
+        Ok(Cell(Some(Cow::Owned(number.to_string()))))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Cell<'a>, E> {
+        Ok(Cell(Some(Cow::Owned(number.to_string()))))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Cell<'a>, E> {
+        Ok(Cell(Some(Cow::Owned(number.to_string()))))
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Cell<'a>, E> {
+        Ok(Cell(Some(Cow::Borrowed(if flag { "true" } else { "false" }))))
+    }
+
+    fn visit_unit<E>(self) -> Result<Cell<'a>, E> {
+        Ok(Cell(None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<'a>(text: &'a str, columns: &'a Columns) -> Result<Cells<'a>, String> {
+        Cells::read(text.as_bytes(), columns, "votes", &mut BTreeSet::new())
+    }
+
+    #[test]
+    fn cells_are_texts_whatever_they_were() {
+        let columns: Columns = "id=round+worker,judge=@file,pair=@file+none".parse().unwrap();
+        let text =
+            r#"{"first": "a\u00e9", "second": 7, "result": 0.5, "round": true, "time": null, "x": [1, {}]}"#;
+        let cells = read(text, &columns).unwrap();
+        assert_eq!(cells.get(Field::First).as_deref(), Some("aé"));
+        assert_eq!(cells.get(Field::Second).as_deref(), Some("7"));
+        assert_eq!(cells.get(Field::Result).as_deref(), Some("0.5"));
+        assert_eq!(cells.get(Field::Time), None);
+        assert_eq!(cells.get(Field::Id).as_deref(), Some("true/"));
+        assert_eq!(cells.get(Field::Judge).as_deref(), Some("votes"));
+        assert_eq!(cells.get(Field::Pair), None, "the file alone names no pair");
+    }
+
+    #[test]
+    fn what_is_no_row_is_told() {
+        let columns = Columns::default();
+        for (text, told) in [
+            ("[1]", "expected an object with the members of a match"),
+            (r#"{"first": {}}"#, "`first`: invalid type: map, expected a text or a number"),
+            (r#"{"first": "a", "first": "a"}"#, "`first` stands twice"),
+            (r#"{"first": "a""#, "EOF"),
+            (r#"{"first": "a"} x"#, "trailing characters"),
+        ] {
+            let error = read(text, &columns).err().unwrap();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What stands below a table: predictions, and judges beside people.
+
+use std::fmt::Write as _;
+
+use karat_core::statistics::proportion::Proportion;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{lines, matches, percent};
+use crate::cmd::rate::{Agreement, Holdout, Judged};
+use crate::output::{FAINT, STRONG};
+use crate::render::text::{clean, fit, list};
+
+/// Columns of a judge's name at most.
+const JUDGE: usize = 24;
+/// Columns of a forecast's name.
+const FORECAST: usize = 14;
+/// Columns of a share with its interval: `38.5%  35.6 to 41.6`.
+const SHARE: usize = 19;
+
+/// How well the last matches are predicted.
+pub fn forecasts(holdout: &Holdout, width: usize) -> String {
+    let mut skipped = Vec::new();
+    for (number, why) in [
+        (holdout.skipped_unknown, "with somebody new"),
+        (holdout.skipped_incomparable, "between some that cannot be compared"),
+    ] {
+        if number > 0 {
+            skipped.push(format!("{number} {why}"));
+        }
+    }
+    let skipped = if skipped.is_empty() { String::new() } else { format!("; left out: {}", list(&skipped)) };
+    let mut text = format!("{STRONG}Predicted{STRONG:#}\n");
+    text.push_str(&lines(
+        &format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained)),
+        width,
+    ));
+    if holdout.predicted == 0 {
+        return text;
+    }
+    let _ = writeln!(text, "{FAINT}{} log-loss  Brier{FAINT:#}", fit("forecast", FORECAST));
+    for (name, forecast) in &holdout.forecasts {
+        let _ = writeln!(text, "{} {:>8.4} {:>6.4}", fit(name, FORECAST), forecast.log_loss, forecast.brier);
+    }
+    text.push_str(&lines(
+        "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half",
+        width,
+    ));
+    text
+}
+
+/// How often judges decide as people do.
+pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
+    let among = format!("each of `{}`", agreement.people);
+    let rows: Vec<(&str, &Judged)> = [(among.as_str(), &agreement.among_people)]
+        .into_iter()
+        .chain(agreement.judges.iter().map(|(name, judged)| (name.as_str(), judged)))
+        .collect();
+    let longest = rows.iter().map(|(name, _)| clean(name).width()).max().unwrap_or(0);
+    let name = longest.clamp("judge".len(), JUDGE);
+    let mut text = format!("{STRONG}Judges{STRONG:#}  beside most of `{}`\n", clean(&agreement.people));
+    let (judge, outcome) = (fit("judge", name), fit("same outcome", SHARE));
+    let _ = writeln!(text, "{FAINT}{judge} {:>6} {:>5}  {outcome}  same winner{FAINT:#}", "votes", "draws");
+    for (who, judged) in rows {
+        let votes = judged.votes.matches();
+        let draws = Proportion::new(judged.votes.drawn, votes).and_then(Proportion::share).unwrap_or(0.0);
+        let _ = writeln!(
+            text,
+            "{} {votes:>6} {:>5}  {}  {}",
+            fit(who, name),
+            format!("{:.0}%", 100.0 * draws),
+            share(judged.same.proportion(), level),
+            share(judged.same_winner.proportion(), level).trim_end()
+        );
+    }
+    text.push_str(&lines(
+        &format!(
+            "over {} pairs; on {} more people have no majority. Same outcome: of first, second and draw; same winner: \
+             where neither is a draw. Intervals of {} (Wilson)",
+            agreement.pairs - agreement.pairs_without_majority,
+            agreement.pairs_without_majority,
+            percent(level)
+        ),
+        width,
+    ));
+    text
+}
+
+/// A share with its interval.
+fn share(proportion: Proportion, level: f64) -> String {
+    match (proportion.share(), proportion.wilson(level)) {
+        (Some(share), Ok(interval)) => format!(
+            "{:>5} {:>13}",
+            percent(share),
+            format!("{:.1} to {:.1}", 100.0 * interval.low, 100.0 * interval.high)
+        ),
+        _ => format!("{:>5} {:>13}", "-", ""),
+    }
+}

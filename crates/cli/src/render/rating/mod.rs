@@ -1,0 +1,142 @@
+//! The screen of ratings: a table for each pool, then what was left out, predictions, and judges beside people.
+
+mod below;
+mod table;
+
+use std::fmt::Write as _;
+
+use crate::cmd::rate::{Board, Intervals, Report, named, told};
+use crate::output::{FAINT, STRONG};
+use crate::render::text::{clean, count, wrap};
+use below::{forecasts, judges};
+use table::{Columns, points};
+
+/// The whole screen. `top` is how many rows a table has; 0 is all.
+pub fn screen(report: &Report, width: usize, top: usize) -> String {
+    let mut text = String::new();
+    for (place, board) in report.boards.iter().enumerate() {
+        if place > 0 {
+            text.push('\n');
+        }
+        text.push_str(&pool(report, board, width, top));
+    }
+    if let Some(agreement) = &report.agreement {
+        text.push('\n');
+        text.push_str(&judges(agreement, report.level, width));
+    }
+    for note in notes(report) {
+        text.push_str(&lines(&note, width));
+    }
+    text
+}
+
+/// One pool.
+fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
+    let mut text = String::new();
+    let mut about = vec![count(board.lines.len(), "competitor"), matches(board.input.matches)];
+    if let Some(groups) = board.groups {
+        about.push(count(groups as usize, "group"));
+    }
+    let title = match &board.category {
+        Some(category) => format!("{}, {}", report.chosen.name(), clean(category)),
+        None => report.chosen.name().to_owned(),
+    };
+    let _ = writeln!(text, "{STRONG}{title}{STRONG:#}  {}", about.join(", "));
+    text.push_str(&lines(&told(&report.chosen.settings()), width));
+    let rows = if top == 0 { board.lines.len() } else { top };
+    let columns = Columns::new(board, board.lines.iter().take(rows), width);
+    let _ = writeln!(text, "{FAINT}{}{FAINT:#}", columns.head());
+    let mut above = None;
+    for line in board.lines.iter().take(rows) {
+        text.push_str(&columns.row(line, line.group != above));
+        above = line.group;
+    }
+    let more = board.lines.len().saturating_sub(rows);
+    if more > 0 {
+        let _ = writeln!(text, "{FAINT}and {more} more; --top 0 shows all{FAINT:#}");
+    }
+    for note in about_pool(board, columns.places) {
+        text.push_str(&lines(&note, width));
+    }
+    if let Some(holdout) = &board.holdout {
+        text.push('\n');
+        text.push_str(&forecasts(holdout, width));
+    }
+    text
+}
+
+fn matches(number: u64) -> String {
+    format!("{number} {}", if number == 1 { "match" } else { "matches" })
+}
+
+/// A faint text in lines of at most `width` columns.
+fn lines(text: &str, width: usize) -> String {
+    wrap(text, width).into_iter().map(|line| format!("{FAINT}{line}{FAINT:#}\n")).collect()
+}
+
+/// What to know of one pool.
+fn about_pool(board: &Board, places: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(drift) = board.drift {
+        let moved = points(drift.points(), places.max(1));
+        notes.push(format!(
+            "mean of the pool: {} points, moved by {moved}",
+            points(drift.mean_after, places.max(1)),
+        ));
+    }
+    if let Some(tie) = board.tie.filter(|tie| *tie > 0.0) {
+        notes.push(format!("two of equal strength draw {} of their matches", percent(tie / (2.0 + tie))));
+    }
+    if !board.left_out.is_empty() {
+        notes.push(format!(
+            "left out, as no match compares them with the others both ways: {} in {}: {}",
+            count(board.left_out.len(), "competitor"),
+            matches(board.left_out_matches),
+            named(&board.left_out)
+        ));
+    }
+    if let Some(draws) = board.draws_without_fit.filter(|draws| *draws > 0) {
+        notes.push(format!("{} without a fit", count(draws as usize, "draw")));
+    }
+    if board.input.repeated > 0 {
+        notes.push(format!("rows that repeat another one, and count once: {}", board.input.repeated));
+    }
+    notes
+}
+
+/// What to know of all of it.
+fn notes(report: &Report) -> Vec<String> {
+    let level = percent(report.level);
+    let mut notes = Vec::new();
+    let groups = "a group cannot be told apart from its first; ranks are those that it may have";
+    match report.intervals {
+        Intervals::None => {
+            notes.push(String::from("Elo does not say how sure it is: there are no intervals and no groups"));
+        }
+        Intervals::Deviation => notes.push(format!("intervals of {level} from the deviations; {groups}")),
+        Intervals::Sandwich => {
+            notes.push(format!("intervals of {level} by the sandwich estimator; {groups}"))
+        }
+        Intervals::Bootstrap { draws, seed } => {
+            notes.push(format!("intervals of {level} from {draws} draws, seed {seed}; {groups}"));
+        }
+    }
+    let votes: u64 = report.boards.iter().map(|board| board.input.matches).sum();
+    if report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes) {
+        notes.push(String::from(
+            "several votes on one pair count as so many matches: if they go together, intervals are wider",
+        ));
+    }
+    if report.skipped > 0 {
+        notes.push(format!("rows that stand for no match: {}", report.skipped));
+    }
+    if report.late > 0 {
+        notes.push(format!("rows that came after a later one, and were put in their place: {}", report.late));
+    }
+    notes
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", 100.0 * share);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}

@@ -1,0 +1,181 @@
+//! The table of a pool: groups, ranks, ratings, intervals as numbers and as bars, matches.
+
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::cmd::rate::{Board, Line, Tally};
+use crate::output::{BAR, FAINT, STRONG};
+use crate::render::interval::{Span, axis, interval};
+use crate::render::text::{clean, fit};
+
+/// Blanks between two columns.
+const GAP: &str = " ";
+/// Columns of a name at most, and at least.
+const NAME: (usize, usize) = (32, 12);
+/// Columns of the bars at least.
+const BARS: usize = 9;
+
+/// How wide the columns of a table are.
+pub struct Columns {
+    has_groups: bool,
+    has_intervals: bool,
+    rank: usize,
+    name: usize,
+    /// Decimals of points.
+    pub places: usize,
+    points: usize,
+    /// An end of an interval.
+    end: usize,
+    /// What stands between two ends: a dash, unless one of them may have a sign.
+    dash: &'static str,
+    bar: usize,
+    axis: RangeInclusive<f64>,
+    counts: [usize; 3],
+}
+
+impl Columns {
+    /// Wide enough for the lines that are `shown`.
+    pub fn new<'l>(board: &Board, shown: impl Iterator<Item = &'l Line> + Clone, width: usize) -> Self {
+        let axis = axis(shown.clone().map(|line| line.estimate.span()));
+        let length = axis.end() - axis.start();
+        // Some three digits tell the rows apart.
+        let places = if length < 10.0 { 2 } else { usize::from(length < 100.0) };
+        let text = |number: f64| format!("{number:.places$}").len();
+        let ends = shown.clone().flat_map(|line| {
+            let Span { low, point, high } = line.estimate.span();
+            [low, point, high]
+        });
+        let end = ends.map(text).max().unwrap_or(0);
+        let points = end.max("rating".len());
+        let dash = if *axis.start() < 0.0 { " to " } else { "–" };
+        let widest = |count: fn(Tally) -> u64, head: &str| {
+            shown.clone().map(|line| count(line.tally).to_string().len()).max().unwrap_or(0).max(head.len())
+        };
+        let counts =
+            [widest(|it| it.won, "won"), widest(|it| it.drawn, "drawn"), widest(|it| it.lost, "lost")];
+        let has_groups = board.groups.is_some();
+        let has_intervals = shown.clone().any(|line| line.estimate.interval.is_some());
+        let rank = shown.clone().map(|line| ranks(line).width()).max().unwrap_or(0).max("rank".len());
+        let mut columns = Self {
+            has_groups,
+            has_intervals,
+            rank,
+            name: 0,
+            places,
+            points,
+            end,
+            dash,
+            bar: 0,
+            axis,
+            counts,
+        };
+        let free = width.saturating_sub(columns.fixed());
+        let longest = shown.map(|line| clean(&line.name).width()).max().unwrap_or(0).max("competitor".len());
+        columns.name = longest.min(NAME.0).min(free * 3 / 5).max(NAME.1);
+        columns.bar = free.saturating_sub(columns.name).clamp(BARS, 40);
+        columns
+    }
+
+    /// What is neither name nor bar, gaps included.
+    fn fixed(&self) -> usize {
+        let group = if self.has_groups { "group".len() + GAP.len() } else { 0 };
+        let interval = if self.has_intervals { self.interval() + GAP.len() } else { 0 };
+        let counts: usize = self.counts.iter().map(|count| count + GAP.len()).sum();
+        group + self.rank + self.points + interval + counts + 3 * GAP.len()
+    }
+
+    fn interval(&self) -> usize {
+        (2 * self.end + self.dash.width()).max("interval".len())
+    }
+
+    /// The heads of the columns.
+    pub fn head(&self) -> String {
+        let mut text = String::new();
+        if self.has_groups {
+            let _ = write!(text, "group{GAP}");
+        }
+        let _ = write!(
+            text,
+            "{}{GAP}{}{GAP}{:>3$}",
+            fit("rank", self.rank),
+            fit("competitor", self.name),
+            "rating",
+            self.points
+        );
+        if self.has_intervals {
+            let _ = write!(text, "{GAP}{}", fit("interval", self.interval()));
+        }
+        let (low, high) = (self.number(*self.axis.start()), self.number(*self.axis.end()));
+        let ends = format!("{low}{:>1$}", high, self.bar.saturating_sub(low.len()));
+        let [won, drawn, lost] = self.counts;
+        let _ = write!(
+            text,
+            "{GAP}{}{GAP}{:>won$}{GAP}{:>drawn$}{GAP}{:>lost$}",
+            fit(&ends, self.bar),
+            "won",
+            "drawn",
+            "lost"
+        );
+        text
+    }
+
+    /// One competitor; `leads` if it is the first of its group.
+    pub fn row(&self, line: &Line, leads: bool) -> String {
+        let mut text = String::new();
+        if self.has_groups {
+            let group = line.group.filter(|_| leads).map_or(String::new(), |group| group.to_string());
+            let _ = write!(text, "{STRONG}{group:>5}{STRONG:#}{GAP}");
+        }
+        let estimate = &line.estimate;
+        let _ = write!(text, "{:>1$}{GAP}", ranks(line), self.rank);
+        let _ = write!(
+            text,
+            "{}{GAP}{:>2$}",
+            fit(&line.name, self.name),
+            self.number(estimate.points),
+            self.points
+        );
+        if self.has_intervals {
+            let shown = match estimate.interval {
+                Some((low, high)) => {
+                    let (low, high, end) = (self.number(low), self.number(high), self.end);
+                    format!("{low:>end$}{}{high:>end$}", self.dash)
+                }
+                None => String::new(),
+            };
+            let _ = write!(text, "{GAP}{FAINT}{}{FAINT:#}", fit(&shown, self.interval()));
+        }
+        let Tally { won, drawn, lost } = line.tally;
+        let [for_won, for_drawn, for_lost] = self.counts;
+        let bar = interval(estimate.span(), &self.axis, self.bar);
+        let _ = writeln!(
+            text,
+            "{GAP}{BAR}{bar}{BAR:#}{GAP}{won:>for_won$}{GAP}{drawn:>for_drawn$}{GAP}{lost:>for_lost$}"
+        );
+        text
+    }
+
+    fn number(&self, number: f64) -> String {
+        points(number, self.places)
+    }
+}
+
+/// Points with so many decimals, without a sign before zero.
+pub fn points(number: f64, places: usize) -> String {
+    let text = format!("{number:.places$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// The ranks that a competitor may have; the rank by points where that is not known.
+fn ranks(line: &Line) -> String {
+    match line.range {
+        Some(range) if range.best < range.worst => format!("{}–{}", range.best, range.worst),
+        Some(range) => range.best.to_string(),
+        None => line.rank.to_string(),
+    }
+}

@@ -1,0 +1,283 @@
+//! `karat rate`: screens, JSON, seasons that go on, and everything that can be wrong with matches.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use serde_json::Value;
+
+use crate::common::{Folder, Run, karat, karat_reading};
+
+const SEASON: &str = "examples/matches/season.csv";
+const VOTES: &str = "examples/matches/votes.jsonl";
+
+/// What `karat rate` finds, as JSON.
+fn rated(arguments: &[&str]) -> Value {
+    let run = karat(&[&["rate", "--json"], arguments].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Rates some text on standard input.
+fn reading(arguments: &[&str], text: &str) -> Run {
+    karat_reading(&[&["rate"], arguments].concat(), text)
+}
+
+fn points(found: &Value) -> Vec<(&str, f64)> {
+    let lines = found["boards"][0]["competitors"].as_array().unwrap();
+    lines.iter().map(|line| (line["name"].as_str().unwrap(), line["points"].as_f64().unwrap())).collect()
+}
+
+#[test]
+fn every_system_has_a_screen() {
+    for system in ["elo", "glicko2", "weng-lin", "bradley-terry"] {
+        let run = karat(&["rate", "--table", "--system", system, "--holdout", "0.2", SEASON]);
+        assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+        insta::assert_snapshot!(format!("season_{system}"), run.screen());
+    }
+}
+
+#[test]
+fn judges_stand_beside_people() {
+    let run = karat(&["rate", "--table", "--system", "bradley-terry", "--judge", "judge", VOTES]);
+    insta::assert_snapshot!(run.screen());
+    let found = rated(&["--system", "bradley-terry", "--judge", "judge", VOTES]);
+    let judges = &found["judges"];
+    assert_eq!((&judges["pairs"], &judges["pairs_without_majority"]), (&40.into(), &7.into()));
+    // Only what people decided is rated.
+    assert_eq!(found["boards"][0]["input"]["matches"], 120);
+    let one = &judges["judges"][0]["same_outcome"];
+    assert_eq!((&one["agreed"], &one["compared"]), (&26.into(), &33.into()));
+    assert!(one["interval"]["low"].as_f64() < one["share"].as_f64());
+}
+
+#[test]
+fn the_json_says_everything_it_rests_on() {
+    insta::assert_snapshot!(
+        karat(&["rate", "--json", "--system", "elo", "--by", "category", SEASON]).screen()
+    );
+}
+
+#[test]
+fn order_of_rows_and_repeated_rows_change_nothing() {
+    let text = crate::common::example("matches/season.csv");
+    let (header, rows) = text.split_once('\n').unwrap();
+    let mut backwards: Vec<&str> = rows.lines().rev().collect();
+    backwards.push(rows.lines().next().unwrap());
+    let shuffled = format!("{header}\n{}\n", backwards.join("\n"));
+    for system in ["elo", "bradley-terry"] {
+        let found = reading(&["--json", "--system", system], &shuffled);
+        let found: Value = serde_json::from_str(&found.stdout).unwrap();
+        let expected = rated(&["--system", system, SEASON]);
+        let (board, other) = (&found["boards"][0], &expected["boards"][0]);
+        assert_eq!(board["competitors"], other["competitors"]);
+        assert_eq!(board["input"]["digest"], other["input"]["digest"]);
+        assert_eq!((&board["input"]["repeated_rows"], &found["late_rows"]), (&1.into(), &60.into()));
+    }
+}
+
+#[test]
+fn a_season_in_two_halves_is_the_season() {
+    let text = crate::common::example("matches/season.csv");
+    let rows: Vec<&str> = text.lines().collect();
+    for settings in [["--system", "elo", "--arena"], ["--system", "glicko2", "--set=tau=0.7"]] {
+        let folder = Folder::new();
+        folder.write("whole.csv", &text);
+        folder.write("first.csv", &rows[..31].join("\n"));
+        folder.write("second.csv", &[&rows[..1], &rows[31..]].concat().join("\n"));
+        let run = |more: &[&str]| {
+            let run = folder.karat(&[&["rate", "--json"], &settings[..], more].concat());
+            assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+            run.stdout
+        };
+        run(&["--state-out", "whole.json", "whole.csv"]);
+        run(&["--state-out", "half.json", "first.csv"]);
+        run(&["--state", "half.json", "--state-out", "half.json", "second.csv"]);
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(read("half.json"), read("whole.json"));
+
+        // A match that has counted is not counted again, and other settings do not go on.
+        let again =
+            folder.karat(&[&["rate"], &settings[..], &["--state", "half.json", "first.csv"]].concat());
+        assert_eq!(again.status, 1);
+        assert!(again.stderr.contains("which has counted, expected matches by time"), "{}", again.stderr);
+        let other = folder.karat(&["rate", "--system", "elo", "--state", "half.json", "second.csv"]);
+        assert_eq!(other.status, 1);
+        assert!(other.stderr.contains("is no file of ratings to go on from"), "{}", other.stderr);
+    }
+}
+
+#[test]
+fn the_arena_moves_ratings_by_its_table() {
+    let text = "first,second,result\nann,bob,first\n";
+    let run = reading(&["--json", "--system", "elo", "--arena"], text);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(points(&found), [("ann", 1016.0), ("bob", 984.0)]);
+    let run = reading(&["--json", "--system", "elo", "--set", "k=10,initial_points=1200"], text);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(points(&found), [("ann", 1205.0), ("bob", 1195.0)]);
+}
+
+#[test]
+fn one_match_in_many_shapes() {
+    let by_result = "white,black,score,when\nann,bob,1-0,2026-01-01\n";
+    let by_goals = "home,away,home_goals,away_goals,when\nann,bob,3,1,2026-01-01\n";
+    let by_column = "model_a,model_b,winner,when\nann,bob,model_a,1767225600\n";
+    let by_winner = "{\"winner\": \"ann\", \"loser\": \"bob\", \"time\": \"2026-01-01T00:00:00Z\"}\n";
+    let old_name = "first,second,result,time\nanne,bob,anne,2026-01-01 00:00:00\n";
+    let shapes = [
+        (by_result, vec!["--columns", "first=white,second=black,result=score,time=when"]),
+        (
+            by_goals,
+            vec![
+                "--columns",
+                "first=home,second=away,first_score=home_goals,second_score=away_goals,time=when",
+            ],
+        ),
+        (by_column, vec!["--columns", "first=model_a,second=model_b,time=when"]),
+        (by_winner, vec![]),
+        (old_name, vec!["--rename", "anne=ann"]),
+    ];
+    let mut digests = Vec::new();
+    for (text, flags) in &shapes {
+        let run = reading(&[&["--json", "--system", "elo"], &flags[..]].concat(), text);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{text}");
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(points(&found), [("ann", 1516.0), ("bob", 1484.0)], "{text}");
+        digests.push(found["boards"][0]["input"]["digest"].clone());
+    }
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+}
+
+#[test]
+fn results_that_mean_no_match_are_counted() {
+    let text = "first,second,result\na,b,first\nb,a,abandoned\na,b,\n";
+    let run = reading(&["--json", "--system", "elo", "--skip", "abandoned", "--skip", ""], text);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&found["skipped_rows"], &found["boards"][0]["input"]["matches"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let text = "id,first,second,result,time\n\
+                a,ann,bob,maybe,2026-01-01\n\
+                b,ann,ann,first,2026-01-01\n\
+                c,,bob,first,2026-01-01\n\
+                d,ann,bob,,2026-01-01\n\
+                e,ann,bob,first,soon\n\
+                f,ann,bob\n\
+                g,ann,bob,first,\n\
+                h,ann,bob,first,2026-01-01\n";
+    insta::assert_snapshot!(reading(&["--system", "elo"], text).screen());
+    let many: String = (0..40).map(|_| "ann,ann,first\n").collect();
+    let run = reading(&["--system", "elo"], &format!("first,second,result\n{many}"));
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stderr.starts_with("error: 40 problems") && run.stderr.ends_with("  and 20 more\n"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_rated_says_why() {
+    let cases: [(&[&str], &str, &str); 15] = [
+        (
+            &["elo"],
+            "id,first,second,result\nx,a,b,1-0\nx,a,b,0-1\n",
+            "match `x` is another one than at standard input:2",
+        ),
+        (&["elo"], "first,second,result\n", "the file has no row but the header"),
+        (&["elo"], "home,away,result\na,b,1-0\n", "the columns are"),
+        (&["elo"], "first;second;result\na;b;1-0\n", "with commas between the columns"),
+        (&["elo", "--columns", "time=dat"], "first,second,result\na,b,1-0\n", "no row has `dat` for time"),
+        (&["elo", "--rename", "c=d"], "first,second,result\na,b,1-0\n", "no match names `c`"),
+        (&["elo", "--rename", "a=b"], "first,second,result\na,b,1-0\n", "`b` meets itself"),
+        (&["elo", "--set", "kk=1"], "first,second,result\na,b,1-0\n", "`kk` is no setting of elo"),
+        (&["elo", "--set", "k=nan"], "first,second,result\na,b,1-0\n", "`k` is `nan`, expected a number"),
+        (
+            &["elo", "--judge", "judge"],
+            "first,second,result\na,b,1-0\n",
+            "there is no `judge`, which --judge asks for",
+        ),
+        (&["elo", "--state-out", "never.json"], "first,second,result\na,b,1-0\n", "the matches have no time"),
+        (&["bradley-terry"], "first,second,result\na,b,draw\nb,c,draw\n", "all 2 matches were drawn"),
+        (&["bradley-terry"], "first,second,result\na,b,1-0\nb,a,1-0\nc,a,1-0\n", "never lost a point: `c`"),
+        (
+            &["bradley-terry", "--component", "largest"],
+            "first,second,result\na,b,1-0\n",
+            "never won a point: `b`",
+        ),
+        (
+            &["glicko2", "--set", "period_days=7"],
+            "first,second,result\na,b,1-0\n",
+            "the matches have no time",
+        ),
+    ];
+    for (flags, text, told) in cases {
+        let run = reading(&[&["--system"], flags].concat(), text);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{flags:?} {text}");
+        assert!(run.stderr.contains(told), "{flags:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn flags_that_do_not_go_together_are_refused() {
+    for (flags, told) in [
+        (&["--system", "bradley-terry", "--state-out", "x"][..], "keeps no state"),
+        (&["--system", "glicko2", "--arena"], "--arena are settings of Elo"),
+        (&["--system", "elo", "--bootstrap"], "--bootstrap is for Bradley-Terry"),
+        (&["--system", "elo", "--component", "largest"], "--component is for Bradley-Terry"),
+        (&["--system", "elo", "--level", "95"], "--level is `95`"),
+        (&["--system", "elo", "--holdout", "1"], "--holdout is `1`"),
+    ] {
+        let run = karat(&[&["rate"], flags, &[SEASON]].concat());
+        assert_eq!(run.status, 1, "{flags:?}");
+        assert!(run.stderr.contains(told), "{flags:?}: {}", run.stderr);
+    }
+    assert_eq!(karat(&["rate", "--system", "elo", "--columns", "frist=a", SEASON]).status, 2);
+}
+
+#[test]
+fn the_largest_part_says_who_is_left_out() {
+    let text = "first,second,result\na,b,1-0\nb,a,1-0\nc,a,1-0\nd,e,1-0\n";
+    let run = reading(&["--json", "--system", "bradley-terry", "--component", "largest"], text);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let left_out = &found["boards"][0]["left_out"];
+    assert_eq!(
+        (&left_out["competitors"], &left_out["matches"]),
+        (&serde_json::json!(["c", "d", "e"]), &2.into())
+    );
+    assert_eq!(points(&found), [("a", 1500.0), ("b", 1500.0)]);
+}
+
+#[test]
+fn a_bootstrap_is_seeded() {
+    let flags = ["--system", "bradley-terry", "--bootstrap", "--draws", "200", SEASON];
+    let (one, same) = (rated(&flags), rated(&flags));
+    let other = rated(&[&flags[..], &["--seed", "2"]].concat());
+    assert_eq!(one, same);
+    assert_eq!((&one["seed"], &one["draws"]), (&1.into(), &200.into()));
+    let interval = |found: &Value| found["boards"][0]["competitors"][0]["interval"].clone();
+    assert_ne!(interval(&one), interval(&other));
+    assert_eq!(points(&one), points(&other));
+}
+
+#[test]
+fn predictions_are_of_the_same_matches() {
+    for system in ["elo", "glicko2", "weng-lin", "bradley-terry"] {
+        let found = rated(&["--system", system, "--holdout", "0.25", SEASON]);
+        let holdout = &found["boards"][0]["holdout"];
+        assert_eq!((&holdout["trained_matches"], &holdout["predicted_matches"]), (&45.into(), &15.into()));
+        let forecasts = holdout["forecasts"].as_array().unwrap();
+        let names: Vec<&str> = forecasts.iter().map(|it| it["name"].as_str().unwrap()).collect();
+        let expected =
+            if system == "elo" { vec!["base-rate", "elo"] } else { vec!["base-rate", "elo", system] };
+        assert_eq!(names, expected);
+        assert!(forecasts.iter().all(|it| it["log_loss"].as_f64().unwrap() > 0.0));
+    }
+}
+
+#[test]
+fn names_cannot_steer_the_terminal() {
+    let text = "{\"first\": \"a\\u001b[31m\", \"second\": \"b\\n\", \"result\": \"win\"}\n";
+    let run = reading(&["--table", "--system", "elo"], text);
+    assert!(run.stdout.contains("a\u{fffd}[31m"), "{}", run.stdout);
+}
