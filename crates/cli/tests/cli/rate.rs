@@ -260,6 +260,24 @@ fn a_bootstrap_is_seeded() {
     assert_eq!(points(&one), points(&other));
 }
 
+/// Each vote given four times over: the same votes, and no more evidence.
+#[test]
+fn votes_on_one_pair_are_drawn_together() {
+    let votes = crate::common::example("matches/votes.jsonl");
+    let again = |copy: u32| votes.replace("\"id\": \"v", &format!("\"id\": \"c{copy}-v"));
+    let fourfold: String = (0..4).map(again).collect();
+    let width = |text: &str, flags: &[&str]| {
+        let flags = [&["--json", "--system", "bradley-terry", "--judge", "judge"], flags].concat();
+        let found: Value = serde_json::from_str(&reading(&flags, text).stdout).unwrap();
+        let interval = &found["boards"][0]["competitors"][0]["interval"];
+        interval["high"].as_f64().unwrap() - interval["low"].as_f64().unwrap()
+    };
+    assert!(width(&fourfold, &[]) < 0.6 * width(&votes, &[]));
+    let pairs = &["--bootstrap", "--draws", "400"];
+    let share = width(&fourfold, pairs) / width(&votes, pairs);
+    assert!((share - 1.0).abs() < 0.05, "{share}");
+}
+
 #[test]
 fn predictions_are_of_the_same_matches() {
     for system in ["elo", "glicko2", "weng-lin", "bradley-terry"] {
@@ -272,6 +290,13 @@ fn predictions_are_of_the_same_matches() {
             if system == "elo" { vec!["base-rate", "elo"] } else { vec!["base-rate", "elo", system] };
         assert_eq!(names, expected);
         assert!(forecasts.iter().all(|it| it["log_loss"].as_f64().unwrap() > 0.0));
+        let elo = forecasts[1]["log_loss"].as_f64().unwrap();
+        for it in forecasts.iter().filter(|it| it["name"] != "elo") {
+            let beside = &it["beside_elo"];
+            let difference = it["log_loss"].as_f64().unwrap() - elo;
+            assert!((beside["log_loss"].as_f64().unwrap() - difference).abs() < 2e-6, "{it}");
+            assert!(beside["low"].as_f64() < beside["log_loss"].as_f64(), "{it}");
+        }
     }
 }
 
