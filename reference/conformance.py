@@ -1,4 +1,5 @@
-"""Answers conformance lines {id, fn, input} for the scoring functions, through the card files and model.py.
+"""Answers conformance lines {id, fn, input}: scores through the card files and model.py, standings through standing.py,
+rating.py and estimates.py.
 
 Only the translation of inputs into facts and of records into the names of the vectors is written here.
 """
@@ -7,6 +8,9 @@ import copy
 from decimal import Decimal
 from fractions import Fraction
 
+import estimates
+import rating
+import standing
 from card import build_card, decimal_text, load_card, weights_guard
 from formula import Refused
 from model import Item, apply_override, publish, score_item
@@ -147,6 +151,119 @@ def to_thousand(given, cards):
     return {"score": publish(trust_card({}, cards), Fraction(given["composite"]))}
 
 
+def window(given, cards):
+    """Scores of one subject, one after another."""
+    rolling = standing.Window(given["window_size"])
+    for moment, score in enumerate(given["scores"]):
+        rolling.enter(moment, str(moment), units(score))
+    return {"count": len(rolling.held), "tasks_seen": rolling.seen, "mean": rolling.mean() or 0}
+
+
+def units(score):
+    return round(Fraction(score) * standing.SCORE)
+
+
+def capped(values):
+    def answer(given, cards):
+        shared = standing.share_out([units(value) for value in given[values]], round(given["cap"] * 10**6), False)
+        return {"weights": [Fraction(share, standing.SCORE) for share in shared["shares"]]}
+
+    return answer
+
+
+def quantise(given, cards):
+    """Shares in 16 bits; the subjects with none are left out."""
+    whole = standing.sixteen_bit_shares([units(weight) for weight in given["weights"]])["whole"]
+    kept = [(uid, share) for uid, share in zip(given["uids"], whole) if share]
+    return {"uids": [uid for uid, _ in kept], "values": [share for _, share in kept]}
+
+
+def decay(part, point=1_000_000, *, whole):
+    """Points, composites or dimensions by their age, after a grace of a week and by weeks."""
+    week = 604_800
+    rule = {"grace_seconds": week, "period_seconds": week, "points_per_period": 1, "point_billionths": point}
+    rule |= {"whole": whole}
+
+    def answer(given, cards):
+        if part == "points":
+            return {"points": str(standing.points_lost(rule, given["age_seconds"]))}
+        if part == "composite":
+            composite = Fraction(given["composite_1000"]) / 1000
+            return {"composite_1000": str(standing.remains(rule, composite, given["age_seconds"]) * 1000)}
+        weights = load_card(TRUST, cards).weights
+        dimensions = [
+            {
+                "key": key,
+                "weight": round(weights[key] * standing.WEIGHT),
+                "reading": round(Fraction(measured["score"]) * standing.READING),
+                "age_seconds": measured["age_seconds"],
+            }
+            for key, measured in given["dimensions"].items()
+            if measured is not None
+        ]
+        return {"composite_1000": str(Fraction(standing.decay_dimensions(rule, dimensions)["composite"]) * 1000)}
+
+    def with_double(given, cards):
+        found = answer(given, cards)
+        return found | {f"{name}_f64": Fraction(value) for name, value in found.items()}
+
+    return with_double
+
+
+def elo_update(given, cards):
+    before = given["rating"]
+    after, _ = rating.update(rating.ARENA, [before, given["match_count"]], given["opponent"], given["outcome"])
+    return {"new_rating": int(after), "change": int(after - before)}
+
+
+def settle_match(given, cards):
+    career = {"challenges_authored": 0} | given["agent"]
+    match = given["match"] | {"outcome": rating.arena_outcome(given["score"])}
+    settled = rating.settle(career, given["challenge"], match)
+    after = settled["career"]
+    return after | {
+        "result": match["outcome"],
+        "opponent_elo": settled["opponent_elo"],
+        "elo_before": career["elo"],
+        "elo_change": settled["elo_change"],
+        "elo_after": after["elo"],
+        "title": settled["titles"][0],
+        "titles": settled["titles"],
+    }
+
+
+def title(given, cards):
+    held = rating.title_list({"challenges_authored": 0} | given)
+    return {"title": held[0], "titles": held}
+
+
+def benchmark_metrics(given, cards):
+    """Best-of-k is asked only where its two readings agree; the arena shows what three subjects or more have done."""
+    order = sorted({match["agent"] for match in given["matches"]})
+    attempts = [
+        (order.index(match["agent"]), match["attempt"], match["score"], match["result"] == "win")
+        for match in given["matches"]
+    ]
+    three, five = (estimates.attempt_metrics(attempts, k, 3) for k in (3, 5))
+
+    def shown(value, scale=10**6):
+        return None if value is None else Fraction(value, scale)
+
+    def best(metrics):
+        _, subjects, mean = metrics["best_of_any"]
+        return shown(mean) if subjects >= estimates.FEWEST_SUBJECTS else None
+
+    return {
+        "pass_at_1": shown(three["pass_at_1"][2]),
+        "pass_k_3": shown(three["shown"]),
+        "pass_k_5": shown(five["shown"]),
+        "learning_curve": [shown(mean) for _, _, mean in three["learning_curve"]],
+        "agents_sampled": three["subjects"],
+        "best_of_3": best(three),
+        "best_of_5": best(five),
+    }
+
+
 FUNCTIONS = {
     "workflow.score": workflow_score,
     "weighted_total": weighted_total,
@@ -155,6 +272,23 @@ FUNCTIONS = {
     "effective_weights": effective_weights,
     "composite_covered": composite_covered,
     "to_thousand": to_thousand,
+    "workflow.window": window,
+    "weights.cap": capped("weights"),
+    "weights.proportional_cap": capped("means"),
+    "weights.quantise": quantise,
+    "decay_points_whole_weeks": decay("points", whole=True),
+    "decay_points_fractional_weeks": decay("points", whole=False),
+    "decay_composite_whole_weeks": decay("composite", whole=True),
+    "decay_composite_fractional_weeks": decay("composite", whole=False),
+    "decay_per_dimension_whole_1000": decay("dimensions", whole=True),
+    "decay_per_dimension_fractional_1000": decay("dimensions", whole=False),
+    "decay_per_dimension_whole_100": decay("dimensions", 10_000_000, whole=True),
+    "decay_per_dimension_fractional_100": decay("dimensions", 10_000_000, whole=False),
+    "elo_update": elo_update,
+    "settle_match": settle_match,
+    "settle_match.draw_bonus": settle_match,
+    "title": title,
+    "benchmark_metrics": benchmark_metrics,
 }
 
 

@@ -662,10 +662,12 @@ def lines_of(names):
 def main():
     import conformance
     import generate
+    import standing_cases
 
     parser = argparse.ArgumentParser(description="The second implementation of karat's scoring.")
     commands = parser.add_subparsers(dest="command", required=True)
-    score, conform, cases = (commands.add_parser(name) for name in ("score", "conform", "generate"))
+    names = ("score", "conform", "generate", "standing")
+    score, conform, cases, standing = (commands.add_parser(name) for name in names)
     for command in (score, conform, cases):
         command.add_argument("--cards", default=Path(__file__).parent.parent / "scorecards", help="folder of the cards")
     for command in (score, cases):
@@ -674,6 +676,8 @@ def main():
     conform.add_argument("file", nargs="+", help="lines of {id, fn, input}; - is standard input")
     cases.add_argument("--seed", type=int, required=True)
     cases.add_argument("--count", type=int, required=True)
+    standing.add_argument("--seed", type=int, required=True)
+    standing.add_argument("--percent", type=int, default=100, help="how many of the usual number of cases")
     arguments = parser.parse_args()
     try:
         if arguments.command == "conform":
@@ -681,6 +685,8 @@ def main():
         elif arguments.command == "score":
             card = load_card(arguments.card, arguments.cards)
             answers = (score_line(card, line) for line in lines_of([arguments.file]))
+        elif arguments.command == "standing":
+            answers = standing_cases.cases(arguments.seed, arguments.percent)
         else:
             card = load_card(arguments.card, arguments.cards)
             answers = generate.cases(card, arguments.seed, arguments.count)

@@ -1,6 +1,7 @@
 //! `karat`: scores about AI agents that anyone can check.
 
 mod args;
+mod board;
 mod cards;
 mod cmd;
 mod conform;
@@ -14,7 +15,9 @@ mod matches;
 mod origin;
 mod output;
 mod progress;
+mod recompute;
 mod render;
+mod rows;
 mod session;
 mod stopwatch;
 mod verify;

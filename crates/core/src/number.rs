@@ -176,6 +176,19 @@ impl Score {
         self.0
     }
 
+    /// In whole billionths, rounded once, ties to even.
+    ///
+    /// ```
+    /// use karat_core::number::Score;
+    /// assert_eq!(Score::from_units(500_000).billionths(), 0);
+    /// assert_eq!(Score::from_units(500_001).billionths(), 1);
+    /// ```
+    #[must_use]
+    pub fn billionths(self) -> i64 {
+        const UNITS: i128 = (UNITS_PER_ONE / BILLION) as i128;
+        round_ratio(self.0.into(), UNITS) as i64
+    }
+
     /// The nearest double.
     #[must_use]
     pub fn to_f64(self) -> f64 {

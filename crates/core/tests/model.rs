@@ -5,10 +5,9 @@
 
 mod common;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use common::reference::model;
 use common::{card, cards, facts, record_bytes, root};
 use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::number::Decimal;
@@ -16,35 +15,6 @@ use serde_json::{Map, Value};
 
 /// The member of the model's records that it words for itself.
 const OWN: &str = "reason";
-
-/// Runs the model; none if there is no Python.
-fn model(arguments: &[&str], input: &str) -> Option<String> {
-    let child = Command::new("python3")
-        .arg(root().join("reference/model.py"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn();
-    let mut child = match child {
-        Ok(child) => child,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            // The environment decides here whether a test may be skipped, never what is scored.
-            #[allow(clippy::disallowed_methods)]
-            let must_run = std::env::var_os("CI").is_some();
-            assert!(!must_run, "there is no python3, and CI is set: the model must run");
-            eprintln!("skipped: there is no python3, so the engine was not compared with the model");
-            return None;
-        }
-        Err(error) => panic!("python3: {error}"),
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_string();
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    assert!(output.status.success(), "the model failed: {arguments:?}");
-    Some(String::from_utf8(output.stdout).unwrap())
-}
 
 /// Where `ours` differs from what the model says. All numbers of a record have at most 16 digits, so equal doubles are equal
 /// decimals.

@@ -1,5 +1,6 @@
 //! The command line: verbs, flags, help.
 
+mod many;
 pub mod rate;
 
 use clap::{Args, Parser, Subcommand};
@@ -7,6 +8,7 @@ use karat_core::number::Decimal;
 
 use crate::exit;
 use crate::output::Color;
+pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]
@@ -45,6 +47,12 @@ pub enum Verb {
     Score(ScoreArgs),
     /// Say why a score is what it is, and verify records
     Explain(ExplainArgs),
+    /// Rank subjects, with error bars and groups that are tied
+    Leaderboard(LeaderboardArgs),
+    /// Say which of two subjects is ahead, or that nobody can tell
+    Compare(CompareArgs),
+    /// Say how much a ranking hangs on its rule, and on single tasks
+    Stress(StressArgs),
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
     Card(CardVerb),

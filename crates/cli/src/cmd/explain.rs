@@ -3,9 +3,8 @@
 
 use std::io::Write as _;
 
-use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::explain::{Change, nearest_change};
-use karat_core::facts::Item;
 use karat_core::record::Record;
 use karat_evidence::Kind;
 use serde_json::{Value, json};
@@ -20,6 +19,7 @@ use crate::graders;
 use crate::origin;
 use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
+use crate::recompute;
 use crate::render::grading::grading;
 use crate::render::text::clean;
 use crate::render::waterfall::{nearest, waterfall};
@@ -75,7 +75,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
-        let explained = match (claim(bytes)?, &mut session, &given) {
+        let explained = match (recompute::claim(bytes)?, &mut session, &given) {
             (Some(claim), ..) => {
                 if is_other(args, claim.text("/subject")?) {
                     return Ok(Flow::Continue);
@@ -139,11 +139,6 @@ fn is_other(args: &ExplainArgs, subject: &str) -> bool {
     args.subject.as_ref().is_some_and(|wanted| wanted != subject)
 }
 
-/// The record in `bytes`, if it is one.
-fn claim(bytes: &[u8]) -> Result<Option<Claim>, Failure> {
-    std::str::from_utf8(bytes).map_or(Ok(None), Claim::parse)
-}
-
 /// Recomputes a record from its facts, compares it with its evidence if that is given, and explains it, or says what
 /// differs.
 fn verified(
@@ -153,63 +148,16 @@ fn verified(
     cli: &Cli,
     form: Form,
 ) -> Result<Explained, Failure> {
-    let named = claim.card()?;
-    let base = match given {
-        Some(scorer) => scorer.clone(),
-        None if cards::released(&named).is_some() => cards::scorer(&named, cli.color)?,
-        None => {
-            return Err(Failure::new(format!(
-                "the record names `{}`, which does not come with karat",
-                clean(&named)
-            ))
-            .help("give the scorecard it was made with: --card FILE"));
-        }
-    };
-    let (digest, own) = (claim.text("/scorecard/digest")?, base.card().digest.to_string());
-    if digest != own || base.card().name() != named {
-        let message =
-            format!("the record was made with another scorecard than this `{}`", base.card().name());
-        return Err(Failure::with_exit(Exit::VerificationFailed, message)
-            .help(format!("it names {}, {}", clean(&named), clean(digest)))
-            .help(format!("this is {}, {own}", base.card().name()))
-            .help("give the very scorecard it was made with: --card FILE"));
-    }
-    let scorer = match claim.override_weights()? {
-        Some(weights) => base.with_override(&weights).map_err(|refusal| {
-            let message = format!("the record has weights from outside: {refusal}");
-            Failure::with_exit(Exit::VerificationFailed, message)
-        })?,
-        None => base,
-    };
-    let facts = claim.facts(scorer.card())?;
-    let grading = claim.grading()?;
-    let item = Item {
-        subject: claim.text("/subject")?,
-        id: claim.text("/evidence/id")?,
-        occasion: claim.occasion()?,
-        digest: claim.evidence_digest()?,
-        facts: &facts,
-        grading: grading.as_deref(),
-    };
+    let base = recompute::base(claim, given, cli.color)?;
+    let scorer = recompute::scorer(claim, base)?;
     let mut workspace = if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
-    let record =
-        scorer.score(&mut workspace, &item, &Context { as_of: claim.as_of()? }).map_err(|errors| {
-            let failure =
-                Failure::with_exit(Exit::VerificationFailed, "the scorecard refuses the facts of the record");
-            errors.iter().fold(failure, |failure, error| failure.help(error.to_string()))
-        })?;
-    let mut bytes = Vec::new();
-    record.write(&mut bytes);
-    if let Some(differences) = claim.differences(&bytes) {
-        let message = format!("the record of `{}` is not what its own facts give", clean(item.subject));
-        let failure = Failure::with_exit(Exit::VerificationFailed, message);
-        return Err(differences.into_iter().fold(failure, Failure::help));
-    }
-    let proof = match &args.evidence {
-        None => Proof::Verified,
-        Some(path) => Proof::FromEvidence(origin::compare(claim, &scorer, path, args, cli)?),
-    };
-    Ok(explained(&scorer, &record, &proof, form))
+    recompute::record(claim, &scorer, &mut workspace, |record| {
+        let proof = match &args.evidence {
+            None => Proof::Verified,
+            Some(path) => Proof::FromEvidence(origin::compare(claim, &scorer, path, args, cli)?),
+        };
+        Ok(explained(&scorer, record, &proof, form))
+    })?
 }
 
 /// The explanation of one record of `scorer` as the form asks.

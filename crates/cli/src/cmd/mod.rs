@@ -2,11 +2,15 @@
 
 mod cache;
 pub mod card;
+mod compare;
 mod demo;
 mod explain;
 mod grade;
+mod leaderboard;
+mod many;
 pub mod rate;
 mod score;
+mod stress;
 
 use crate::args::{Cli, Verb};
 use crate::exit::Exit;
@@ -17,6 +21,9 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     match &cli.verb {
         Verb::Score(args) => score::run(args, cli),
         Verb::Explain(args) => explain::run(args, cli),
+        Verb::Leaderboard(args) => leaderboard::run(args, cli),
+        Verb::Compare(args) => compare::run(args, cli),
+        Verb::Stress(args) => stress::run(args, cli),
         Verb::Card(verb) => card::run(verb, cli),
         Verb::Grade(args) => grade::run(args, cli),
         Verb::Cache(verb) => cache::run(verb, cli),

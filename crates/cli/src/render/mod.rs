@@ -1,11 +1,15 @@
 //! What people see. Nothing here computes a score.
 
 pub mod bar;
+pub mod compare;
 pub mod diagnostics;
+pub mod estimate;
 pub mod grading;
 pub mod interval;
+pub mod leaderboard;
 pub mod number;
 pub mod rating;
+pub mod stress;
 pub mod table;
 pub mod text;
 pub mod waterfall;

@@ -301,7 +301,10 @@ impl Arena {
         let Change { expected, play, floor } =
             self.change(career.elo, matches, opponent_elo, attempt.outcome);
         let grade = attempt.grade();
-        let bonus = self.bonus(play + floor, grade, attempt.outcome);
+        // A factor below 1 takes from a gain; nobody falls below the floor through it either.
+        let after = career.elo + play + floor;
+        let least = self.elo.floor_points.map_or(i64::MIN, |floor| libm::ceil(floor) as i64);
+        let bonus = self.bonus(play + floor, grade, attempt.outcome).max(least.saturating_sub(after).min(0));
         let in_category = self.change(category_before, matches, opponent_elo, attempt.outcome);
         let elo_change = play + floor + bonus;
 

@@ -16,7 +16,8 @@ pub struct Row {
     pub estimate: Estimate,
     /// The rank by the mean alone.
     pub rank: RankRange,
-    /// The ranks within which it lies in a share `level` of the draws.
+    /// The ranks within which it lies in a share `level` of the draws; where all its tasks gave the same value, so that no draw
+    /// says anything about it, those of its group too.
     pub rank_range: RankRange,
     /// The share of draws in which nobody is above it, 0 to 1.
     pub share_first: f64,
@@ -102,6 +103,7 @@ impl Leaderboard {
         }
         rows.sort_by_key(|row| row.rank);
         let groups = group(draws, level, &mut rows)?;
+        widen(&mut rows);
         let leader = rows.first().map_or(0, |row| row.subject);
         let others: Vec<usize> = rows.iter().map(|row| row.subject).collect();
         let shared = table.ahead_of(leader, &others);
@@ -164,6 +166,19 @@ fn group(draws: &Draws<'_>, level: f64, rows: &mut [Row]) -> Result<u32, Statist
         }
     }
     Ok(group)
+}
+
+/// Gives those of which no draw says anything the ranks of their groups.
+fn widen(rows: &mut [Row]) {
+    for group in rows.chunk_by_mut(|a, b| a.group == b.group) {
+        let best = group.iter().map(|row| row.rank.best).min();
+        let worst = group.iter().map(|row| row.rank.worst).max();
+        let Some((best, worst)) = best.zip(worst) else { continue };
+        for row in group.iter_mut().filter(|row| row.estimate.all_alike) {
+            let found = row.rank_range;
+            row.rank_range = RankRange { best: found.best.min(best), worst: found.worst.max(worst) };
+        }
+    }
 }
 
 #[cfg(test)]
@@ -237,6 +252,17 @@ mod tests {
             [(1, 20), (1, 0)]
         );
         assert!(!found.same_tasks);
+    }
+
+    #[test]
+    fn one_task_says_nothing_about_places() {
+        let rows: Vec<Observation> = (0..3)
+            .map(|who| Observation { subject: who, task: who, value: 100_000_000 * who as i64 })
+            .collect();
+        let found = board(3, &rows);
+        assert!(
+            found.rows.iter().all(|row| row.group == 1 && row.rank_range == RankRange { best: 1, worst: 3 })
+        );
     }
 
     #[test]

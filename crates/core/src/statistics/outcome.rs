@@ -11,6 +11,7 @@ use super::StatisticsError;
 use super::proportion::Proportion;
 use super::ranks::{OtherRanking, RankRange, ranks};
 use super::table::{Observation, TaskTable};
+use crate::number::BILLION;
 
 /// What an outcome counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,10 +22,12 @@ pub enum Treatment {
     Failure,
     /// Nothing: the run is left out.
     Excluded,
+    /// What it scored, where scores are compared. Where only endings are, the run is left out: a score is no success.
+    Scored,
 }
 
 impl Treatment {
-    /// Every treatment.
+    /// The treatments that need no score: those over which [`Policy::others`] goes.
     pub const ALL: [Self; 3] = [Self::Success, Self::Failure, Self::Excluded];
 
     /// As written: `excluded`.
@@ -34,6 +37,7 @@ impl Treatment {
             Self::Success => "success",
             Self::Failure => "failure",
             Self::Excluded => "excluded",
+            Self::Scored => "scored",
         }
     }
 }
@@ -83,11 +87,26 @@ impl Policy {
     /// All policies but this one, in a fixed order.
     #[must_use]
     pub fn others(self) -> Vec<Self> {
-        let mut others = Vec::with_capacity(80);
-        for no_verdict in Treatment::ALL {
-            for stopped in Treatment::ALL {
-                for not_applicable in Treatment::ALL {
-                    for refused in Treatment::ALL {
+        self.others_for(|_| true)
+    }
+
+    /// The policies that treat one of `outcomes` otherwise and all else alike: the choices that could matter where only these
+    /// occur. In a fixed order. [`Treatment::Scored`] is tried only where this policy has it.
+    #[must_use]
+    pub fn others_for(self, outcomes: impl Fn(Outcome) -> bool) -> Vec<Self> {
+        let choices = |outcome: Outcome| {
+            let own = self.treatment(outcome);
+            let mut all = alloc::vec![own];
+            if outcomes(outcome) {
+                all.extend(Treatment::ALL.into_iter().filter(|&other| other != own));
+            }
+            all
+        };
+        let mut others = Vec::new();
+        for no_verdict in choices(Outcome::NoVerdict) {
+            for stopped in choices(Outcome::Stopped) {
+                for not_applicable in choices(Outcome::NotApplicable) {
+                    for refused in choices(Outcome::Refused) {
                         others.push(Self { no_verdict, stopped, not_applicable, refused });
                     }
                 }
@@ -108,6 +127,8 @@ impl Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names are those of the outcomes")]
 pub struct OutcomeCounts {
+    /// Runs with a score whose evidence does not say how they ended.
+    pub unstated: u64,
     pub succeeded: u64,
     pub failed: u64,
     pub no_verdict: u64,
@@ -153,10 +174,10 @@ impl OutcomeCounts {
     /// How many runs there were.
     #[must_use]
     pub fn total(self) -> u64 {
-        Outcome::ALL.iter().fold(0, |sum, &outcome| sum.saturating_add(self.count(outcome)))
+        Outcome::ALL.iter().fold(self.unstated, |sum, &outcome| sum.saturating_add(self.count(outcome)))
     }
 
-    /// The share of successes under a policy, of the runs that it does not leave out.
+    /// The share of successes under a policy, of the runs that it does not leave out. What is not stated is left out.
     ///
     /// ```
     /// use karat_core::statistics::outcome::{OutcomeCounts, Policy};
@@ -191,8 +212,49 @@ pub struct Run {
     pub subject: usize,
     /// At what: any number that stands for the task.
     pub task: usize,
-    /// How it ended.
-    pub outcome: Outcome,
+    /// How it ended, if the evidence says so.
+    pub outcome: Option<Outcome>,
+    /// What it scored, in billionths, if it has a score.
+    pub score: Option<i64>,
+}
+
+impl Run {
+    /// A run that has an outcome and no score.
+    #[must_use]
+    pub fn of_outcome(subject: usize, task: usize, outcome: Outcome) -> Self {
+        Self { subject, task, outcome: Some(outcome), score: None }
+    }
+
+    /// The outcome that counts: what has neither an outcome nor a score has no verdict. None for a score whose outcome is not
+    /// stated.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.outcome.or(if self.score.is_none() { Some(Outcome::NoVerdict) } else { None })
+    }
+
+    /// What the run counts, in billionths; none if it is left out. A success or failure counts with its score, or as all or
+    /// nothing where it has none; the other outcomes as the policy says.
+    ///
+    /// ```
+    /// use karat_core::statistics::outcome::{Outcome, Policy, Run, Treatment};
+    /// let stopped = Run { score: Some(400_000_000), ..Run::of_outcome(0, 0, Outcome::Stopped) };
+    /// assert_eq!(stopped.value(Policy::default()), Some(0), "a failure");
+    /// assert_eq!(stopped.value(Policy { stopped: Treatment::Scored, ..Policy::default() }), Some(400_000_000));
+    /// ```
+    #[must_use]
+    pub fn value(&self, policy: Policy) -> Option<i64> {
+        match self.outcome() {
+            None => self.score,
+            Some(Outcome::Succeeded) => Some(self.score.unwrap_or(BILLION)),
+            Some(Outcome::Failed) => Some(self.score.unwrap_or(0)),
+            Some(other) => match policy.treatment(other) {
+                Treatment::Success => Some(BILLION),
+                Treatment::Failure => Some(0),
+                Treatment::Excluded => None,
+                Treatment::Scored => self.score,
+            },
+        }
+    }
 }
 
 /// The results by subject and task under a policy.
@@ -200,10 +262,9 @@ pub struct Run {
 /// # Errors
 /// As [`TaskTable::new`].
 pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable, StatisticsError> {
-    let counted = runs.iter().filter_map(|run| match policy.treatment(run.outcome) {
-        Treatment::Success => Some(Observation::of_success(run.subject, run.task, true)),
-        Treatment::Failure => Some(Observation::of_success(run.subject, run.task, false)),
-        Treatment::Excluded => None,
+    let counted = runs.iter().filter_map(|run| {
+        let value = run.value(policy)?;
+        Some(Observation { subject: run.subject, task: run.task, value })
     });
     TaskTable::new(subjects, &counted.collect::<Vec<_>>())
 }
@@ -246,7 +307,10 @@ impl PolicyRankings {
                 let expected = "a place in the list of subjects";
                 return Err(StatisticsError::Row { row, part: "subject", found, expected });
             };
-            counts.add(run.outcome);
+            match run.outcome() {
+                Some(outcome) => counts.add(outcome),
+                None => counts.unstated += 1,
+            }
         }
         let nominal = means(policy)?;
         let ranked = ranks(&nominal);
@@ -285,7 +349,7 @@ mod tests {
 
     fn runs(subject: usize, outcomes: &[(Outcome, usize)]) -> Vec<Run> {
         let each = outcomes.iter().flat_map(|&(outcome, count)| core::iter::repeat_n(outcome, count));
-        each.enumerate().map(|(task, outcome)| Run { subject, task, outcome }).collect()
+        each.enumerate().map(|(task, outcome)| Run::of_outcome(subject, task, outcome)).collect()
     }
 
     #[test]
@@ -314,8 +378,37 @@ mod tests {
         let found = PolicyRankings::new(1, &all, Policy::default(), &[]).unwrap();
         assert_eq!((found.means[0], found.ranks[0], found.counts[0].total()), (None, None, 5));
         assert_eq!(found.counts[0].rate(Policy::default()).share(), None);
-        let stray = Run { subject: 4, task: 0, outcome: Outcome::NoVerdict };
+        let stray = Run::of_outcome(4, 0, Outcome::NoVerdict);
         assert!(PolicyRankings::new(1, &[stray], Policy::default(), &[]).is_err(), "though it is left out");
+    }
+
+    #[test]
+    fn scores_count_beside_outcomes() {
+        let scored = |task, outcome, score| Run { subject: 0, task, outcome, score: Some(score) };
+        let all = [
+            scored(0, None, 600_000_000),
+            scored(1, Some(Outcome::Succeeded), 900_000_000),
+            scored(2, Some(Outcome::Stopped), 500_000_000),
+            Run { outcome: None, ..Run::of_outcome(0, 3, Outcome::Failed) },
+        ];
+        let policy = Policy { stopped: Treatment::Scored, ..Policy::default() };
+        let others = policy.others_for(|outcome| outcome == Outcome::NoVerdict);
+        assert_eq!(others.len(), 2, "a failure, a success");
+        let found = PolicyRankings::new(1, &all, policy, &others).unwrap();
+        let counts = OutcomeCounts {
+            unstated: 1,
+            succeeded: 1,
+            stopped: 1,
+            no_verdict: 1,
+            ..OutcomeCounts::default()
+        };
+        assert_eq!((found.counts[0], found.counts[0].total()), (counts, 4));
+        assert_eq!(found.means, [Some(666_666_667)], "without a score and an outcome there is no verdict");
+        assert_eq!(
+            table(1, &all, Policy::default()).unwrap().mean(0),
+            Some(500_000_000),
+            "stopped is a failure"
+        );
     }
 
     #[test]
@@ -331,7 +424,7 @@ mod tests {
         #[test]
         fn no_policy_leaves_the_bounds(counts in prop::array::uniform6(0u64..9)) {
             let [succeeded, failed, no_verdict, stopped, not_applicable, refused] = counts;
-            let counts = OutcomeCounts { succeeded, failed, no_verdict, stopped, not_applicable, refused };
+            let counts = OutcomeCounts { unstated: 0, succeeded, failed, no_verdict, stopped, not_applicable, refused };
             let [low, high] = counts.bounds().map(Proportion::share);
             for policy in Policy::default().others() {
                 if let Some(share) = counts.rate(policy).share() {

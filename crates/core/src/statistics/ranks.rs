@@ -84,6 +84,13 @@ impl RankTally {
         self.best.iter().filter(|&&best| best == place).count() as u32
     }
 
+    /// Each best place that was taken, from the highest, and in how many draws.
+    pub(super) fn places(&self) -> Vec<(u32, u32)> {
+        let mut best = self.best.clone();
+        best.sort_unstable();
+        best.chunk_by(|a, b| a == b).filter_map(|equal| Some((*equal.first()?, equal.len() as u32))).collect()
+    }
+
     /// The places within which a share of `1 - 2 tail` of the draws lie: ties count for the better place at the better
     /// end, for the worse place at the worse end. None without draws.
     pub(super) fn range(mut self, tail: f64) -> Option<RankRange> {

@@ -39,7 +39,7 @@ pub struct WeightPlan {
 }
 
 /// What becomes of the rank of a subject.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SubjectRobustness {
     /// The rank under the nominal weights.
     pub rank: RankRange,
@@ -49,6 +49,8 @@ pub struct SubjectRobustness {
     pub share_first: f64,
     /// The ranks within which it lies in a share `level` of the draws.
     pub rank_range: RankRange,
+    /// Every best place that it takes, from the highest, and the share of draws in which it does.
+    pub places: Vec<(u32, f64)>,
 }
 
 /// Two subjects that change places.
@@ -155,6 +157,11 @@ pub fn under_drawn_weights(
             rank,
             share_kept: f64::from(tally.count(rank.best)) / draws,
             share_first: f64::from(tally.count(1)) / draws,
+            places: tally
+                .places()
+                .into_iter()
+                .map(|(place, count)| (place, f64::from(count) / draws))
+                .collect(),
             rank_range: tally.range(tail)?,
         })
     });
@@ -268,7 +275,8 @@ mod tests {
             let plan = WeightPlan { distribution, ..AROUND };
             let found =
                 under_drawn_weights(&rows, &weights(&[50, 30, 20]), Mean::WeightedMean, plan, 0.95).unwrap();
-            assert_eq!(found.subjects[1].unwrap().share_kept, 1.0);
+            assert_eq!(found.subjects[1].as_ref().unwrap().share_kept, 1.0);
+            assert_eq!(found.subjects[1].as_ref().unwrap().places, [(1, 1.0)]);
             assert_eq!((found.share_first_kept, found.plan), (1.0, plan));
             assert!(found.swaps.iter().all(|swap| swap.ahead != 1 && swap.share > 0.0));
         }
@@ -281,9 +289,9 @@ mod tests {
             let plan = WeightPlan { distribution: WeightDistribution::Around { concentration }, ..AROUND };
             let found =
                 under_drawn_weights(&rows, &weights(&[50, 50]), Mean::WeightedMean, plan, 0.9).unwrap();
-            let kept = found.subjects[0].unwrap().share_kept;
+            let kept = found.subjects[0].as_ref().unwrap().share_kept;
             assert!((kept + found.swaps[0].share - 1.0).abs() < 1e-12, "two subjects, no tie");
-            assert_eq!(found.subjects[1].unwrap().rank_range, RankRange { best: 1, worst: 2 });
+            assert_eq!(found.subjects[1].as_ref().unwrap().rank_range, RankRange { best: 1, worst: 2 });
             found.swaps[0].share
         };
         // They change where the first weight is below 34/69: just below its mean.
@@ -297,9 +305,9 @@ mod tests {
         let found =
             under_drawn_weights(&rows, &weights(&[50, 50]), Mean::WeightedMean, AROUND, 0.95).unwrap();
         assert_eq!(found.subjects[0], found.subjects[1]);
-        assert_eq!(found.subjects[0].unwrap().rank_range, RankRange { best: 1, worst: 2 });
+        assert_eq!(found.subjects[0].as_ref().unwrap().rank_range, RankRange { best: 1, worst: 2 });
         assert!(found.subjects[2].is_none() && found.swaps.is_empty());
-        assert_eq!(found.subjects[3].unwrap().share_kept, 1.0);
+        assert_eq!(found.subjects[3].as_ref().unwrap().share_kept, 1.0);
     }
 
     #[test]

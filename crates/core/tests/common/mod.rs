@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 pub mod random;
+pub mod reference;
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item, Occasion};

@@ -85,6 +85,20 @@ fn settings_without_sense_are_told_or_do_no_harm() {
 }
 
 #[test]
+fn a_factor_below_one_takes_nobody_below_the_floor() {
+    let arena = Arena { verified_factor: Decimal::from_millionths(500_000), ..Arena::default() };
+    let attempt = Attempt { attempt_number: 2, memoryless: false, verified: true, outcome: Outcome::Win };
+    let from = |elo| {
+        let career = Career { elo, ..arena.newcomer() };
+        let settled = arena.settle(&career, &challenge("contender"), &attempt).unwrap();
+        (settled.floor_points, settled.bonus_points, settled.career.elo)
+    };
+    assert_eq!(from(1000), (0, -8, 1008));
+    // Lifted to the floor from below: half of that gain would leave 75.
+    assert_eq!(from(50), (18, 0, 100));
+}
+
+#[test]
 fn the_factor_is_that_of_all_matches_and_categories_get_no_bonus() {
     let veteran = Career { match_count: 30, ..Arena::default().newcomer() };
     let settled = settle(&veteran, "contender", &FIRST);

@@ -1,0 +1,222 @@
+//! The arguments of the verbs that look at many scored items: leaderboard, compare, stress.
+
+use clap::Args;
+use karat_core::facts::Outcome;
+use karat_core::number::Decimal;
+use karat_core::statistics::outcome::Treatment;
+
+use super::{moment, points};
+use crate::rows::filter::Filter;
+
+/// Which items, and how they are read.
+#[derive(Debug, Args)]
+pub struct ItemArgs {
+    /// The field that says who is scored
+    #[arg(long, value_name = "FIELD")]
+    pub subject_field: Option<String>,
+    /// Only items whose fact, task, outcome is so
+    #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = Filter::parse)]
+    pub filters: Vec<Filter>,
+    /// From this moment on: 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub since: Option<String>,
+    /// Before this moment
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub until: Option<String>,
+    /// The moment of the verdict, where it matters
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub as_of: Option<String>,
+    /// No progress bar
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+/// How sure an answer must be.
+#[derive(Debug, Args)]
+pub struct SureArgs {
+    /// success, failure, excluded or scored
+    #[arg(long = "count", value_name = "OUTCOME=AS", value_parser = treatment)]
+    pub counts: Vec<(Outcome, Treatment)>,
+    /// Confidence of intervals
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
+    pub level: f64,
+    /// Draws of tasks, and of weights
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub draws: u32,
+    /// Where the draws start
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// How the answer is shown.
+#[derive(Debug, Args)]
+pub struct FormArgs {
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// Tables (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// Write a page for a browser, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
+}
+
+/// Who stands where.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A place like 2-4 holds in LEVEL of the draws. Those with one letter cannot be
+told apart from the first that has it.
+
+Examples:
+  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/runs.csv
+  karat score -c workflow examples/workflow/*.json* | karat leaderboard")]
+pub struct LeaderboardArgs {
+    /// The scorecard of evidence; records name their own
+    #[arg(long, short = 'c', value_name = "ID|FILE")]
+    pub card: Option<String>,
+    /// Which items
+    #[command(flatten)]
+    pub items: ItemArgs,
+    /// Rank by score, or by a dimension
+    #[arg(long, value_name = "KEY", default_value = "score")]
+    pub by: String,
+    /// Or subject, tasks, low, high, a dimension
+    #[arg(long, value_name = "KEY", default_value = "rank")]
+    pub sort: String,
+    /// A board for each value of a field
+    #[arg(long, value_name = "FIELD")]
+    pub group_by: Option<String>,
+    /// Fewer tasks take no place
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub min_tasks: usize,
+    /// Only so many rows on the screen
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+    /// pass@k and pass^k for k from 1 to K
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub attempts: Option<u32>,
+    /// An attempt passes from here on
+    #[arg(long, value_name = "POINTS", requires = "attempts", value_parser = points)]
+    pub pass: Option<Decimal>,
+    /// How much the ranks hang on the rule
+    #[arg(long)]
+    pub robustness: bool,
+    /// How sure
+    #[command(flatten)]
+    pub sure: SureArgs,
+    /// How shown
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// Records, or evidence with --card; `-` or none reads standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+/// Two subjects.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The answer may be that they cannot be told apart. Without FILE, A and B are files
+of records of one subject each.
+
+Examples:
+  karat compare heron ibis -c examples/cards/task-run.toml examples/leaderboard/runs.csv
+  karat compare before.jsonl after.jsonl")]
+pub struct CompareArgs {
+    /// A subject, or a file
+    #[arg(value_name = "A")]
+    pub first: String,
+    /// Another
+    #[arg(value_name = "B")]
+    pub second: String,
+    /// The scorecard of evidence; records name their own
+    #[arg(long, short = 'c', value_name = "ID|FILE")]
+    pub card: Option<String>,
+    /// Which items
+    #[command(flatten)]
+    pub items: ItemArgs,
+    /// A task is passed from here on
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    pub pass: Option<Decimal>,
+    /// How sure
+    #[command(flatten)]
+    pub sure: SureArgs,
+    /// How shown
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// Records, or evidence with --card
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+/// How much a ranking hangs on its rule.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Weights are drawn around those of the card (Dirichlet), and from all there are.
+
+Example:
+  karat stress examples/cards/task-run.toml examples/leaderboard/runs.csv")]
+pub struct StressArgs {
+    /// The scorecard: a released id or a file
+    #[arg(value_name = "CARD")]
+    pub card: String,
+    /// How close weights are drawn to their own: 20 % is 13 to 28 % at 100
+    #[arg(long, value_name = "N", default_value_t = crate::board::stress::CONCENTRATION, value_parser = concentration)]
+    pub concentration: f64,
+    /// Which items
+    #[command(flatten)]
+    pub items: ItemArgs,
+    /// How sure
+    #[command(flatten)]
+    pub sure: SureArgs,
+    /// How shown
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// Records or evidence; `-` or none reads standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+fn level(text: &str) -> Result<f64, String> {
+    let level = text.parse::<f64>().ok().filter(|level| *level > 0.0 && *level < 1.0);
+    level.ok_or_else(|| String::from("expected a number above 0 and below 1, such as 0.95"))
+}
+
+fn concentration(text: &str) -> Result<f64, String> {
+    let found = text.parse::<f64>().ok().filter(|found| *found > 0.0 && found.is_finite());
+    found.ok_or_else(|| String::from("expected a number above 0, such as 100"))
+}
+
+/// Reads `stopped=failure`.
+fn treatment(text: &str) -> Result<(Outcome, Treatment), String> {
+    const UNCERTAIN: [Outcome; 4] =
+        [Outcome::NoVerdict, Outcome::Stopped, Outcome::NotApplicable, Outcome::Refused];
+    const TREATMENTS: [Treatment; 4] =
+        [Treatment::Success, Treatment::Failure, Treatment::Excluded, Treatment::Scored];
+    let expected = || {
+        let outcomes = UNCERTAIN.map(Outcome::name).join(", ");
+        let treatments = TREATMENTS.map(Treatment::name).join(", ");
+        format!("expected OUTCOME=AS with one of {outcomes}, and one of {treatments}")
+    };
+    let (outcome, treatment) = text.split_once('=').ok_or_else(expected)?;
+    let outcome = UNCERTAIN.into_iter().find(|it| it.name() == outcome);
+    let treatment = TREATMENTS.into_iter().find(|it| it.name() == treatment);
+    outcome.zip(treatment).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_and_levels_are_read() {
+        assert_eq!(treatment("stopped=failure"), Ok((Outcome::Stopped, Treatment::Failure)));
+        for wrong in ["stopped", "failed=success", "stopped=nothing", "=", ""] {
+            assert!(treatment(wrong).unwrap_err().contains("no-verdict, stopped"), "{wrong}");
+        }
+        assert_eq!(level("0.9"), Ok(0.9));
+        for wrong in ["0", "1", "95", "NaN", "much"] {
+            assert!(level(wrong).is_err() && concentration("-1").is_err(), "{wrong}");
+        }
+    }
+}

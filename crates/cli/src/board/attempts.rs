@@ -1,0 +1,129 @@
+//! Repeated attempts at the same tasks: the chance that one of k passes, that all of k do, and the best of k.
+
+use std::collections::BTreeMap;
+
+use karat_core::facts::Outcome;
+use karat_core::number::BILLION;
+use karat_core::statistics::StatisticsError;
+use karat_core::statistics::bootstrap::{Draws, Estimate};
+use karat_core::statistics::outcome::{Policy, Run};
+use karat_core::statistics::table::{Observation, TaskTable};
+use karat_core::statistics::trials::{Trials, expected_best_of_k};
+
+use super::{ENDS, Settings};
+
+/// Which attempts are looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Attempts {
+    /// k goes from 1 to this.
+    pub most: u32,
+    /// When an attempt passes.
+    pub pass: Pass,
+}
+
+/// When an item passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// It is stated that it succeeded; where nothing is stated, its score is perfect.
+    Stated,
+    /// What it counts is at least this, in billionths.
+    From(i64),
+}
+
+impl Pass {
+    /// Whether a run passes under a policy; none if the policy leaves it out.
+    pub fn of(self, run: &Run, policy: Policy) -> Option<bool> {
+        let value = run.value(policy)?;
+        Some(match (self, run.outcome()) {
+            (Self::From(least), _) => value >= least,
+            (Self::Stated, Some(Outcome::Succeeded)) => true,
+            (Self::Stated, Some(Outcome::Failed)) => false,
+            (Self::Stated, _) => value >= BILLION,
+        })
+    }
+}
+
+/// What the attempts of a subject show.
+#[derive(Debug, Clone, Default)]
+pub struct AttemptsOf {
+    /// For k from 1 on.
+    pub by_k: Vec<AttemptsAt>,
+}
+
+/// What k attempts at each task show. Tasks with fewer attempts are left out, as their chance cannot be estimated without
+/// bias.
+#[derive(Debug, Clone)]
+pub struct AttemptsAt {
+    /// How many attempts.
+    pub k: u32,
+    /// Tasks with k attempts or more.
+    pub tasks: usize,
+    /// Tasks with fewer.
+    pub tasks_left_out: usize,
+    /// The chance that at least one passes (pass@k).
+    pub pass_at: Option<Estimate>,
+    /// The chance that all pass (pass^k).
+    pub pass_hat: Option<Estimate>,
+    /// The score of the best.
+    pub best_of: Option<Estimate>,
+}
+
+/// Looks at the attempts of all subjects.
+pub fn of(
+    subjects: usize,
+    runs: &[Run],
+    wanted: Attempts,
+    settings: &Settings,
+) -> Result<Vec<AttemptsOf>, StatisticsError> {
+    let mut values: BTreeMap<(usize, usize), Vec<(i64, bool)>> = BTreeMap::new();
+    for run in runs {
+        let counted = run.value(settings.policy).zip(wanted.pass.of(run, settings.policy));
+        if let Some(counted) = counted {
+            values.entry((run.subject, run.task)).or_default().push(counted);
+        }
+    }
+    // The order of attempts must not decide the last bit of a sum.
+    values.values_mut().for_each(|values| values.sort_unstable());
+    let mut found = vec![AttemptsOf::default(); subjects];
+    for k in 1..=wanted.most {
+        let share = |of: &dyn Fn(&[(i64, bool)]) -> Option<f64>| {
+            let each = values
+                .iter()
+                .filter_map(|(&(subject, task), values)| Observation::of_share(subject, task, of(values)?));
+            TaskTable::new(subjects, &each.collect::<Vec<_>>())
+        };
+        let trials = |values: &[(i64, bool)]| Trials {
+            passed: values.iter().filter(|(_, passes)| *passes).count() as u64,
+            trials: values.len() as u64,
+        };
+        let shares =
+            |values: &[(i64, bool)]| values.iter().map(|(value, _)| *value as f64 / 1e9).collect::<Vec<_>>();
+        let tables = [
+            share(&|values| trials(values).pass_at_k(k.into()))?,
+            share(&|values| trials(values).pass_hat_k(k.into()))?,
+            share(&|values| expected_best_of_k(&shares(values), k as usize))?,
+        ];
+        let draws = tables.each_ref().map(|table| {
+            if table.tasks() > 0 { Draws::new(table, settings.plan).map(Some) } else { Ok(None) }
+        });
+        let [at, hat, best] = draws;
+        let (at, hat, best) = (at?, hat?, best?);
+        for (subject, found) in found.iter_mut().enumerate() {
+            let estimate = |draws: &Option<Draws<'_>>| {
+                let drawn = draws.as_ref().filter(|draws| draws.table().tasks_of(subject) > 0);
+                drawn.map(|draws| draws.estimate(subject, settings.level, ENDS)).transpose()
+            };
+            let tasks = tables.first().map_or(0, |table| table.tasks_of(subject));
+            let all = values.range((subject, 0)..=(subject, usize::MAX)).count();
+            found.by_k.push(AttemptsAt {
+                k,
+                tasks,
+                tasks_left_out: all - tasks,
+                pass_at: estimate(&at)?,
+                pass_hat: estimate(&hat)?,
+                best_of: estimate(&best)?,
+            });
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,191 @@
+//! What is computed from the scored items of many subjects: the leaderboard and its profiles here, repeated attempts in
+//! `attempts`, two subjects side by side in `pair`, how much the ranks hang on the rule in `stress`; `json` writes them.
+//!
+//! Nothing here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
+
+pub mod attempts;
+pub mod json;
+pub mod pair;
+pub mod stress;
+
+use karat_core::facts::Outcome;
+use karat_core::number::Score;
+use karat_core::statistics::StatisticsError;
+use karat_core::statistics::bootstrap::{Draws, Ends, Estimate, Plan};
+use karat_core::statistics::leaderboard::Leaderboard;
+use karat_core::statistics::outcome::{Policy, PolicyRankings, Run, table};
+use karat_core::statistics::table::{Observation, TaskTable};
+
+use crate::rows::{Row, Rows};
+use attempts::{Attempts, AttemptsOf};
+
+/// How the ends of intervals are read from the draws.
+pub const ENDS: Ends = Ends::BiasCorrectedAccelerated;
+
+/// What is ranked, and how sure an answer must be.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// What subjects are ranked by.
+    pub by: By,
+    /// What an outcome counts as that is neither success nor failure.
+    pub policy: Policy,
+    /// The confidence of intervals and comparisons.
+    pub level: f64,
+    /// How tasks are drawn anew.
+    pub plan: Plan,
+    /// Repeated attempts, if they are looked at.
+    pub attempts: Option<Attempts>,
+    /// Subjects with fewer tasks take no place.
+    pub tasks_min: usize,
+}
+
+/// What subjects are ranked by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The score.
+    Score,
+    /// The dimension at this place.
+    Dimension(usize),
+}
+
+impl By {
+    /// What an item counts, in billionths.
+    fn of(self, row: &Row) -> Option<i64> {
+        match self {
+            Self::Score => row.score.map(Score::billionths),
+            Self::Dimension(at) => row.readings.get(at).copied().flatten(),
+        }
+    }
+}
+
+/// The leaderboard of some items.
+#[derive(Debug, Clone)]
+pub struct Board {
+    /// What the items have in common; none where all are taken.
+    pub group: Option<String>,
+    /// Ranks, intervals and groups that are tied. The subjects are those of [`Rows::subjects`].
+    pub leaderboard: Leaderboard,
+    /// Subjects with items and without a place, and why.
+    pub unranked: Vec<(usize, Unranked)>,
+    /// How the items of each subject ended, and who would stand where under other policies.
+    pub rankings: PolicyRankings,
+    /// The readings of each subject, by dimension; none where nothing was measured.
+    pub profiles: Vec<Vec<Option<Estimate>>>,
+    /// Items of each subject.
+    pub items: Vec<usize>,
+    /// What repeated attempts show, by subject.
+    pub attempts: Vec<AttemptsOf>,
+}
+
+/// Why a subject takes no place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unranked {
+    /// None of its items counts.
+    Nothing,
+    /// It has so many tasks, and more are asked for.
+    FewTasks(usize),
+}
+
+impl Board {
+    /// Ranks the subjects of the `items` of `rows`, named by their places.
+    pub fn new(
+        rows: &Rows,
+        items: &[usize],
+        group: Option<String>,
+        settings: &Settings,
+    ) -> Result<Self, StatisticsError> {
+        let subjects = rows.subjects.len();
+        let (tasks, _) = rows.tasks();
+        let taken: Vec<(&Row, usize)> =
+            items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *tasks.get(at)?))).collect();
+        let mut counts = vec![0; subjects];
+        taken.iter().for_each(|(row, _)| counts.iter_mut().skip(row.subject).take(1).for_each(|it| *it += 1));
+        let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, settings.by)).collect();
+        let all = table(subjects, &runs, settings.policy)?;
+        let is_ranked = |subject: usize| {
+            let tasks = all.tasks_of(subject);
+            tasks > 0 && tasks >= settings.tasks_min
+        };
+        let ranked: Vec<Run> = runs.iter().filter(|run| is_ranked(run.subject)).copied().collect();
+        let kept = table(subjects, &ranked, settings.policy)?;
+        if kept.tasks() == 0 {
+            return Err(StatisticsError::TooFew {
+                what: "subjects with a score that counts",
+                found: 0,
+                needed: 1,
+            });
+        }
+        let draws = Draws::new(&kept, settings.plan)?;
+        let leaderboard = Leaderboard::new(&draws, settings.level, ENDS)?;
+        let unranked =
+            (0..subjects).filter(|&it| counts.get(it).is_some_and(|&items| items > 0) && !is_ranked(it));
+        let unranked = unranked.map(|it| match all.tasks_of(it) {
+            0 => (it, Unranked::Nothing),
+            few => (it, Unranked::FewTasks(few)),
+        });
+        let occurs = |outcome: Outcome| ranked.iter().any(|run| run.outcome() == Some(outcome));
+        let others = settings.policy.others_for(occurs);
+        Ok(Self {
+            group,
+            leaderboard,
+            unranked: unranked.collect(),
+            rankings: PolicyRankings::new(subjects, &ranked, settings.policy, &others)?,
+            profiles: profiles(rows, &taken, settings)?,
+            items: counts,
+            attempts: match settings.attempts {
+                Some(wanted) => attempts::of(subjects, &ranked, wanted, settings)?,
+                None => Vec::new(),
+            },
+        })
+    }
+}
+
+/// The mean readings of each subject with their intervals, by dimension. Drawn by the same plan, so all dimensions share
+/// their draws.
+fn profiles(
+    rows: &Rows,
+    taken: &[(&Row, usize)],
+    settings: &Settings,
+) -> Result<Vec<Vec<Option<Estimate>>>, StatisticsError> {
+    let subjects = rows.subjects.len();
+    let mut profiles = vec![Vec::with_capacity(rows.dimensions.len()); subjects];
+    for at in 0..rows.dimensions.len() {
+        let table = readings(subjects, taken, at, settings.policy)?;
+        let draws = if table.tasks() > 0 { Some(Draws::new(&table, settings.plan)?) } else { None };
+        for (subject, profile) in profiles.iter_mut().enumerate() {
+            let drawn = draws.as_ref().filter(|_| table.tasks_of(subject) > 0);
+            profile.push(drawn.map(|draws| draws.estimate(subject, settings.level, ENDS)).transpose()?);
+        }
+    }
+    Ok(profiles)
+}
+
+/// What an item counts in one dimension, in billionths: its reading, or what the policy says of its outcome. A reading that
+/// is missing is left out, whatever the outcome of others.
+fn reading(row: &Row, dimension: usize, policy: Policy) -> Option<i64> {
+    let own = row.readings.get(dimension).copied().flatten();
+    let run = run(row, 0, By::Score);
+    match run.outcome() {
+        None | Some(Outcome::Succeeded | Outcome::Failed) => own,
+        Some(_) => Run { score: own, ..run }.value(policy),
+    }
+}
+
+/// The item as a run at a task, with what is ranked by as its score.
+fn run(row: &Row, task: usize, by: By) -> Run {
+    Run { subject: row.subject, task, outcome: row.outcome, score: by.of(row) }
+}
+
+/// The readings in one dimension by subject and task.
+fn readings(
+    subjects: usize,
+    taken: &[(&Row, usize)],
+    dimension: usize,
+    policy: Policy,
+) -> Result<TaskTable, StatisticsError> {
+    let measured = taken.iter().filter_map(|&(row, task)| {
+        let value = reading(row, dimension, policy)?;
+        Some(Observation { subject: row.subject, task, value })
+    });
+    TaskTable::new(subjects, &measured.collect::<Vec<_>>())
+}

@@ -1,0 +1,120 @@
+//! What the verbs that look at many items share: loading them, the policy for outcomes, one line of JSON.
+
+use std::io::Write as _;
+
+use karat_core::facts::Outcome;
+use karat_core::number::{BILLION, Decimal};
+use karat_core::scorecard::Scale;
+use karat_core::statistics::StatisticsError;
+use karat_core::statistics::bootstrap::Plan;
+use karat_core::statistics::outcome::Policy;
+use karat_evidence::{Moment, canonical_json};
+use serde_json::{Map, Value};
+
+use crate::args::{Cli, FormArgs, ItemArgs, SureArgs};
+use crate::board::attempts::Pass;
+use crate::board::{By, Settings};
+use crate::failure::Failure;
+use crate::output::{is_watched, lines};
+use crate::rows::filter::Wish;
+use crate::rows::{Request, Rows, load};
+
+/// Loads the items that are wanted, with the values of `labels`.
+pub fn rows(
+    items: &ItemArgs,
+    card: Option<&str>,
+    files: &[String],
+    labels: &[String],
+    cli: &Cli,
+) -> Result<Rows, Failure> {
+    load(&Request { labels, ..request(items, card, files) }, cli)
+}
+
+/// Loads the items that are wanted, each file as one subject.
+pub fn rows_by_file(
+    items: &ItemArgs,
+    card: Option<&str>,
+    files: &[String],
+    cli: &Cli,
+) -> Result<Rows, Failure> {
+    load(&Request { by_file: true, ..request(items, card, files) }, cli)
+}
+
+fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) -> Request<'a> {
+    let moment = |text: &Option<String>| text.as_deref().and_then(Moment::parse);
+    Request {
+        files,
+        card,
+        subject_field: items.subject_field.as_deref(),
+        as_of: items.as_of.as_deref(),
+        wish: Wish { filters: &items.filters, since: moment(&items.since), until: moment(&items.until) },
+        labels: &[],
+        by_file: false,
+        quiet: items.no_progress,
+    }
+}
+
+/// The settings that every answer has.
+pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
+    Settings {
+        by,
+        policy: policy(rows, &sure.counts),
+        level: sure.level,
+        plan: Plan { draws: sure.draws, seed: sure.seed },
+        attempts: None,
+        tasks_min: 1,
+    }
+}
+
+/// What outcomes count as: what the command line says, else the card.
+fn policy(_rows: &Rows, given: &[(Outcome, karat_core::statistics::outcome::Treatment)]) -> Policy {
+    let mut policy = Policy::default();
+    for &(outcome, treatment) in given {
+        match outcome {
+            Outcome::NoVerdict => policy.no_verdict = treatment,
+            Outcome::Stopped => policy.stopped = treatment,
+            Outcome::NotApplicable => policy.not_applicable = treatment,
+            Outcome::Refused => policy.refused = treatment,
+            Outcome::Succeeded | Outcome::Failed => {}
+        }
+    }
+    policy
+}
+
+/// When a result passes: from these points on, or as its outcome says.
+pub fn pass(points: Option<Decimal>, scale: Scale) -> Result<Pass, Failure> {
+    let Some(points) = points else { return Ok(Pass::Stated) };
+    let share = i128::from(points.millionths()) * 1000 / i128::from(scale.max);
+    match i64::try_from(share) {
+        Ok(share @ 0..=BILLION) => Ok(Pass::From(share)),
+        _ => Err(Failure::new(format!("--pass: the scale of the scorecard ends at {}", scale.max))
+            .help("give a score on that scale")),
+    }
+}
+
+/// Whether JSON is wanted.
+pub fn wants_json(form: &FormArgs) -> bool {
+    form.json || (!form.table && !is_watched())
+}
+
+/// Writes one line of canonical JSON.
+pub fn print(map: Map<String, Value>) -> Result<(), Failure> {
+    let mut out = lines();
+    writeln!(out, "{}", canonical_json(&Value::Object(map)))?;
+    Ok(out.flush()?)
+}
+
+/// A refusal of the statistics, for a person.
+pub fn refused(error: &StatisticsError) -> Failure {
+    let failure = Failure::new(error.to_string());
+    match error {
+        StatisticsError::Draws { .. } => failure.help("give more with --draws, or a lower --level"),
+        StatisticsError::TooMany { .. } => {
+            failure.help("give fewer with --draws, or fewer items with --where")
+        }
+        StatisticsError::TooFew { .. } => {
+            failure.help("an item counts if it has a score, or an outcome that counts")
+        }
+        _ => failure,
+    }
+}

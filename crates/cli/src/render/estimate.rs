@@ -1,0 +1,108 @@
+//! Estimates as people read them: on the scale of the card, with their intervals and as bars on one axis.
+
+use std::ops::RangeInclusive;
+
+use karat_core::scorecard::Scale;
+use karat_core::statistics::bootstrap::Estimate;
+use karat_core::statistics::ranks::RankRange;
+
+use super::interval::Span;
+
+/// How shares of a perfect score are written.
+#[derive(Debug, Clone, Copy)]
+pub struct Writing {
+    factor: f64,
+    decimals: usize,
+}
+
+impl Writing {
+    /// On the scale of a card.
+    pub fn of(scale: Scale) -> Self {
+        let decimals = match scale.max {
+            1 => 3,
+            10 => 2,
+            _ => 1,
+        };
+        Self { factor: f64::from(scale.max), decimals }
+    }
+
+    /// As shares of 1.
+    pub fn shares() -> Self {
+        Self { factor: 1.0, decimals: 3 }
+    }
+
+    /// Columns that the largest number needs.
+    pub fn width(self) -> usize {
+        self.number(1.0).len()
+    }
+
+    /// A number.
+    pub fn number(self, share: f64) -> String {
+        let text = format!("{:.1$}", share * self.factor, self.decimals);
+        // What rounds to nothing has no sign.
+        let is_zero = text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.'));
+        if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+    }
+
+    /// A number with a sign in front of what is above 0.
+    pub fn signed(self, share: f64) -> String {
+        let text = self.number(share);
+        let is_zero = text.chars().all(|c| matches!(c, '0' | '.'));
+        if share > 0.0 && !is_zero { format!("+{text}") } else { text }
+    }
+
+    /// Both ends of an interval.
+    pub fn ends(self, estimate: &Estimate) -> String {
+        let interval = &estimate.interval;
+        format!("{} to {}", self.number(interval.low), self.number(interval.high))
+    }
+
+    /// The ends of an axis, one at each end of `width` columns.
+    pub fn axis(self, axis: &RangeInclusive<f64>, width: usize) -> String {
+        let (low, high) = (self.number(*axis.start()), self.number(*axis.end()));
+        let gap = width.saturating_sub(low.len() + high.len());
+        if gap == 0 { " ".repeat(width) } else { format!("{low}{:gap$}{high}", "") }
+    }
+}
+
+/// An estimate on an axis.
+pub fn span(estimate: &Estimate) -> Span {
+    Span { low: estimate.interval.low, point: estimate.mean, high: estimate.interval.high }
+}
+
+/// `3`, or `2-4`.
+pub fn places(range: RankRange) -> String {
+    if range.best == range.worst { range.best.to_string() } else { format!("{}-{}", range.best, range.worst) }
+}
+
+/// The letter of a group: `a` to `z`, then `aa`.
+pub fn letter(group: u32) -> String {
+    let (mut rest, mut text) = (group, String::new());
+    while rest > 0 {
+        rest -= 1;
+        let digit = u8::try_from(rest % 26).unwrap_or_default();
+        text.insert(0, char::from(b'a' + digit));
+        rest /= 26;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_letters_and_numbers_have_signs() {
+        assert_eq!(
+            [1, 2, 26, 27, 52, 53, 702, 703].map(letter),
+            ["a", "b", "z", "aa", "az", "ba", "zz", "aaa"]
+        );
+        let writing = Writing::shares();
+        assert_eq!(
+            [0.5, -0.25, 0.0, -0.0001, 0.0001].map(|x| writing.signed(x)),
+            ["+0.500", "-0.250", "0.000", "0.000", "0.000"]
+        );
+        assert_eq!(writing.axis(&(0.0..=1.0), 14), "0.000    1.000");
+        assert_eq!(places(RankRange { best: 2, worst: 4 }), "2-4");
+    }
+}

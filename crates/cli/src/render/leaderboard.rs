@@ -1,0 +1,293 @@
+//! The leaderboard on a terminal: places, intervals as bars, letters for those who cannot be told apart.
+
+use std::fmt::Write as _;
+
+use karat_core::facts::Outcome;
+use karat_core::statistics::leaderboard::Row;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::estimate::{Writing, letter, places, span};
+use super::interval::{axis, interval};
+use super::text::{clean, count, fit, list, wrap};
+use crate::board::attempts::AttemptsAt;
+use crate::board::{Board, By, Settings, Unranked};
+use crate::output::{BAR, CARE, FAINT, STRONG};
+use crate::rows::Rows;
+
+/// Columns and rows to lay out for.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    /// Columns.
+    pub width: usize,
+    /// Most rows of a board.
+    pub top: usize,
+}
+
+const GAP: &str = "  ";
+const TASKS: usize = 5;
+/// Most names in a note.
+const NAMED: usize = 6;
+/// Columns of a value of `k` attempts.
+const ATTEMPT: usize = 14;
+
+/// What is ranked, and how.
+pub fn head(rows: &Rows, settings: &Settings, layout: Layout) -> String {
+    let mut text = String::new();
+    let cards = rows.card_names();
+    let shown: Vec<&str> = cards.iter().take(NAMED).map(String::as_str).collect();
+    let more = if cards.len() > NAMED { " and more" } else { "" };
+    let by = match settings.by {
+        By::Score => "score",
+        By::Dimension(at) => rows.dimensions.get(at).map_or("", |(key, _)| key.as_str()),
+    };
+    let _ = writeln!(text, "{STRONG}{}{more}{STRONG:#}  by {by}", list(&shown));
+    let mut line = format!(
+        "{} of {}; {}% intervals from {} draws of tasks, seed {}",
+        count(rows.rows.len(), "item"),
+        count(rows.subjects.len(), "subject"),
+        settings.level * 100.0,
+        settings.plan.draws,
+        settings.plan.seed
+    );
+    if rows.filtered > 0 {
+        let _ = write!(line, "; {} left out", count(rows.filtered as usize, "item"));
+    }
+    if rows.repeated > 0 {
+        let _ = write!(line, "; {} given again, which count once", count(rows.repeated as usize, "item"));
+    }
+    for part in wrap(&line, layout.width) {
+        let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
+    }
+    text
+}
+
+/// One board, and what a reader of it should know.
+pub fn board(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> String {
+    let mut text = String::new();
+    if let Some(group) = &board.group {
+        let _ = writeln!(text, "\n{STRONG}{}{STRONG:#}", clean(group));
+    }
+    text.push_str(&table(rows, board, settings, layout));
+    for (style, line) in notes(rows, board, settings) {
+        for (at, part) in wrap(&line, layout.width - 4).into_iter().enumerate() {
+            let _ = writeln!(text, "{}{style}{part}{style:#}", if at == 0 { "  " } else { "    " });
+        }
+    }
+    if !board.attempts.is_empty() {
+        text.push_str(&attempts(rows, board, layout));
+    }
+    text
+}
+
+fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> String {
+    let writing = match settings.by {
+        By::Score => Writing::of(rows.scale),
+        By::Dimension(_) => Writing::shares(),
+    };
+    let shown: Vec<&Row> = board.leaderboard.rows.iter().take(layout.top).collect();
+    let widest =
+        |of: &dyn Fn(&Row) -> usize, least: usize| shown.iter().map(|row| of(row)).fold(least, usize::max);
+    let place = widest(&|row| places(row.rank_range).len(), "place".len());
+    let group = widest(&|row| letter(row.group).len(), 1);
+    let number = writing.width().max("score".len());
+    let ends = widest(&|row| writing.ends(&row.estimate).len(), "interval".len());
+    let fixed = place + group + number + ends + TASKS + 6 * GAP.len();
+    let free = layout.width.saturating_sub(fixed);
+    let names = widest(&|row| name(rows, row.subject).width(), "subject".len());
+    let subject = names.clamp(7, free.saturating_sub(14).max(12));
+    let bar = free.saturating_sub(subject).clamp(8, 40);
+    let axis = axis(shown.iter().map(|row| span(&row.estimate)));
+    let mut text = format!(
+        "{FAINT}{:>place$}{GAP}{:group$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{:>TASKS$}{FAINT:#}\n",
+        "place",
+        "",
+        fit("subject", subject),
+        "score",
+        writing.axis(&axis, bar),
+        fit("interval", ends),
+        "tasks"
+    );
+    for row in &shown {
+        let _ = writeln!(
+            text,
+            "{:>place$}{GAP}{FAINT}{:group$}{FAINT:#}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>TASKS$}",
+            places(row.rank_range),
+            letter(row.group),
+            fit(name(rows, row.subject), subject),
+            writing.number(row.estimate.mean),
+            interval(span(&row.estimate), &axis, bar),
+            fit(&writing.ends(&row.estimate), ends),
+            row.estimate.tasks
+        );
+    }
+    let more = board.leaderboard.rows.len() - shown.len();
+    if more > 0 {
+        let _ = writeln!(text, "{FAINT}and {more} more{FAINT:#}");
+    }
+    text
+}
+
+/// What a reader should know.
+fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
+    let mut lines = Vec::new();
+    let level = settings.level * 100.0;
+    if board.leaderboard.rows.len() > 1 {
+        lines.push((
+            FAINT,
+            format!(
+                "place: within these in {level}% of draws; same letter: cannot be told apart from the first that has it"
+            ),
+        ));
+    }
+    if !board.leaderboard.same_tasks {
+        lines.push((
+            CARE,
+            String::from("not all have the same tasks: a mean also says which tasks a subject has"),
+        ));
+    }
+    for row in board.leaderboard.rows.iter().filter(|row| row.ahead_on_shared_tasks) {
+        let subject = clean(name(rows, row.subject));
+        lines.push((
+            CARE,
+            format!(
+                "`{subject}` is ahead of the first of the group above it on the {} they share",
+                count(row.shared_tasks, "task")
+            ),
+        ));
+    }
+    lines.extend(unranked(rows, board).map(|line| (CARE, line)));
+    lines.extend(outcomes(rows, board, settings));
+    lines
+}
+
+fn unranked(rows: &Rows, board: &Board) -> impl Iterator<Item = String> {
+    let names = |wanted: fn(&Unranked) -> bool| {
+        let all: Vec<&str> =
+            board.unranked.iter().filter(|(_, why)| wanted(why)).map(|(it, _)| name(rows, *it)).collect();
+        named(&all)
+    };
+    let nothing = names(|why| matches!(why, Unranked::Nothing));
+    let few = names(|why| matches!(why, Unranked::FewTasks(_)));
+    let nothing = nothing.map(|names| format!("without a place, as none of its items counts: {names}"));
+    nothing.into_iter().chain(few.map(|names| format!("without a place, as it has too few tasks: {names}")))
+}
+
+/// How items ended, where that is not a matter of course, and what other choices would do.
+fn outcomes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
+    let mut lines = Vec::new();
+    let uncertain = [Outcome::NoVerdict, Outcome::Stopped, Outcome::NotApplicable, Outcome::Refused];
+    let counted = uncertain.into_iter().filter_map(|outcome| {
+        let sum: u64 = board.rankings.counts.iter().map(|counts| counts.count(outcome)).sum();
+        let treated = settings.policy.treatment(outcome).name();
+        (sum > 0).then(|| format!("{sum} {} ({treated})", outcome.name()))
+    });
+    let counted: Vec<String> = counted.collect();
+    if counted.is_empty() {
+        return lines;
+    }
+    lines.push((FAINT, format!("ended without success or failure: {}", list(&counted))));
+    let single = board.rankings.others.iter().filter(|(other, _)| settings.policy.distance(*other) == 1);
+    let mut others: Vec<String> = Vec::new();
+    for (other, ranking) in single.filter(|(_, ranking)| !ranking.moved.is_empty()) {
+        let Some(outcome) =
+            uncertain.into_iter().find(|&it| other.treatment(it) != settings.policy.treatment(it))
+        else {
+            continue;
+        };
+        let first = ranking.ranks.iter().position(|rank| rank.is_some_and(|rank| rank.best == 1));
+        let first = first
+            .filter(|_| ranking.first_differs)
+            .map(|it| format!(", and puts `{}` first", clean(name(rows, it))));
+        others.push(format!(
+            "{} as {} moves {}{}",
+            outcome.name(),
+            other.treatment(outcome).name(),
+            count(ranking.moved.len(), "subject"),
+            first.unwrap_or_default()
+        ));
+    }
+    if others.is_empty() {
+        let text = if board.rankings.differ() {
+            "only together do other choices move anybody"
+        } else {
+            "no other choice moves anybody"
+        };
+        lines.push((FAINT, text.to_owned()));
+    }
+    lines.extend(others.into_iter().map(|line| (CARE, line)));
+    lines
+}
+
+/// The chances of repeated attempts.
+fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
+    let writing = Writing::shares();
+    let names = board.leaderboard.rows.iter().map(|row| name(rows, row.subject).width()).max().unwrap_or(0);
+    let subject = names.clamp("attempts".len(), 24);
+    let kind = "pass^k".len();
+    let per_line = (layout.width.saturating_sub(subject + kind + 2 * GAP.len()) / ATTEMPT).max(1);
+    let most = board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for from in (0..most).step_by(per_line) {
+        let _ = write!(text, "\n{FAINT}{}{GAP}{:kind$}{GAP}", fit("attempts", subject), "");
+        for k in from..most.min(from + per_line) {
+            let _ = write!(text, "{:<ATTEMPT$}", format!("k = {}", k + 1));
+        }
+        let _ = writeln!(text, "{FAINT:#}");
+        for row in board.leaderboard.rows.iter().take(layout.top) {
+            let Some(of) = board.attempts.get(row.subject) else { continue };
+            let by_k: Vec<&AttemptsAt> = of.by_k.iter().skip(from).take(per_line).collect();
+            let kinds: [(&str, fn(&AttemptsAt) -> &Option<_>); 2] =
+                [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
+            for (at, (label, of)) in kinds.into_iter().enumerate() {
+                let who = if at == 0 { fit(name(rows, row.subject), subject) } else { " ".repeat(subject) };
+                let (mut values, mut ends) = (String::new(), String::new());
+                for found in &by_k {
+                    let estimate = of(found).as_ref();
+                    let value = estimate.map_or_else(|| String::from("-"), |it| writing.number(it.mean));
+                    let _ = write!(values, "{value:<ATTEMPT$}");
+                    let _ = write!(
+                        ends,
+                        "{:<ATTEMPT$}",
+                        estimate.map_or_else(String::new, |it| writing.ends(it).replace(" to ", "-"))
+                    );
+                }
+                let _ = writeln!(text, "{who}{GAP}{label}{GAP}{}", values.trim_end());
+                let _ = writeln!(
+                    text,
+                    "{:1$}{FAINT}{2}{FAINT:#}",
+                    "",
+                    subject + kind + 2 * GAP.len(),
+                    ends.trim_end()
+                );
+            }
+        }
+    }
+    let _ = writeln!(
+        text,
+        "  {FAINT}pass^k: the chance that all of k attempts pass; pass@k: that one does{FAINT:#}"
+    );
+    let short: usize =
+        board.attempts.iter().filter_map(|of| of.by_k.last()).map(|last| last.tasks_left_out).sum();
+    if short > 0 {
+        let _ = writeln!(
+            text,
+            "  {CARE}{} with fewer attempts than the last k left out of it{CARE:#}",
+            count(short, "task")
+        );
+    }
+    text
+}
+
+/// The first of several names, and how many more there are.
+fn named(names: &[&str]) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", clean(name))).collect();
+    match names.len().saturating_sub(NAMED) {
+        _ if names.is_empty() => None,
+        0 => Some(list(&shown)),
+        more => Some(format!("{} and {more} more", shown.join(", "))),
+    }
+}
+
+fn name(rows: &Rows, subject: usize) -> &str {
+    rows.subjects.get(subject).map_or("", String::as_str)
+}

@@ -1,0 +1,236 @@
+//! How much a ranking hangs on its rule, on a terminal.
+
+use std::fmt::Write as _;
+
+use karat_core::statistics::ranks::OtherRanking;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::bar::bar;
+use super::estimate::{Writing, places};
+use super::text::{clean, count, fit, list, wrap};
+use crate::board::Settings;
+use crate::board::stress::Stress;
+use crate::output::{BAR, CARE, FAINT, STRONG};
+use crate::rows::Rows;
+
+const GAP: &str = "  ";
+/// Most pairs, and most names, that are listed.
+const LISTED: usize = 5;
+/// Columns of a bar.
+const BARS: usize = 12;
+
+/// Everything that was tried, and what became of the ranks.
+pub fn stress(rows: &Rows, stress: &Stress, settings: &Settings, width: usize) -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "\n{STRONG}Other weights{STRONG:#}  {FAINT}{} draws, seed {}; composite of mean readings, without rules and gates{FAINT:#}",
+        settings.plan.draws, settings.plan.seed
+    );
+    text.push_str(&weights(rows, stress, width));
+    let _ = writeln!(text, "\n{STRONG}Other rules{STRONG:#}");
+    text.push_str(&others(rows, stress, width));
+    let _ = writeln!(text, "\n{STRONG}What drives the composite{STRONG:#}");
+    text.push_str(&drivers(rows, stress, width));
+    let _ = writeln!(text, "\n{STRONG}First place{STRONG:#}");
+    for line in first(rows, stress).into_iter().flat_map(|line| wrap(&line, width - 2)) {
+        let _ = writeln!(text, "  {line}");
+    }
+    text
+}
+
+/// How often each keeps its rank.
+fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
+    let mut order: Vec<usize> = (0..stress.subjects.len()).collect();
+    order.sort_by_key(|&at| {
+        (stress.ranks.get(at).copied().flatten().is_none(), stress.ranks.get(at).copied().flatten())
+    });
+    let names = order.iter().map(|&at| name(rows, stress, at).width()).max().unwrap_or(0).clamp(7, 28);
+    let writing = Writing::of(rows.scale);
+    let number = writing.width().max("composite".len());
+    let mut text = format!(
+        "{FAINT}{:>5}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{}{FAINT:#}\n",
+        "place",
+        fit("subject", names),
+        "composite",
+        fit("keeps its place", BARS + 5),
+        fit("within", 7),
+        "any weights"
+    );
+    for at in order {
+        let around = stress.around.subjects.get(at).and_then(Option::as_ref);
+        let any = stress.uniform.subjects.get(at).and_then(Option::as_ref);
+        let (Some(around), Some(any), Some(composite)) =
+            (around, any, stress.composites.get(at).copied().flatten())
+        else {
+            continue;
+        };
+        let kept = (around.share_kept * 1e9) as i64;
+        let line = format!(
+            "{:>5}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>3.0}%{GAP}{}{GAP}{:.0}%, {}",
+            places(around.rank),
+            fit(name(rows, stress, at), names),
+            writing.number(composite as f64 / 1e9),
+            bar(kept, 1_000_000_000, BARS),
+            around.share_kept * 100.0,
+            fit(&places(around.rank_range), 7),
+            any.share_kept * 100.0,
+            places(any.rank_range)
+        );
+        let _ = writeln!(text, "{line}");
+    }
+    let swaps: Vec<String> = stress
+        .around
+        .swaps
+        .iter()
+        .take(LISTED)
+        .map(|swap| {
+            let (ahead, behind) = (name(rows, stress, swap.ahead), name(rows, stress, swap.behind));
+            format!("{} and {} in {:.0}%", clean(ahead), clean(behind), swap.share * 100.0)
+        })
+        .collect();
+    let line = match swaps.as_slice() {
+        [] => String::from("no pair ever swaps"),
+        _ => format!("swap most: {}", swaps.join("; ")),
+    };
+    for part in wrap(&line, width - 2) {
+        let _ = writeln!(text, "  {FAINT}{part}{FAINT:#}");
+    }
+    text
+}
+
+/// What happens without a dimension, and under other means.
+fn others(rows: &Rows, stress: &Stress, width: usize) -> String {
+    let tried = stress
+        .without
+        .iter()
+        .enumerate()
+        .map(|(at, ranking)| (format!("without {}", key(rows, stress, at)), ranking));
+    let tried =
+        tried.chain(stress.means.iter().map(|(mean, ranking)| (format!("mean {}", mean.name()), ranking)));
+    let (mut moved, mut unmoved) = (Vec::new(), Vec::new());
+    for (label, ranking) in tried {
+        if ranking.moved.is_empty() { unmoved.push(label) } else { moved.push((label, ranking)) }
+    }
+    let column = moved.iter().map(|(label, _)| label.width()).max().unwrap_or(0).clamp(8, 30);
+    let mut text = String::new();
+    for (label, ranking) in moved {
+        let style = if ranking.first_differs { CARE } else { FAINT };
+        let told = told(rows, stress, ranking);
+        for (at, part) in wrap(&told, width.saturating_sub(column + 4)).into_iter().enumerate() {
+            let label = if at == 0 { fit(&label, column) } else { " ".repeat(column) };
+            let _ = writeln!(text, "  {label}{GAP}{style}{part}{style:#}");
+        }
+    }
+    if !unmoved.is_empty() {
+        for part in wrap(&format!("nobody moves {}", list(&unmoved)), width - 2) {
+            let _ = writeln!(text, "  {FAINT}{part}{FAINT:#}");
+        }
+    }
+    text
+}
+
+fn told(rows: &Rows, stress: &Stress, ranking: &OtherRanking) -> String {
+    let first = ranking.ranks.iter().enumerate().filter(|(_, rank)| rank.is_some_and(|rank| rank.best == 1));
+    let first: Vec<String> =
+        first.map(|(at, _)| clean(name(rows, stress, at)).into_owned()).take(LISTED).collect();
+    let moved = count(ranking.moved.len(), "subject");
+    if ranking.first_differs {
+        format!(
+            "{moved} move, and {} first",
+            if first.is_empty() { String::from("nobody is") } else { format!("{} comes", list(&first)) }
+        )
+    } else {
+        format!("{moved} move, not the first")
+    }
+}
+
+/// What each dimension has to do with the composite, beside its weight.
+fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
+    let mut order: Vec<usize> = (0..stress.drivers.len()).collect();
+    let importance = |at: usize| stress.drivers.get(at).and_then(|driver| driver.importance).unwrap_or(-1.0);
+    order.sort_by(|&a, &b| importance(b).total_cmp(&importance(a)).then(a.cmp(&b)));
+    let names = order.iter().map(|&at| key(rows, stress, at).width()).max().unwrap_or(0).clamp(9, 24);
+    let mut text = format!(
+        "{FAINT}  {}{GAP}{:>6}{GAP}{:>6}{GAP}{}{FAINT:#}\n",
+        fit("dimension", names),
+        "weight",
+        "drives",
+        "rank correlation with the composite"
+    );
+    for at in order {
+        let Some(driver) = stress.drivers.get(at) else { continue };
+        let part = |share: Option<f64>| {
+            share.map_or_else(|| String::from("-"), |share| format!("{:.0}%", share * 100.0))
+        };
+        let rank = driver
+            .correlation
+            .spearman
+            .map_or_else(|| String::from("does not move"), |rho| format!("{rho:+.2}"));
+        let _ = writeln!(
+            text,
+            "  {}{GAP}{:>6}{GAP}{:>6}{GAP}{rank}",
+            fit(key(rows, stress, at), names),
+            part(Some(driver.weight)),
+            part(driver.importance)
+        );
+    }
+    let strong =
+        stress.correlations.iter().filter(|(.., found)| found.spearman.is_some_and(|rho| rho.abs() >= 0.9));
+    let strong: Vec<String> = strong
+        .take(LISTED)
+        .map(|(one, other, found)| {
+            format!(
+                "{} and {} ({:+.2})",
+                key(rows, stress, *one),
+                key(rows, stress, *other),
+                found.spearman.unwrap_or(0.0)
+            )
+        })
+        .collect();
+    if !strong.is_empty() {
+        for part in wrap(&format!("measure nearly the same: {}", strong.join(", ")), width - 2) {
+            let _ = writeln!(text, "  {FAINT}{part}{FAINT:#}");
+        }
+    }
+    text
+}
+
+/// What first place hangs on.
+fn first(rows: &Rows, stress: &Stress) -> Vec<String> {
+    let subject = |at: usize| clean(rows.subjects.get(at).map_or("", String::as_str)).into_owned();
+    let mut lines = vec![format!(
+        "stays in {:.0}% of draws around the weights of the card",
+        stress.around.share_first_kept * 100.0
+    )];
+    lines.push(match &stress.influence {
+        None => String::from("no removal of tasks puts anybody else first by score"),
+        Some((found, tasks)) => {
+            let shown: Vec<String> =
+                tasks.iter().take(LISTED).map(|task| format!("`{}`", clean(task))).collect();
+            let more = if tasks.len() > LISTED {
+                format!(" and {} more", tasks.len() - LISTED)
+            } else {
+                String::new()
+            };
+            let smallest = if found.is_smallest { "no fewer do" } else { "fewer may do" };
+            format!(
+                "without {} of {} ({}{more}; {smallest}) {} is ahead of {} by score",
+                count(tasks.len(), "task"),
+                found.items,
+                shown.join(", "),
+                subject(found.overtaker),
+                subject(found.first)
+            )
+        }
+    });
+    lines
+}
+
+fn name<'r>(rows: &'r Rows, stress: &Stress, at: usize) -> &'r str {
+    stress.subjects.get(at).and_then(|&it| rows.subjects.get(it)).map_or("", String::as_str)
+}
+
+fn key<'r>(rows: &'r Rows, stress: &Stress, at: usize) -> &'r str {
+    stress.dimensions.get(at).and_then(|&it| rows.dimensions.get(it)).map_or("", |(key, _)| key.as_str())
+}

@@ -1,0 +1,125 @@
+//! Which items are wanted: `--where FIELD=VALUE`, a span of time; and the fields by which they are grouped.
+
+use karat_core::diagnostic::nearest;
+use karat_core::facts::{Fact, Outcome};
+use karat_core::record::Record;
+use karat_core::scorecard::Scorecard;
+use karat_evidence::Moment;
+
+use crate::failure::Failure;
+use crate::render::text::clean;
+
+/// Fields that every item has, besides the facts of its card.
+const FIELDS: [&str; 4] = ["subject", "id", "task", "outcome"];
+
+/// A condition on a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// The field: `subject`, `id`, `task`, `outcome`, or a fact of the card.
+    pub field: String,
+    /// Its value, as it is written.
+    pub value: String,
+    /// Whether the field must not have it.
+    pub is_not: bool,
+}
+
+impl Filter {
+    /// Reads `FIELD=VALUE` or `FIELD!=VALUE`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (field, value) =
+            text.split_once('=').ok_or_else(|| String::from("expected FIELD=VALUE or FIELD!=VALUE"))?;
+        let (field, is_not) = field.strip_suffix('!').map_or((field, false), |field| (field, true));
+        if field.trim().is_empty() {
+            return Err(String::from("expected a field before `=`, such as domain=airline"));
+        }
+        Ok(Self { field: field.trim().to_owned(), value: value.to_owned(), is_not })
+    }
+}
+
+/// Everything that an item must meet.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish<'a> {
+    /// All of these.
+    pub filters: &'a [Filter],
+    /// Not before this moment.
+    pub since: Option<Moment>,
+    /// Before this moment.
+    pub until: Option<Moment>,
+}
+
+impl Wish<'_> {
+    /// Whether `record`, of `time`, is wanted. What has no time lies in no span.
+    pub fn admits(&self, record: &Record<'_>, time: Option<Moment>) -> bool {
+        let is_met = |filter: &Filter| {
+            let found = value(record, &filter.field);
+            (found.as_deref().unwrap_or_default() == filter.value) != filter.is_not
+        };
+        self.since.is_none_or(|since| time.is_some_and(|time| time >= since))
+            && self.until.is_none_or(|until| time.is_some_and(|time| time < until))
+            && self.filters.iter().all(is_met)
+    }
+}
+
+/// The value of a field as text; none where the item does not say.
+pub fn value(record: &Record<'_>, field: &str) -> Option<String> {
+    let occasion = record.item.occasion;
+    match field {
+        "subject" => Some(record.item.subject.to_owned()),
+        "id" => Some(record.item.id.to_owned()),
+        "task" => occasion.task.map(str::to_owned),
+        "outcome" => occasion.outcome.map(|outcome| Outcome::name(outcome).to_owned()),
+        _ => {
+            let at = record.card.facts.iter().position(|fact| fact.name == field)?;
+            match record.item.facts.get(at)? {
+                Fact::Missing => None,
+                Fact::Number(number) => Some(number.to_string()),
+                Fact::Flag(flag) => Some(flag.to_string()),
+                Fact::Text(text) => Some((*text).to_owned()),
+            }
+        }
+    }
+}
+
+/// Refuses a field that no card has.
+pub fn check_field<'c>(
+    field: &str,
+    flag: &str,
+    cards: impl Iterator<Item = &'c Scorecard> + Clone,
+) -> Result<(), Failure> {
+    let facts = || cards.clone().flat_map(|card| card.facts.iter().map(|fact| fact.name.as_str()));
+    let known = || FIELDS.into_iter().chain(facts());
+    if known().any(|name| name == field) {
+        return Ok(());
+    }
+    let failure = Failure::new(format!("{flag}: no item has a field `{}`", clean(field)));
+    let failure = match nearest(field, known()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure,
+    };
+    let mut names: Vec<&str> = known().collect();
+    names.sort_unstable();
+    names.dedup();
+    Err(failure.help(format!("there are: {}", names.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_reads_its_parts() {
+        let filter = |text: &str| Filter::parse(text).unwrap();
+        assert_eq!(
+            filter("domain=air=line"),
+            Filter { field: "domain".into(), value: "air=line".into(), is_not: false }
+        );
+        assert_eq!(
+            filter("domain!=retail"),
+            Filter { field: "domain".into(), value: "retail".into(), is_not: true }
+        );
+        assert_eq!(filter("task=").value, "");
+        for wrong in ["domain", "=x", "!=x", ""] {
+            assert!(Filter::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Reading scored items: records, which are computed again from their facts, or evidence, which is scored on the way.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use karat_core::evaluate::{Scorer, Workspace};
+use karat_core::facts::Digest;
+use karat_core::record::{DimensionRecord, ReadingStatus, Record};
+use karat_core::scorecard::Scorecard;
+use karat_evidence::{Kind, Moment};
+
+use super::filter::{Wish, check_field, value};
+use super::{Row, Rows};
+use crate::args::Cli;
+use crate::cards;
+use crate::evidence::{Files, Flow, Wanted};
+use crate::failure::Failure;
+use crate::graders;
+use crate::progress::Progress;
+use crate::recompute;
+use crate::render::text::clean;
+use crate::session::Session;
+
+/// Most problems that are listed.
+const LISTED: usize = 20;
+
+/// What is to be loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// Records, or evidence for `card`.
+    pub files: &'a [String],
+    /// The rule that scores evidence; records name their own.
+    pub card: Option<&'a str>,
+    /// The field of an item of facts that says who is scored.
+    pub subject_field: Option<&'a str>,
+    /// The moment of the verdict, for evidence that is graded by it.
+    pub as_of: Option<&'a str>,
+    /// Which items are wanted.
+    pub wish: Wish<'a>,
+    /// Fields whose values go into [`Row::labels`].
+    pub labels: &'a [String],
+    /// Each file is one subject, whatever its items call it.
+    pub by_file: bool,
+    /// No progress bar.
+    pub quiet: bool,
+}
+
+/// Loads everything, or says everything that is wrong.
+pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
+    let given = request.card.map(|card| cards::scorer(card, cli.color)).transpose()?;
+    let mut session = match &given {
+        Some(scorer) => {
+            let graders = graders::of_card(scorer.card(), &Default::default(), request.as_of, cli.portable)?;
+            Some(Session::new(scorer, request.subject_field, graders, cli.portable)?)
+        }
+        None => None,
+    };
+    let wanted = session
+        .as_ref()
+        .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
+    let files = Files::new(request.files, cli.color)?;
+    let progress = Progress::new(files.bytes(), request.quiet);
+    let mut loader = Loader::new(request);
+    loader.scorers.extend(given.clone());
+    let mut problems = Problems::default();
+    files.each(&wanted, &progress, &mut |place, bytes| {
+        let (shown, file) = (place.to_string(), place.file);
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(refusal) => return Ok(problems.add(refusal.to_string())),
+        };
+        let told = match (recompute::claim(bytes)?, &mut session) {
+            (Some(claim), _) => {
+                recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)), cli.color)
+                    .map(Cow::into_owned)
+                    .and_then(|base| {
+                        let at = loader.scorer(&base);
+                        let scorer = recompute::scorer(&claim, Cow::Borrowed(&base))?;
+                        let mut workspace =
+                            if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
+                        recompute::record(&claim, &scorer, &mut workspace, |record| {
+                            loader.add(&shown, file, at, record)
+                        })
+                    })
+                    .map_err(|failure| format!("{shown}: {}", said(&failure)))
+            }
+            (None, Some(session)) => session
+                .score(&place, Ok(bytes), request.as_of, |record, _| loader.add(&shown, file, 0, record))
+                .map_err(|refusal| refusal.to_string()),
+            (None, None) => {
+                return Err(Failure::new(format!("{shown}: this is not a record, so it needs a scorecard"))
+                    .help("say how to score it: --card workflow")
+                    .help("`karat card list` names the scorecards that come with karat"));
+            }
+        };
+        Ok(match told {
+            Ok(()) => Flow::Continue,
+            Err(problem) => problems.add(problem),
+        })
+    })?;
+    drop(progress);
+    problems.end("nothing was computed")?;
+    loader.finish()
+}
+
+/// The lines of a failure, as one text.
+fn said(failure: &Failure) -> String {
+    match failure {
+        Failure::Problem(problem) => problem.to_string().trim_end().replace('\n', "\n  "),
+        Failure::ReaderGone | Failure::Told(_) => String::new(),
+    }
+}
+
+/// What is wrong with items, so that all of it can be told at once.
+#[derive(Default)]
+struct Problems {
+    first: Vec<String>,
+    more: usize,
+}
+
+impl Problems {
+    fn add(&mut self, problem: String) -> Flow {
+        if self.first.len() < LISTED {
+            self.first.push(problem);
+        } else {
+            self.more += 1;
+        }
+        Flow::Continue
+    }
+
+    fn end(self, consequence: &str) -> Result<(), Failure> {
+        let count = self.first.len() + self.more;
+        let mut problems = self.first.into_iter();
+        let failure = match (problems.next(), count) {
+            (None, _) => return Ok(()),
+            (Some(only), 1) => Failure::new(only),
+            (Some(first), _) => Failure::new(format!("{count} items are refused; {consequence}")).help(first),
+        };
+        let failure = problems.fold(failure, Failure::help);
+        Err(if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure })
+    }
+}
+
+/// Items as they come in.
+struct Loader<'r> {
+    request: &'r Request<'r>,
+    scorers: Vec<Scorer>,
+    rows: Vec<(String, Row)>,
+    /// Whom each file is about, where files are subjects.
+    files: BTreeMap<String, BTreeSet<String>>,
+    filtered: u64,
+}
+
+impl<'r> Loader<'r> {
+    fn new(request: &'r Request<'r>) -> Self {
+        Self { request, scorers: Vec::new(), rows: Vec::new(), files: BTreeMap::new(), filtered: 0 }
+    }
+
+    /// A scorer that was made for an earlier record of the same card.
+    fn known(&self, claim: &crate::verify::Claim) -> Option<&Scorer> {
+        let digest = claim.text("/scorecard/digest").ok()?;
+        self.scorers.iter().find(|scorer| scorer.card().digest.to_string() == digest)
+    }
+
+    /// The place of a scorer among those used.
+    fn scorer(&mut self, scorer: &Scorer) -> usize {
+        let known = self.scorers.iter().position(|known| known.card().digest == scorer.card().digest);
+        known.unwrap_or_else(|| {
+            self.scorers.push(scorer.clone());
+            self.scorers.len() - 1
+        })
+    }
+
+    fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
+        let item = &record.item;
+        let time = item.occasion.time.and_then(Moment::parse);
+        if !self.request.wish.admits(record, time) {
+            self.filtered += 1;
+            return;
+        }
+        // In the order of its card; `finish` brings all cards together.
+        let measured = |dimension: &DimensionRecord<'_>| {
+            matches!(dimension.status, ReadingStatus::Scored | ReadingStatus::Gated)
+        };
+        let readings = record.dimensions.iter().map(|it| it.reading.filter(|_| measured(it))).collect();
+        let row = Row {
+            place: place.to_owned(),
+            subject: 0,
+            id: item.id.to_owned(),
+            task: item.occasion.task.map(str::to_owned),
+            time,
+            outcome: item.occasion.outcome,
+            digest: item.digest,
+            scorer,
+            score: record.score,
+            readings,
+            labels: self.request.labels.iter().map(|field| value(record, field)).collect(),
+        };
+        let subject = if self.request.by_file { file } else { item.subject };
+        if self.request.by_file {
+            self.files.entry(file.to_owned()).or_default().insert(item.subject.to_owned());
+        }
+        self.rows.push((subject.to_owned(), row));
+    }
+
+    /// Puts the items in order, each once, whatever the order in which they came.
+    fn finish(mut self) -> Result<Rows, Failure> {
+        self.check()?;
+        let order = self.order_scorers();
+        let dimensions = self.dimensions();
+        for (_, row) in &mut self.rows {
+            row.scorer = order.get(row.scorer).copied().unwrap_or_default();
+            let card = self.scorers.get(row.scorer).map(Scorer::card);
+            let own = card.into_iter().flat_map(|card| &card.dimensions).zip(&row.readings);
+            let own: Vec<(&str, Option<i64>)> =
+                own.map(|(it, reading)| (it.key.as_str(), *reading)).collect();
+            let reading = |key: &str| own.iter().find(|(known, _)| *known == key).and_then(|(_, it)| *it);
+            row.readings = dimensions.iter().map(|(key, _)| reading(key)).collect();
+        }
+        let repeated = self.deduplicate()?;
+        let digest = self.digest();
+        let mut subjects: Vec<String> = self.rows.iter().map(|(subject, _)| subject.clone()).collect();
+        subjects.dedup();
+        let places: BTreeMap<&str, usize> =
+            subjects.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for (subject, row) in self.rows {
+            rows.push(Row { subject: places.get(subject.as_str()).copied().unwrap_or_default(), ..row });
+        }
+        rows.sort_by(|a, b| (a.subject, a.time, &a.id, a.scorer).cmp(&(b.subject, b.time, &b.id, b.scorer)));
+        let Some(scale) = self.scorers.first().map(|scorer| scorer.card().scale) else {
+            return Err(nothing());
+        };
+        let (scorers, filtered) = (self.scorers, self.filtered);
+        Ok(Rows { scorers, scale, dimensions, subjects, rows, repeated, filtered, digest })
+    }
+
+    /// Refuses what cannot be compared, fields that nobody has, and nothing at all.
+    fn check(&self) -> Result<(), Failure> {
+        let cards = || self.scorers.iter().map(Scorer::card);
+        let Some(first) = cards().next() else { return Err(nothing()) };
+        let is_foreign = |card: &&Scorecard| {
+            card.digest != first.digest && (card.base.is_none() || card.base != first.base)
+        };
+        if let Some(other) = cards().find(is_foreign) {
+            let message = format!(
+                "these are records of two rules, `{}` and `{}`, whose scores cannot be compared",
+                first.name(),
+                other.name()
+            );
+            return Err(Failure::new(message)
+                .help("give the records of one scorecard, or of challenges of one family"));
+        }
+        for filter in self.request.wish.filters {
+            check_field(&filter.field, "--where", cards())?;
+        }
+        for field in self.request.labels {
+            check_field(field, "--group-by", cards())?;
+        }
+        if let Some((file, subjects)) = self.files.iter().find(|(_, subjects)| subjects.len() > 1) {
+            let message = format!("`{}` is about {} subjects, expected one", clean(file), subjects.len());
+            let first: Vec<&str> = subjects.iter().take(2).map(String::as_str).collect();
+            return Err(Failure::new(message).help("choose one with --where subject=NAME").help(format!(
+                "or compare two of them: karat compare {} {}",
+                first.join(" "),
+                clean(file)
+            )));
+        }
+        match (self.rows.is_empty(), self.filtered) {
+            (false, _) => Ok(()),
+            (true, 0) => Err(nothing()),
+            (true, filtered) => Err(Failure::new(format!("none of the {filtered} items is as wanted"))
+                .help("check --where, --since and --until")),
+        }
+    }
+
+    /// Puts the scorers in the order of their names; the new place of each.
+    fn order_scorers(&mut self) -> Vec<usize> {
+        let mut by_name: Vec<usize> = (0..self.scorers.len()).collect();
+        let key = |at: &usize| self.scorers.get(*at).map(|it| (it.card().name(), it.card().digest));
+        by_name.sort_by_key(key);
+        let mut order = vec![0; by_name.len()];
+        for (new, old) in by_name.iter().enumerate() {
+            if let Some(place) = order.get_mut(*old) {
+                *place = new;
+            }
+        }
+        self.scorers = by_name.iter().filter_map(|at| self.scorers.get(*at).cloned()).collect();
+        order
+    }
+
+    /// The dimensions of all cards, in the order of the first that has each: key and label.
+    fn dimensions(&self) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for dimension in self.scorers.iter().flat_map(|scorer| &scorer.card().dimensions) {
+            if all.iter().all(|(key, _)| *key != dimension.key) {
+                all.push((dimension.key.clone(), dimension.label.clone()));
+            }
+        }
+        all
+    }
+
+    /// Sorts the items by subject and id, and keeps each once; how many were given again.
+    fn deduplicate(&mut self) -> Result<u64, Failure> {
+        self.rows.sort_by(|(a_subject, a), (b_subject, b)| {
+            let left = (a_subject, &a.id, a.scorer, a.digest, &a.place);
+            left.cmp(&(b_subject, &b.id, b.scorer, b.digest, &b.place))
+        });
+        let mut problems = Problems::default();
+        let before = self.rows.len();
+        self.rows.dedup_by(|(next_subject, next), (subject, kept)| {
+            let is_same = (&*next_subject, &next.id, next.scorer) == (&*subject, &kept.id, kept.scorer);
+            if is_same && (next.digest, next.score) != (kept.digest, kept.score) {
+                let (subject, id) = (clean(subject), clean(&kept.id));
+                problems.add(format!(
+                    "`{subject}` has two items `{id}` with different content: {} ({}) and {} ({})",
+                    kept.place, kept.digest, next.place, next.digest
+                ));
+            }
+            is_same
+        });
+        problems.end("correct one of each two, or give it an id of its own")?;
+        Ok((before - self.rows.len()) as u64)
+    }
+
+    /// The digest over what all items are, in their order.
+    fn digest(&self) -> Digest {
+        let cards: Vec<Digest> = self.scorers.iter().map(|scorer| scorer.card().digest).collect();
+        let mut all = String::new();
+        for (subject, row) in &self.rows {
+            let card = cards.get(row.scorer).copied().unwrap_or(row.digest);
+            // Writing to a string cannot fail.
+            let _ = writeln!(all, "{card} {} {subject:?} {:?}", row.digest, row.id);
+        }
+        Digest::of(all.as_bytes())
+    }
+}
+
+fn nothing() -> Failure {
+    Failure::new("there are no items").help("give records, or evidence with --card")
+}

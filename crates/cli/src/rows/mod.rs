@@ -1,0 +1,106 @@
+//! Scored items of many subjects, from records or from evidence: what leaderboards, comparisons and standings are made of.
+//!
+//! `load` reads them, `filter` says which are wanted. A record counts only if it follows from its own facts; an item that
+//! stands there twice counts once, and one id with two contents is refused.
+
+pub mod filter;
+mod load;
+
+use karat_core::evaluate::Scorer;
+use karat_core::facts::{Digest, Outcome};
+use karat_core::number::Score;
+use karat_core::scorecard::{Scale, Scorecard};
+use karat_evidence::Moment;
+
+pub use load::{Request, load};
+
+/// One scored item.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Where it stands: file and line.
+    pub place: String,
+    /// Who: the place in [`Rows::subjects`].
+    pub subject: usize,
+    /// The item's own id.
+    pub id: String,
+    /// What was attempted, if it says so.
+    pub task: Option<String>,
+    /// When it took place, if it says so.
+    pub time: Option<Moment>,
+    /// How it ended, if it says so.
+    pub outcome: Option<Outcome>,
+    /// The digest of the evidence.
+    pub digest: Digest,
+    /// The rule: the place in [`Rows::scorers`].
+    pub scorer: usize,
+    /// The score; none where there is none.
+    pub score: Option<Score>,
+    /// What was measured, in billionths, by [`Rows::dimensions`]. A default in place of a reading is not measured.
+    pub readings: Vec<Option<i64>>,
+    /// The values of the fields that were asked for, in that order.
+    pub labels: Vec<Option<String>>,
+}
+
+impl Row {
+    /// What stands for the task: its name, that of the challenge, or the item itself.
+    pub fn task_name<'r>(&'r self, rows: &'r Rows) -> &'r str {
+        let challenge = rows.scorers.get(self.scorer).map(Scorer::card).filter(|card| card.base.is_some());
+        self.task.as_deref().or(challenge.map(|card| card.id.as_str())).unwrap_or(&self.id)
+    }
+}
+
+/// Scored items under one rule, or under challenges of one family.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    /// The rules, by name.
+    pub scorers: Vec<Scorer>,
+    /// The scale of all of them.
+    pub scale: Scale,
+    /// The dimensions of all of them: key and label.
+    pub dimensions: Vec<(String, String)>,
+    /// Who is scored, in the order of their names.
+    pub subjects: Vec<String>,
+    /// The items by subject, time and id.
+    pub rows: Vec<Row>,
+    /// How many items were given again, with the same content.
+    pub repeated: u64,
+    /// How many items the filters left out.
+    pub filtered: u64,
+    /// SHA-256 over the rules, digests and ids of all items: equal for equal input, in whatever order.
+    pub digest: Digest,
+}
+
+impl Rows {
+    /// The one rule, if it is one.
+    pub fn only_card(&self) -> Option<&Scorecard> {
+        match self.scorers.as_slice() {
+            [only] => Some(only.card()),
+            _ => None,
+        }
+    }
+
+    /// The names of the rules.
+    pub fn card_names(&self) -> Vec<String> {
+        self.scorers.iter().map(|scorer| scorer.card().name()).collect()
+    }
+
+    /// The place of a dimension.
+    pub fn dimension(&self, key: &str) -> Option<usize> {
+        self.dimensions.iter().position(|(known, _)| known == key)
+    }
+
+    /// The place of a subject.
+    pub fn subject(&self, name: &str) -> Option<usize> {
+        self.subjects.binary_search_by(|known| known.as_str().cmp(name)).ok()
+    }
+
+    /// A number for each row that stands for its task: equal for equal tasks, in the order of the names.
+    pub fn tasks(&self) -> (Vec<usize>, Vec<&str>) {
+        let of_rows: Vec<&str> = self.rows.iter().map(|row| row.task_name(self)).collect();
+        let mut names = of_rows.clone();
+        names.sort_unstable();
+        names.dedup();
+        let places = of_rows.iter().map(|name| names.binary_search(name).unwrap_or_default()).collect();
+        (places, names)
+    }
+}

@@ -1,0 +1,480 @@
+"""Seeded random cases for standings, ratings and estimates, each with what this implementation answers: lines of
+{fn, input, expected}. Fractions are texts such as "3/4"; numbers with a point may differ in their last digits.
+"""
+
+from fractions import Fraction
+from random import Random
+
+import estimates
+import rating
+import standing
+from standing import DAY, READING, SCORE, WEIGHT
+
+WEEK = 604_800
+OLDEST, NEWEST = -(2**63), 2**63 - 1
+DIMENSIONS = ("accuracy", "safety", "reliability", "security", "scopeHonesty", "selfAudit", "runtimeCompliance",
+              "latency", "evalRigor", "bond")  # fmt: skip
+
+
+def maybe(random, value, share=0.5):
+    return value if random.random() < share else None
+
+
+def some_score(random):
+    """A score of few digits or of many, and often one that others have too."""
+    return random.choice([
+        0, SCORE, SCORE // 2, random.randint(0, 10) * SCORE // 10, random.randint(0, 1000) * SCORE // 1000,
+        random.randint(0, SCORE), random.randint(0, 9),
+    ])  # fmt: skip
+
+
+def some_scores(random, most=30):
+    count = random.choice([0, 1, 2, 3, random.randint(4, most)])
+    kind = random.random()
+    if kind < 0.1:
+        return [some_score(random)] * count
+    if kind < 0.2:
+        # One towers above the others.
+        return [SCORE] + [random.randint(0, SCORE // 100) for _ in range(count)]
+    return [some_score(random) for _ in range(count)]
+
+
+def bad_scores(random, scores, share=0.05):
+    """The same, perhaps with one that is below zero."""
+    if scores and random.random() < share:
+        return [*scores[:-1], -random.randint(1, SCORE)]
+    return scores
+
+
+# 1. Windows
+
+
+def limits(random):
+    tasks = maybe(random, random.choice([1, 2, 3, 5, 10]), 0.8)
+    return {"tasks": tasks, "span_seconds": maybe(random, random.choice([1, 60, 7 * DAY, 2**32 - 1]))}
+
+
+def window_input(random):
+    """Entries in any order, some of them again, some with other content, and moments at which nothing comes."""
+    start = random.choice([0, -100, 1_700_000_000, OLDEST, NEWEST - 50 * DAY])
+    step = random.choice([1, 30, 3 * DAY])
+    events = []
+    for at in range(random.choice([0, 1, 4, 12, 25])):
+        kind = random.random()
+        moment = start + random.randint(0, min(12, at)) * step
+        if events and kind < 0.15:
+            events.append(random.choice(events))
+        elif kind < 0.22:
+            events.append([moment])
+        else:
+            entry = random.choice(["a", "Z", "é", "日", "𝄞", ""]) + str(random.randint(0, 20))
+            events.append([moment, entry, some_score(random)])
+    return limits(random) | {"events": events}
+
+
+def window_state(window):
+    mean = window.mean()
+    return {
+        "entries": window.order(),
+        "seen": window.seen,
+        "latest": window.latest,
+        "is_full": window.tasks is not None and len(window.held) >= window.tasks,
+        "mean": None if mean is None else [str(mean), round(mean * SCORE), round(mean * READING)],
+    }
+
+
+def window_answer(given):
+    window = standing.Window(given["tasks"], given["span_seconds"])
+    arrivals = [window.enter(*event) if len(event) == 3 else window.pass_time(*event) for event in given["events"]]
+    return {"arrivals": arrivals} | window_state(window)
+
+
+def merge_input(random):
+    """Entries of different ids, in parts."""
+    parts = [[] for _ in range(random.randint(1, 4))]
+    for at in range(random.choice([0, 1, 5, 20])):
+        random.choice(parts).append([random.randint(0, 15) * DAY, f"e{at}", some_score(random)])
+    return limits(random) | {"parts": parts}
+
+
+def merge_answer(given):
+    """One window in which all of them arrived."""
+    window = standing.Window(given["tasks"], given["span_seconds"])
+    for part in given["parts"]:
+        for entry in part:
+            window.enter(*entry)
+    return window_state(window)
+
+
+def rolling_input(random):
+    scores = some_scores(random, 60)
+    if scores and random.random() < 0.2:
+        scores[len(scores) // 2] = random.choice([-SCORE, -1, SCORE + 1, 9 * SCORE])
+    return {"tasks": random.choice([1, 2, 3, 4, 7, 10, 100, 9_001]), "scores": scores}
+
+
+# 2. Decay
+
+
+def decay_rule(random):
+    return {
+        "grace_seconds": random.choice([0, WEEK, WEEK, random.randint(0, 30 * DAY), 2**32 - 1]),
+        "period_seconds": random.choice([1, DAY, WEEK, WEEK, random.randint(1, 90 * DAY), 2**32 - 1]),
+        "points_per_period": random.choice([0, 1, 1, 1, random.randint(2, 50), 2**32 - 1]),
+        "point_billionths": random.choice([0, 1_000_000, 1_000_000, 10_000_000, 1, 2**32 - 1]),
+        "whole": random.random() < 0.5,
+    }
+
+
+def some_age(random):
+    usual = [random.randint(0, 400) * DAY, random.randint(0, 60) * WEEK + random.randint(-1, 1), random.randint(0, 10**8)]
+    return random.choice([*usual, *usual, *usual, 0, -1, -WEEK, OLDEST, NEWEST])
+
+
+def decay_points_input(random):
+    return {"rule": decay_rule(random), "age_seconds": some_age(random)}
+
+
+def decay_points_answer(given):
+    return str(standing.points_lost(given["rule"], given["age_seconds"]))
+
+
+def decay_composite_input(random):
+    return decay_points_input(random) | {"score": some_score(random)}
+
+
+def decay_composite_answer(given):
+    left = standing.remains(given["rule"], Fraction(given["score"], SCORE), given["age_seconds"])
+    return [str(left), round(left * SCORE)]
+
+
+def decay_dimensions_input(random):
+    weights = random.choice([[0], [10_000, 50_000, 140_000, 110_000], [0, 333_333, 333_334], [1, 250_000], [WEIGHT]])
+    keys = random.sample(DIMENSIONS, random.choice([0, 1, 2, 5, 10]))
+    dimensions = []
+    for key in keys:
+        reading = random.choice([0, READING, random.randint(0, READING), random.randint(0, 100) * READING // 100])
+        dimensions.append({
+            "key": key,
+            "weight": random.choice(weights),
+            "reading": maybe(random, reading, 0.75),
+            "age_seconds": some_age(random),
+        })  # fmt: skip
+    if dimensions and random.random() < 0.15:
+        spoiled = random.choice(dimensions)
+        spoiled |= random.choice([
+            {"reading": READING + 1}, {"reading": -1}, {"weight": -1}, {"key": DIMENSIONS[0]}, {"weight": 9_999_999},
+        ])  # fmt: skip
+    return {"rule": decay_rule(random), "dimensions": dimensions}
+
+
+def batch_input(random):
+    moments = [random.choice([random.randint(-5, 5), random.randint(0, 10**9)]) for _ in range(random.randint(0, 8))]
+    return {"moments": moments, "batch": random.choice([1, 2, 3, 8, 2**32 - 1])}
+
+
+# 3. Shares
+
+
+def share_out_input(random):
+    caps = [150_000, 150_000, 150_000, 100_000, 250_000, 333_333, 333_334, 500_000, WEIGHT, 1]
+    caps += [random.randint(1, 100_000), random.randint(1, WEIGHT)]
+    scores = some_scores(random)
+    if random.random() < 0.4:
+        # Steep enough for the cap to be met again and again.
+        base = random.choice([2, 3, 10])
+        scores = [SCORE // base**at for at in range(random.randint(4, 15))]
+        random.shuffle(scores)
+    if random.random() < 0.05:
+        scores = [random.randint(NEWEST - 1000, NEWEST) for _ in scores]
+    return {
+        "scores": bad_scores(random, scores),
+        "cap": random.choice(caps) if random.random() < 0.95 else random.choice([0, -1, WEIGHT + 1]),
+        "leave_rest": random.random() < 0.5,
+    }
+
+
+def share_out_answer(given):
+    return standing.share_out(given["scores"], given["cap"], given["leave_rest"])
+
+
+def whole_shares_input(random):
+    return {
+        "shares": bad_scores(random, some_scores(random)),
+        "total": random.choice([0, 1, 7, 100, 65_535, 2**32 - 1, random.randint(0, 10**6)]),
+    }
+
+
+def sixteen_bit_input(random):
+    return {"shares": bad_scores(random, some_scores(random))}
+
+
+# 4. Tiers and their gate
+
+
+def tier_facts(random):
+    """Mostly what some tier asks, or a little more or less of it."""
+    level = standing.trust_tiers()[random.randint(0, 3)]
+    keys = [key for key, _ in level["floors"]]
+    readings = {
+        key: random.choice([floor, floor, READING]) - (random.random() < 0.05) for key, floor in level["floors"]
+    }
+    if random.random() < 0.3:
+        readings.pop(random.choice(keys))
+
+    def near(value, unit=1):
+        return max(0, value + random.choice([0, 0, 0, 0, 0, 0, unit, 5 * unit, -unit]))
+
+    return {
+        "points": maybe(random, near(level["points"]), 0.95),
+        "coverage": near(level["coverage"]),
+        "readings": readings,
+        "evaluations": near(level["evaluations"]),
+        "distinct_days": near(level["distinct_days"]),
+        "confidence": maybe(random, near(level["confidence"]), 0.95),
+        "independent_runners": near(level["independent_runners"]),
+        "newest_batch_seconds": maybe(random, near(level["newest_batch_seconds"], DAY), 0.95),
+        "open_tiers": maybe(random, random.randint(0, 4), 0.3),
+    }
+
+
+def trust_tier_input(random):
+    return {"facts": tier_facts(random)}
+
+
+def tier_input(random):
+    """Other rules than those of the trust score: any number of tiers, each asking at least what the one below asks."""
+    points, rules = 0, []
+    for at in range(random.choice([0, 1, 2, 3, 6])):
+        points += random.randint(0, 300)
+        rules.append({
+            "name": f"tier {at}",
+            "points": points,
+            "coverage": random.choice([0, READING // 10 * at]),
+            "floors": [[key, random.choice([0, READING // 3])] for key in DIMENSIONS[: random.randint(0, 3)]],
+            "evaluations": random.choice([0, 5 * at]),
+            "distinct_days": random.choice([0, at]),
+            "confidence": random.choice([0, READING // 4]),
+            "independent_runners": random.choice([0, 0, 1]),
+            "newest_batch_seconds": maybe(random, 120 * DAY),
+        })  # fmt: skip
+    return {"rules": rules, "facts": tier_facts(random)}
+
+
+def gate_input(random):
+    edges = [0, READING // 4, READING // 2, READING]
+    reading = random.choice([random.choice(edges), random.choice(edges[1:]) - 1, random.randint(0, READING)])
+    return {
+        "points": random.choice([0, 399, 400, 599, 600, 1000, random.randint(0, 1000)]),
+        "reading": maybe(random, reading, 0.85),
+        "has_critical_incident": random.random() < 0.2,
+        "is_on_hold": random.random() < 0.2,
+    }
+
+
+# 5. Elo
+
+
+def elo_rules(random):
+    if random.random() < 0.4:
+        return dict(rating.ARENA)
+    return {
+        "initial_points": random.choice([0.0, 1000.0, 1500.0]),
+        "floor_points": maybe(random, random.choice([0.0, 100.0, 99.5, 1500.0])),
+        "factor_new": random.choice([0.0, 15.0, 32.0, 40.0, 24.5]),
+        "factor_established": random.choice([0.0, 1.0, 10.0, 16.0, 32.0]),
+        "established_from_matches": random.choice([0, 1, 30]),
+        "scale_points": random.choice([1.0, 173.72, 400.0, 400.0, 2000.0]),
+        "half_up": random.random() < 0.6,
+    }
+
+
+def some_rating(random, elo):
+    near = [random.randint(100, 2400), round(random.uniform(100, 2400), 3), random.choice([1000, 1000, 1200, 1400])]
+    points = random.choice([*near, *near, *near, 0, -50, 100, 99, 1_000_000, -1_000_000])
+    edges = [0, elo["established_from_matches"], max(0, elo["established_from_matches"] - 1), random.randint(0, 60)]
+    return [float(points), random.choice(edges)]
+
+
+def elo_input(random):
+    elo = elo_rules(random)
+    first = some_rating(random, elo)
+    second = [first[0], 0] if random.random() < 0.2 else some_rating(random, elo)
+    return {"elo": elo, "ratings": [first, second], "matches": [[0, 1, random.choice(list(rating.SCORES))]]}
+
+
+def season_input(random):
+    """Many matches of a league, points not rounded, so that nothing can tip over. On a scale of few points the last bit of
+    a rating would grow from match to match until it is the result."""
+    elo = elo_rules(random) | {"half_up": False, "scale_points": random.choice([173.72, 400.0, 2000.0])}
+    league = random.randint(2, 8)
+    pairs = [random.sample(range(league), 2) for _ in range(random.randint(0, 60))]
+    return {
+        "elo": elo,
+        "ratings": [[elo["initial_points"], 0]] * league,
+        "matches": [[*pair, random.choice(list(rating.SCORES))] for pair in pairs],
+    }
+
+
+def elo_answer(given):
+    ratings = rating.play(given["elo"], given["ratings"], given["matches"])
+    return [[float(points), matches] for points, matches in ratings]
+
+
+def arena_input(random):
+    """A career at some moment, and the matches that come next."""
+    elo = random.choice([1000, 100, 101, 50, random.randint(100, 2200), random.randint(1100, 1300), 1_000_000, -7])
+    categories = {name: random.choice([1000, 100, random.randint(100, 2000)]) for name in random.sample("abc", 2)}
+    counts = random.choice([0, 4, 29, 30, random.randint(0, 60)]), random.randint(0, 12), random.randint(0, 9)
+    names = ("match_count", "win_count", "draw_count")
+    career = {"elo": elo, "category_elo": categories, "loss_count": 3, "challenges_authored": random.randint(0, 1)}
+    career |= dict(zip(names, counts)) | {"current_streak": random.randint(-4, 4), "best_streak": random.randint(0, 6)}
+
+    def difficulty():
+        return random.choice([*rating.DIFFICULTIES, *rating.DIFFICULTIES, "unheard of"])
+
+    def match():
+        return {
+            "challenge": {
+                "category": random.choice("abcd"),
+                "difficulty": difficulty(),
+                "calibrated_difficulty": maybe(random, difficulty(), 0.3),
+            },
+            "attempt_number": random.randint(1, 2),
+            "memoryless": random.random() < 0.6,
+            "verified": random.random() < 0.7,
+            "outcome": rating.arena_outcome(random.choice([700, 699.999, 400, 399.5, 0, 1000])),
+        }
+
+    matches = [match() for _ in range(random.randint(1, 5))]
+    factors = random.choice([[1_100_000, 1_200_000]] * 4 + [[1_000_000, 1_000_000], [500_000, 0], [3_141_593, 2_000_000]])
+    return {"career": career, "matches": matches, "only_wins": random.random() < 0.3, "factors": factors}
+
+
+def arena_answer(given):
+    career, steps = given["career"], []
+    factors = [Fraction(factor, WEIGHT) for factor in given["factors"]]
+    for match in given["matches"]:
+        steps.append(rating.settle(career, match["challenge"], match, given["only_wins"], factors))
+        career = steps[-1]["career"]
+    return steps
+
+
+# 6. Estimates
+
+
+def some_trials(random):
+    trials = random.choice([0, 1, 4, random.randint(2, 12), random.randint(13, 300)])
+    return [random.choice([0, trials, random.randint(0, trials), trials + (random.random() < 0.1)]), trials]
+
+
+def trials_input(random):
+    passed, trials = some_trials(random)
+    ks = [0, trials, trials + 1, random.randint(0, 20)] + [random.randint(1, max(1, trials))] * 4
+    return {"passed": passed, "trials": trials, "k": random.choice(ks)}
+
+
+def trials_answer(given):
+    arguments = given["passed"], given["trials"], given["k"]
+    chances = estimates.pass_at_k(*arguments), estimates.pass_hat_k(*arguments)
+    return [estimates.number(chance) for chance in chances]
+
+
+def over_tasks_input(random):
+    return {"tasks": [some_trials(random) for _ in range(random.randint(0, 12))], "k": random.choice([0, 1, 2, 3, 4, 8])}
+
+
+def over_tasks_answer(given):
+    kinds = estimates.pass_at_k, estimates.pass_hat_k
+    return [estimates.over_tasks(given["tasks"], given["k"], estimator) for estimator in kinds]
+
+
+def best_input(random):
+    size = random.choice([0, 1, 2, 3, 6, 12, 40])
+    values = [random.choice([0.0, 1.0, round(random.random(), 2), random.uniform(-5, 1000)]) for _ in range(size)]
+    if values and random.random() < 0.05:
+        values[0] = None
+    return {"values": values, "k": random.choice([0, 1, 1, 2, 2, 3, size // 2, size, size + 1])}
+
+
+def attempts_input(random):
+    subjects = random.choice([0, 1, 2, 3, 9])
+    numbers_tried = [[at for at in range(1, 7) if random.random() < 0.75] for _ in range(subjects)]
+    attempts = [
+        [subject, place, random.randint(0, 1000), random.random() < 0.6]
+        for subject, tried in enumerate(numbers_tried)
+        for place in tried
+    ]
+    if attempts and random.random() < 0.08:
+        attempts.append(random.choice([attempts[0], [0, 0, 500, True]]))
+    random.shuffle(attempts)
+    return {"attempts": attempts, "k": random.choice([0, 1, 2, 3, 5, 7]), "curve": random.choice([0, 1, 3, 8])}
+
+
+def some_level(random):
+    usual = [0.95, 0.95, 0.9, 0.99, 0.5, 0.999, 1e-6]
+    return random.choice([*usual, *usual, 0.0, 1.0, -1.0])
+
+
+def intervals_input(random):
+    trials = random.choice([0, 1, 2, 10, random.randint(3, 30)])
+    return {
+        "successes": random.choice([0, trials, random.randint(0, trials), random.randint(0, trials)]),
+        "trials": trials,
+        "level": some_level(random),
+    }
+
+
+def mcnemar_input(random):
+    counts = [random.choice([0, 1, random.randint(0, 12), random.randint(0, 200)]) for _ in range(2)]
+    if random.random() < 0.1:
+        counts[1] = counts[0]
+    return {"only_first": counts[0], "only_second": counts[1], "level": some_level(random)}
+
+
+def ranks_input(random):
+    values = [random.choice([0, 1, 2, random.randint(-3, 30), OLDEST, NEWEST]) for _ in range(random.randint(0, 12))]
+    return {"values": [maybe(random, value, 0.85) for value in values]}
+
+
+# By name: how an input is made, how it is answered, and how many cases there are at 100 percent.
+FUNCTIONS = {
+    "window": (window_input, window_answer, 300),
+    "window_merge": (merge_input, merge_answer, 100),
+    "rolling": (rolling_input, lambda given: standing.rolling_means(**given), 100),
+    "decay_points": (decay_points_input, decay_points_answer, 100),
+    "decay_composite": (decay_composite_input, decay_composite_answer, 100),
+    "decay_dimensions": (decay_dimensions_input, lambda given: standing.decay_dimensions(**given), 300),
+    "batch_moment": (batch_input, lambda given: standing.batch_moment(**given), 50),
+    "shares": (share_out_input, share_out_answer, 400),
+    "whole_shares": (whole_shares_input, lambda given: standing.whole_shares(**given), 100),
+    "sixteen_bit_shares": (sixteen_bit_input, lambda given: standing.sixteen_bit_shares(**given), 100),
+    "tier": (tier_input, lambda given: standing.tier(**given), 200),
+    "trust_tier": (trust_tier_input, lambda given: standing.tier(standing.trust_tiers(), given["facts"]), 300),
+    "gate": (gate_input, lambda given: standing.security_gate(given["points"], given), 100),
+    "elo": (elo_input, elo_answer, 300),
+    "season": (season_input, elo_answer, 60),
+    "arena": (arena_input, arena_answer, 300),
+    "trials": (trials_input, trials_answer, 200),
+    "over_tasks": (over_tasks_input, over_tasks_answer, 60),
+    "best_of_k": (best_input, lambda given: estimates.number(estimates.best_of_k(**given)), 100),
+    "attempts": (attempts_input, lambda given: estimates.attempt_metrics(**given), 150),
+    "intervals": (intervals_input, lambda given: estimates.intervals(**given), 80),
+    "mcnemar": (mcnemar_input, lambda given: estimates.mcnemar(**given), 100),
+    "ranks": (ranks_input, lambda given: estimates.ranks(**given), 60),
+}
+
+
+def cases(seed, percent):
+    """Cases of every function, `percent` of their numbers in FUNCTIONS. A case that doubles might round another way
+    is replaced by the next."""
+    for name, (make, answer, share) in FUNCTIONS.items():
+        random = Random(f"{seed} {name}")
+        wanted = -(-share * percent // 100)
+        while wanted:
+            given = make(random)
+            try:
+                yield {"fn": name, "input": given, "expected": answer(given)}
+            except rating.Unsure:
+                continue
+            wanted -= 1
