@@ -178,7 +178,7 @@ fn all_that_is_wrong_is_told_at_once() {
 
 #[test]
 fn what_cannot_be_rated_says_why() {
-    let cases: [(&[&str], &str, &str); 15] = [
+    let cases: [(&[&str], &str, &str); 17] = [
         (
             &["elo"],
             "id,first,second,result\nx,a,b,1-0\nx,a,b,0-1\n",
@@ -192,12 +192,18 @@ fn what_cannot_be_rated_says_why() {
         (&["elo", "--rename", "a=b"], "first,second,result\na,b,1-0\n", "`b` meets itself"),
         (&["elo", "--set", "kk=1"], "first,second,result\na,b,1-0\n", "`kk` is no setting of elo"),
         (&["elo", "--set", "k=nan"], "first,second,result\na,b,1-0\n", "`k` is `nan`, expected a number"),
+        (&["elo", "--judge", "judge"], "first,second,result\na,b,1-0\n", "there is no `judge` for judge"),
         (
-            &["elo", "--judge", "judge"],
-            "first,second,result\na,b,1-0\n",
-            "there is no `judge`, which --judge asks for",
+            &["elo", "--judge", "judge", "--columns", "pair=round"],
+            "round,first,second,result,judge\n1,a,b,1-0,people\n1,a,c,1-0,people\n",
+            "pair `1` is of other competitors at standard input:3 than at standard input:2",
         ),
         (&["elo", "--state-out", "never.json"], "first,second,result\na,b,1-0\n", "the matches have no time"),
+        (
+            &["elo", "--judge", "judge"],
+            "id,first,second,result,judge\nx,a,b,1-0,people\nx,a,b,1-0,model\n",
+            "has another judge, pair or category than at standard input:2",
+        ),
         (&["bradley-terry"], "first,second,result\na,b,draw\nb,c,draw\n", "all 2 matches were drawn"),
         (&["bradley-terry"], "first,second,result\na,b,1-0\nb,a,1-0\nc,a,1-0\n", "never lost a point: `c`"),
         (
