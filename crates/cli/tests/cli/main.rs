@@ -9,6 +9,7 @@ mod graders;
 mod help;
 mod rate;
 mod real;
+mod real_matches;
 mod refusals;
 mod screens;
 #[cfg(target_os = "linux")]
