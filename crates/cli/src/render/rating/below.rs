@@ -17,8 +17,19 @@ const FORECAST: usize = 14;
 /// Columns of a share with its interval: `38.5%  35.6 to 41.6`.
 const SHARE: usize = 19;
 
-/// How well the last matches are predicted.
-pub fn forecasts(holdout: &Holdout, width: usize) -> String {
+/// Said below predictions.
+const LOSS: &str = "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half";
+
+/// Of which matches the predictions are, and how they are measured.
+pub fn about_forecasts(holdout: &Holdout) -> Vec<String> {
+    let mut told = vec![predicted(holdout)];
+    if holdout.predicted > 0 {
+        told.push(LOSS.to_owned());
+    }
+    told
+}
+
+fn predicted(holdout: &Holdout) -> String {
     let mut skipped = Vec::new();
     for (number, why) in [
         (holdout.skipped_unknown, "with somebody new"),
@@ -29,11 +40,13 @@ pub fn forecasts(holdout: &Holdout, width: usize) -> String {
         }
     }
     let skipped = if skipped.is_empty() { String::new() } else { format!("; left out: {}", list(&skipped)) };
+    format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained))
+}
+
+/// How well the last matches are predicted.
+pub fn forecasts(holdout: &Holdout, width: usize) -> String {
     let mut text = format!("{STRONG}Predicted{STRONG:#}\n");
-    text.push_str(&lines(
-        &format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained)),
-        width,
-    ));
+    text.push_str(&lines(&predicted(holdout), width));
     if holdout.predicted == 0 {
         return text;
     }
@@ -41,10 +54,7 @@ pub fn forecasts(holdout: &Holdout, width: usize) -> String {
     for (name, forecast) in &holdout.forecasts {
         let _ = writeln!(text, "{} {:>8.4} {:>6.4}", fit(name, FORECAST), forecast.log_loss, forecast.brier);
     }
-    text.push_str(&lines(
-        "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half",
-        width,
-    ));
+    text.push_str(&lines(LOSS, width));
     text
 }
 
@@ -72,17 +82,19 @@ pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
             share(judged.same_winner.proportion(), level).trim_end()
         );
     }
-    text.push_str(&lines(
-        &format!(
-            "over {} pairs; on {} more people have no majority. Same outcome: of first, second and draw; same winner: \
-             where neither is a draw. Intervals of {} (Wilson)",
-            agreement.pairs - agreement.pairs_without_majority,
-            agreement.pairs_without_majority,
-            percent(level)
-        ),
-        width,
-    ));
+    text.push_str(&lines(&about_judges(agreement, level), width));
     text
+}
+
+/// What was compared, and how.
+pub fn about_judges(agreement: &Agreement, level: f64) -> String {
+    format!(
+        "over {} pairs; on {} more people have no majority. Same outcome: of first, second and draw; same winner: where \
+         neither is a draw. Intervals of {} (Wilson)",
+        agreement.pairs - agreement.pairs_without_majority,
+        agreement.pairs_without_majority,
+        percent(level)
+    )
 }
 
 /// A share with its interval.
