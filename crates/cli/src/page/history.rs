@@ -93,9 +93,9 @@ fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
                 svg role="img" aria-labelledby=(format!("{id}t {id}d")) viewBox=(format!("0 0 {width} {height}")) {
                     title id=(format!("{id}t")) { (history.value_label) " of " (series.name) " over time" }
                     desc id=(format!("{id}d")) { (told(history, series, &axes.times, flags.len())) }
-                    @for (tick, label) in axes.values.ticks() {
-                        path.grid d=(format!("M{} {}H{}", coordinate(left), coordinate(y(tick)), coordinate(width - right))) {}
-                        text.value x=(coordinate(left - 6.0)) y=(coordinate(y(tick) + 3.5)) { (label) }
+                    @for tick in axes.values.ticks() {
+                        path.grid d=(format!("M{} {}H{}", coordinate(left), coordinate(y(tick.value)), coordinate(width - right))) {}
+                        text.value x=(coordinate(left - 6.0)) y=(coordinate(y(tick.value) + 3.5)) { (tick.label) }
                     }
                     @if let Some((first, last)) = axes.times.ends() {
                         text.early x=(coordinate(left)) y=(coordinate(height - bottom + 16.0)) { (first) }

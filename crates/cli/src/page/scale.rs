@@ -14,6 +14,17 @@ pub struct Scale {
     step: Step,
 }
 
+/// A round value on an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// The value.
+    pub value: f64,
+    /// How it is written.
+    pub label: String,
+    /// Whether it is an even number of steps from 0: where only every other label has room, these are shown.
+    pub is_even: bool,
+}
+
 /// The distance between two ticks: 1, 2 or 5 times a power of ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Step {
@@ -51,14 +62,17 @@ impl Scale {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// Round values along the axis, from low to high, as they are written.
-    pub fn ticks(self) -> Vec<(f64, String)> {
+    /// Round values along the axis, from low to high.
+    pub fn ticks(self) -> Vec<Tick> {
         let slack = self.step.size * 1e-6;
         let first = ((self.low - slack) / self.step.size).ceil();
         (0..12)
-            .map(|index| (first + f64::from(index)) * self.step.size)
-            .take_while(|&tick| tick <= self.high + slack)
-            .map(|tick| (tick, written(tick, self.step.decimals)))
+            .map(|index| first + f64::from(index))
+            .take_while(|number| number * self.step.size <= self.high + slack)
+            .map(|number| {
+                let value = number * self.step.size;
+                Tick { value, label: written(value, self.step.decimals), is_even: number % 2.0 == 0.0 }
+            })
             .collect()
     }
 }
@@ -125,7 +139,7 @@ mod tests {
     use super::*;
 
     fn labels(scale: Scale) -> Vec<String> {
-        scale.ticks().into_iter().map(|(_, label)| label).collect()
+        scale.ticks().into_iter().map(|tick| tick.label).collect()
     }
 
     #[test]
@@ -167,6 +181,9 @@ mod tests {
         assert_eq!(written(-0.0004, 3), "0.000");
         assert_eq!(written(-0.06, 1), "-0.1");
         assert_eq!(written(f64::NAN, 2), "no value");
-        assert_eq!([0.0, 0.005, 0.214, 0.999, 1.0, f64::NAN].map(per_cent), ["0%", "<1%", "21%", ">99%", "100%", "0%"]);
+        assert_eq!(
+            [0.0, 0.005, 0.214, 0.999, 1.0, f64::NAN].map(per_cent),
+            ["0%", "<1%", "21%", ">99%", "100%", "0%"]
+        );
     }
 }

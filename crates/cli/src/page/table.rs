@@ -158,20 +158,18 @@ fn interval(estimate: Estimate, it: &Interval<'_>) -> Markup {
 /// The numbers along an axis, and the lines under them that every row repeats.
 fn axis(it: &Interval<'_>) -> Markup {
     let ticks = it.scale.ticks();
-    let last = ticks.len().saturating_sub(1);
+    let has_room = ticks.len() <= 6;
     html! {
         svg.axis aria-hidden="true" {
             defs {
                 g id=(it.lines) {
-                    @for (tick, _) in &ticks { (vertical("grid", it.scale.place(*tick))) }
+                    @for tick in &ticks { (vertical("grid", it.scale.place(tick.value))) }
                     @if let Some(reference) = it.axis.reference.filter(|it| it.is_finite()) { (vertical("reference", it.scale.place(reference))) }
                 }
             }
-            @for (index, (tick, label)) in ticks.iter().enumerate() {
-                // As many labels as fit a narrow column; the lines stay.
-                @if last <= 5 || index % 2 == 0 {
-                    text.minor[index % 2 == 1] x=(percent(it.scale.place(*tick))) y="11" { (label) }
-                }
+            // As many labels as have room; the lines stay.
+            @for tick in ticks.iter().filter(|tick| tick.is_even || has_room) {
+                text.minor[!tick.is_even] x=(percent(it.scale.place(tick.value))) y="11" { (tick.label) }
             }
         }
     }

@@ -7,6 +7,7 @@ mod conform;
 mod docs;
 mod graders;
 mod help;
+mod pages;
 mod rate;
 mod real;
 mod real_matches;

@@ -27,7 +27,9 @@ use crate::failure::Failure;
 use crate::matches::columns::{Columns, Field};
 use crate::matches::{Matches, Reading};
 use crate::output::{Screen, is_watched, lines};
+use crate::page;
 use crate::progress::Progress;
+use crate::render::page::rate::rate as rate_page;
 use crate::render::rating;
 pub use agreement::{Agreement, Judged};
 pub use batch::named;
@@ -45,6 +47,9 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     check(args, &chosen)?;
     let matches = read(args, cli)?;
     let report = report(args, chosen, &matches)?;
+    if let Some(path) = &args.html {
+        page::save(path, &rate_page(&report))?;
+    }
     if args.table || (!args.json && is_watched()) {
         let mut screen = Screen::stdout(cli.color);
         let text = rating::screen(&report, screen.width, args.top);

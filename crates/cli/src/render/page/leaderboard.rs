@@ -84,14 +84,17 @@ fn places_table(rows: &Rows, board: &Board, settings: &Settings) -> Table {
     }
 }
 
+/// One of the chances of so many attempts.
+type Chance = fn(&AttemptsAt) -> &Option<Estimate>;
+
 /// The chances of repeated attempts, if they were asked for: that all pass, and that one does.
 fn attempts(rows: &Rows, board: &Board) -> Vec<Table> {
     let most = board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0);
-    let kinds: [(&str, &str, fn(&AttemptsAt) -> &Option<Estimate>); 2] = [
+    let kinds: [(&str, &str, Chance); 2] = [
         ("pass^", "The chance that all of k attempts pass", |at| &at.pass_hat),
         ("pass@", "The chance that one of k attempts passes", |at| &at.pass_at),
     ];
-    let table = |(label, caption, of): (&str, &str, fn(&AttemptsAt) -> &Option<Estimate>)| {
+    let table = |(label, caption, of): (&str, &str, Chance)| {
         let writing = Writing::shares();
         let cell = |at: &AttemptsAt| match of(at) {
             Some(found) => text(format!("{} ({})", writing.number(found.mean), writing.ends(found))),

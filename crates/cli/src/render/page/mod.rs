@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod leaderboard;
+pub mod rate;
 pub mod stress;
 
 use std::num::NonZeroU32;

@@ -1,6 +1,6 @@
 //! What the ranks hang on, as a page: other weights, other rules, drivers, first place.
 
-use karat_core::statistics::ranks::RankRange;
+use karat_core::statistics::ranks::{OtherRanking, RankRange};
 use karat_core::statistics::robustness::{SubjectRobustness, WeightRobustness};
 
 use super::{column, name, page, profiles, text};
@@ -10,6 +10,9 @@ use crate::page::model::{Cell, Figure, Kind, Page, RankShares, Ranks, Row, Secti
 use crate::page::scale::per_cent;
 use crate::render::stress::{first, key, told, tried};
 use crate::rows::Rows;
+
+/// Most pairs that are listed.
+const MOST_SWAPS: usize = 100;
 
 /// The page of `karat stress`.
 pub fn stress(rows: &Rows, board: &Board, found: &Stress, settings: &Settings) -> Page {
@@ -29,16 +32,16 @@ pub fn sections(rows: &Rows, stress: &Stress) -> Vec<Section> {
     let rule = "Ranks by the composite of the mean readings, without rules and gates of the scorecard.";
     let around = "Share of draws by rank: weights drawn around those of the scorecard";
     let uniform = "Share of draws by rank: any weights";
+    let mut told = vec![rule.to_owned()];
+    let mut figures =
+        vec![ranks(rows, stress, &stress.around, around), ranks(rows, stress, &stress.uniform, uniform)];
+    if stress.around.swaps.is_empty() {
+        told.push(String::from("Around the weights of the scorecard no pair ever changes places."));
+    } else {
+        figures.push(swaps(rows, stress));
+    }
     vec![
-        section(
-            "Other weights",
-            vec![rule.to_owned()],
-            vec![
-                ranks(rows, stress, &stress.around, around),
-                ranks(rows, stress, &stress.uniform, uniform),
-                swaps(rows, stress),
-            ],
-        ),
+        section("Other weights", told, figures),
         section("Other rules", Vec::new(), vec![others(rows, stress)]),
         section("What drives the composite", Vec::new(), vec![drivers(rows, stress)]),
         section("First place", first(rows, stress), Vec::new()),
@@ -65,14 +68,19 @@ fn ranks(rows: &Rows, stress: &Stress, found: &WeightRobustness, caption: &str) 
 
 fn swaps(rows: &Rows, stress: &Stress) -> Figure {
     let subject = |at: usize| text(stress.subjects.get(at).map(|&it| name(rows, it)).unwrap_or_default());
-    let swaps = stress.around.swaps.iter().map(|swap| Row {
+    let swaps = stress.around.swaps.iter().take(MOST_SWAPS).map(|swap| Row {
         cells: vec![subject(swap.ahead), subject(swap.behind), Cell::Share(swap.share, per_cent(swap.share))],
         group: None,
     });
     Figure::Table(Table {
-        caption: String::from(
-            "Pairs that change places in some draw around the weights, the most frequent first",
-        ),
+        caption: match stress.around.swaps.len() {
+            all @ ..=MOST_SWAPS => {
+                format!("{all} pairs change places in some draw around the weights, the most frequent first")
+            }
+            all => format!(
+                "{MOST_SWAPS} of {all} pairs that change places in some draw around the weights, the most frequent first"
+            ),
+        },
         columns: vec![
             column("ahead", Kind::Name),
             column("behind", Kind::Text),
@@ -83,9 +91,12 @@ fn swaps(rows: &Rows, stress: &Stress) -> Figure {
 }
 
 fn others(rows: &Rows, stress: &Stress) -> Figure {
-    let row = |(label, ranking): (String, _)| Row {
-        cells: vec![text(label), text(told(rows, stress, ranking))],
-        group: None,
+    let row = |(label, ranking): (String, &OtherRanking)| {
+        let told = match ranking.moved.is_empty() {
+            true => String::from("nobody moves"),
+            false => told(rows, stress, ranking),
+        };
+        Row { cells: vec![text(label), text(told)], group: None }
     };
     Figure::Table(Table {
         caption: String::from("Each dimension left out in turn, and other means"),

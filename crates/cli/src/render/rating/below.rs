@@ -18,9 +18,19 @@ const FORECAST: usize = 14;
 /// Columns of a share with its interval: `38.5%  35.6 to 41.6`.
 const SHARE: usize = 19;
 
-/// How well the last matches are predicted.
-pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> String {
-    let category = category.map_or(String::new(), |category| format!(", {}", clean(category)));
+/// Said below predictions.
+const LOSS: &str = "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half";
+
+/// Of which matches the predictions are, and how they are measured.
+pub fn about_forecasts(holdout: &Holdout) -> Vec<String> {
+    let mut told = vec![predicted(holdout)];
+    if holdout.predicted > 0 {
+        told.push(LOSS.to_owned());
+    }
+    told
+}
+
+fn predicted(holdout: &Holdout) -> String {
     let mut skipped = Vec::new();
     for (number, why) in [
         (holdout.skipped_unknown, "with somebody new"),
@@ -31,11 +41,14 @@ pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> Str
         }
     }
     let skipped = if skipped.is_empty() { String::new() } else { format!("; left out: {}", list(&skipped)) };
+    format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained))
+}
+
+/// How well the last matches are predicted.
+pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> String {
+    let category = category.map_or(String::new(), |category| format!(", {}", clean(category)));
     let mut text = format!("{STRONG}Predicted{category}{STRONG:#}\n");
-    text.push_str(&lines(
-        &format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained)),
-        width,
-    ));
+    text.push_str(&lines(&predicted(holdout), width));
     if holdout.predicted == 0 {
         return text;
     }
@@ -48,10 +61,7 @@ pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> Str
         let (name, Forecast { log_loss, brier, .. }) = (fit(name, FORECAST), forecast);
         let _ = writeln!(text, "{name} {log_loss:>8.4} {brier:>6.4}{beside}");
     }
-    text.push_str(&lines(
-        "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half",
-        width,
-    ));
+    text.push_str(&lines(LOSS, width));
     text
 }
 
@@ -79,17 +89,19 @@ pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
             share(judged.same_winner.proportion(), level).trim_end()
         );
     }
-    text.push_str(&lines(
-        &format!(
-            "over {} pairs; on {} more people have no majority. Same outcome: of first, second and draw; same winner: \
-             where neither is a draw. Intervals of {} (Wilson)",
-            agreement.pairs - agreement.pairs_without_majority,
-            agreement.pairs_without_majority,
-            percent(level)
-        ),
-        width,
-    ));
+    text.push_str(&lines(&about_judges(agreement, level), width));
     text
+}
+
+/// What was compared, and how.
+pub fn about_judges(agreement: &Agreement, level: f64) -> String {
+    format!(
+        "over {} pairs; on {} more people have no majority. Same outcome: of first, second and draw; same winner: where \
+         neither is a draw. Intervals of {} (Wilson)",
+        agreement.pairs - agreement.pairs_without_majority,
+        agreement.pairs_without_majority,
+        percent(level)
+    )
 }
 
 /// A share with its interval.

@@ -1,7 +1,7 @@
 //! The screen of ratings: a table for each pool, then what was left out, predictions, and judges beside people.
 
-mod below;
-mod table;
+pub mod below;
+pub mod table;
 
 use std::fmt::Write as _;
 
@@ -41,10 +41,7 @@ fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     if let Some(groups) = board.groups {
         about.push(count(groups as usize, "group"));
     }
-    let title = match &board.category {
-        Some(category) => format!("{}, {}", report.chosen.name(), clean(category)),
-        None => report.chosen.name().to_owned(),
-    };
+    let title = title(report, board);
     let _ = writeln!(text, "{STRONG}{title}{STRONG:#}  {}", about.join(", "));
     text.push_str(&lines(&told(&report.chosen.settings()), width));
     let rows = if top == 0 { board.lines.len() } else { top };
@@ -65,6 +62,14 @@ fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     text
 }
 
+/// The system, and the category where there are several.
+pub fn title(report: &Report, board: &Board) -> String {
+    match &board.category {
+        Some(category) => format!("{}, {}", report.chosen.name(), clean(category)),
+        None => report.chosen.name().to_owned(),
+    }
+}
+
 fn matches(number: u64) -> String {
     format!("{number} {}", if number == 1 { "match" } else { "matches" })
 }
@@ -74,8 +79,8 @@ fn lines(text: &str, width: usize) -> String {
     wrap(text, width).into_iter().map(|line| format!("{FAINT}{line}{FAINT:#}\n")).collect()
 }
 
-/// What to know of one pool.
-fn about_pool(board: &Board, places: usize) -> Vec<String> {
+/// What to know of one pool, also on a page.
+pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(drift) = board.drift {
         let moved = points(drift.points(), places.max(1));
@@ -104,8 +109,8 @@ fn about_pool(board: &Board, places: usize) -> Vec<String> {
     notes
 }
 
-/// What to know of all of it.
-fn notes(report: &Report) -> Vec<String> {
+/// What to know of all of it, also on a page.
+pub fn notes(report: &Report) -> Vec<String> {
     let level = percent(report.level);
     let mut notes = Vec::new();
     let groups = "a group cannot be told apart from its first; ranks are those that it may have";
