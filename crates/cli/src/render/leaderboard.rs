@@ -127,8 +127,8 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> Str
     text
 }
 
-/// What a reader should know.
-fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
+/// What a reader should know, also on a page.
+pub fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
     let mut lines = Vec::new();
     let level = settings.level * 100.0;
     if board.leaderboard.rows.len() > 1 {

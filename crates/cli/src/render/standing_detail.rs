@@ -52,9 +52,9 @@ fn write(text: &mut String, style: anstyle::Style, width: usize, line: &str) {
 fn head(standing: &Value, width: usize) -> String {
     let subject = text_at(standing, "/subject").unwrap_or_default();
     let (scale, points) = (number(standing, "/scale"), number(standing, "/points"));
-    // A scale of 1 has no points between.
-    let is_fine = scale.as_deref() == Some("1");
-    let shown = if is_fine { number(standing, "/score/value") } else { points };
+    // Under review whole points stand; else the score of the moment does, as the card publishes it.
+    let is_under_review = standing.get("review").is_some_and(Value::is_object);
+    let shown = if is_under_review { points } else { number(standing, "/score/published") };
     let shown =
         shown.zip(scale).map_or_else(|| "no score".to_owned(), |(it, scale)| format!("{it} of {scale}"));
     let tier = match standing.get("tier") {

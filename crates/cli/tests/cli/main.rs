@@ -7,8 +7,10 @@ mod conform;
 mod docs;
 mod graders;
 mod help;
+mod pages;
 mod rate;
 mod real;
+mod real_matches;
 mod refusals;
 mod screens;
 #[cfg(target_os = "linux")]
