@@ -23,7 +23,7 @@ pub fn table(answer: &Answer<'_>, width: usize) -> String {
     let subjects = &answer.standings.subjects;
     let writing = Writing::of(answer.card.scale);
     let widest = |of: &dyn Fn(&SubjectStanding) -> usize, least: usize| {
-        subjects.iter().map(|subject| of(subject)).fold(least, usize::max)
+        subjects.iter().map(of).fold(least, usize::max)
     };
     let has = |of: fn(&SubjectStanding) -> bool| subjects.iter().any(of);
     let (has_tier, has_share) = (has(|it| it.tier.is_some()), has(|it| it.share.is_some()));
@@ -83,7 +83,7 @@ fn with_notes(table: &str, answer: &Answer<'_>, width: usize) -> String {
     for (at, line) in table.lines().enumerate() {
         let _ = writeln!(text, "{line}");
         let standing = at.checked_sub(head).and_then(|at| rows.get(at));
-        for (style, note) in standing.into_iter().flat_map(|standing| notes(standing)) {
+        for (style, note) in standing.into_iter().flat_map(notes) {
             for (place, part) in wrap(&note, width.saturating_sub(4)).iter().enumerate() {
                 let indent = if place == 0 { "  " } else { "    " };
                 let _ = writeln!(text, "{indent}{style}{part}{style:#}");

@@ -14,7 +14,8 @@ use crate::help::paste;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, and screens or none.
-const OTHERS: [&str; 3] = ["docs/guide/record.md", "vectors/README.md", "docs/guide/ratings.md"];
+const OTHERS: [&str; 4] =
+    ["docs/guide/record.md", "vectors/README.md", "docs/guide/ratings.md", "docs/guide/standing.md"];
 
 /// What the commands of a page may find beside them.
 const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
@@ -23,8 +24,15 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 6] =
-    ["karat rate", "karat score", "karat explain", "karat conform", "karat grade", "karat cache show"];
+const SCREENS: [&str; 7] = [
+    "karat rate",
+    "karat standing",
+    "karat score",
+    "karat explain",
+    "karat conform",
+    "karat grade",
+    "karat cache show",
+];
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()

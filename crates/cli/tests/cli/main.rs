@@ -13,5 +13,6 @@ mod real;
 mod real_matches;
 mod refusals;
 mod screens;
+mod standing;
 #[cfg(target_os = "linux")]
 mod streams;

@@ -103,6 +103,7 @@ fn decay_rule(given: &Value) -> DecayRule {
         points_per_period: whole_number(&rule["points_per_period"]),
         point_billionths: whole_number(&rule["point_billionths"]),
         periods: if rule["whole"].as_bool().unwrap() { Periods::Whole } else { Periods::Exact },
+        scope: karat_core::standing::decay::DecayScope::Dimension,
     }
 }
 

@@ -118,21 +118,25 @@ pub fn read(path: Option<&str>) -> Result<Events, Failure> {
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = format!("{path}:{}", at + 1);
         match serde_json::from_str::<Line>(line)
-            .map_err(|error| error.to_string())
+            .map_err(|error| in_words(&error))
             .and_then(|line| events.add(&place, at + 1, line))
         {
             Ok(()) => {}
-            Err(problem) => problems.push(format!("{place}: {}", in_words(&problem))),
+            Err(problem) => problems.push(format!("{place}: {problem}")),
         }
     }
     if problems.is_empty() { Ok(events) } else { Err(refused(&problems)) }
 }
 
-/// The place within the line goes first, as everywhere.
-fn in_words(problem: &str) -> String {
-    match problem.split_once(" at line 1 column ") {
+/// What is wrong with a line, with the place in it first.
+fn in_words(error: &serde_json::Error) -> String {
+    if error.is_syntax() || error.is_eof() {
+        return format!("this is not JSON, from its column {} on", error.column());
+    }
+    let text = error.to_string();
+    match text.split_once(" at line 1 column ") {
         Some((what, column)) => format!("column {column}: {what}"),
-        None => problem.to_owned(),
+        None => text,
     }
 }
 
