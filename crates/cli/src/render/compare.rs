@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use karat_core::statistics::compare::{Difference, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::estimate::{Writing, span};
+use super::estimate::{Writing, percent, span};
 use super::interval::{axis, interval};
 use super::text::{clean, count, fit, wrap};
 use crate::board::Settings;
@@ -19,7 +19,7 @@ const GAP: &str = "  ";
 pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> String {
     let name = |subject: usize| clean(rows.subjects.get(subject).map_or("", String::as_str)).into_owned();
     let (first, second) = (name(pair.first), name(pair.second));
-    let level = settings.level * 100.0;
+    let level = percent(settings.level);
     let answer = match pair.score.verdict {
         Verdict::FirstAhead => format!("{first} is ahead of {second}"),
         Verdict::SecondAhead => format!("{second} is ahead of {first}"),
@@ -27,7 +27,7 @@ pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> S
     };
     let mut text = String::new();
     for line in
-        wrap(&format!("{answer}, at {level}% over {}", count(pair.score.estimate.tasks, "task")), width)
+        wrap(&format!("{answer}, at {level} over {}", count(pair.score.estimate.tasks, "task")), width)
     {
         let _ = writeln!(text, "{STRONG}{line}{STRONG:#}");
     }
@@ -88,7 +88,7 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
         fit("difference", names),
         "",
         fit("interval", column),
-        fit("second ahead   first ahead", bar)
+        fit("second ahead   first ahead", bar).trim_end()
     );
     for (label, found) in &all {
         let mark = match found.verdict {

@@ -11,7 +11,7 @@ use karat_core::scorecard::Scorecard;
 use karat_evidence::{Kind, Moment};
 
 use super::filter::{Wish, check_field, value};
-use super::{Row, Rows};
+use super::{Row, Rows, Tasks};
 use crate::args::Cli;
 use crate::cards;
 use crate::evidence::{Files, Flow, Wanted};
@@ -233,7 +233,8 @@ impl<'r> Loader<'r> {
             return Err(nothing());
         };
         let (scorers, filtered) = (self.scorers, self.filtered);
-        Ok(Rows { scorers, scale, dimensions, subjects, rows, repeated, filtered, digest })
+        let tasks = Tasks::new(&rows, &scorers);
+        Ok(Rows { scorers, scale, dimensions, subjects, rows, tasks, repeated, filtered, digest })
     }
 
     /// Refuses what cannot be compared, fields that nobody has, and nothing at all.
@@ -311,7 +312,7 @@ impl<'r> Loader<'r> {
         let before = self.rows.len();
         self.rows.dedup_by(|(next_subject, next), (subject, kept)| {
             let is_same = (&*next_subject, &next.id, next.scorer) == (&*subject, &kept.id, kept.scorer);
-            if is_same && (next.digest, next.score) != (kept.digest, kept.score) {
+            if is_same && next.content() != kept.content() {
                 let (subject, id) = (clean(subject), clean(&kept.id));
                 problems.add(format!(
                     "`{subject}` has two items `{id}` with different content: {} ({}) and {} ({})",
