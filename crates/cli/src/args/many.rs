@@ -69,7 +69,7 @@ A place like 2-4 holds in LEVEL of the draws. Those with one letter cannot be
 told apart from the first that has it.
 
 Examples:
-  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/runs.csv
+  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv
   karat score -c workflow examples/workflow/*.json* | karat leaderboard")]
 pub struct LeaderboardArgs {
     /// The scorecard of evidence; records name their own
@@ -116,12 +116,11 @@ pub struct LeaderboardArgs {
 /// Two subjects.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The answer may be that they cannot be told apart. Without FILE, A and B are files
-of records of one subject each.
+The answer may be that they cannot be told apart. Without FILE, A and B are
+files of one subject each: `karat compare before.jsonl after.jsonl`.
 
-Examples:
-  karat compare heron ibis -c examples/cards/task-run.toml examples/leaderboard/runs.csv
-  karat compare before.jsonl after.jsonl")]
+Example:
+  karat compare heron ibis -c examples/cards/task-run.toml examples/*/runs.csv")]
 pub struct CompareArgs {
     /// A subject, or a file
     #[arg(value_name = "A")]

@@ -95,9 +95,8 @@ impl Board {
         settings: &Settings,
     ) -> Result<Self, StatisticsError> {
         let subjects = rows.subjects.len();
-        let (tasks, _) = rows.tasks();
         let taken: Vec<(&Row, usize)> =
-            items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *tasks.get(at)?))).collect();
+            items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?))).collect();
         let mut counts = vec![0; subjects];
         taken.iter().for_each(|(row, _)| counts.iter_mut().skip(row.subject).take(1).for_each(|it| *it += 1));
         let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, settings.by)).collect();
@@ -109,11 +108,11 @@ impl Board {
         let ranked: Vec<Run> = runs.iter().filter(|run| is_ranked(run.subject)).copied().collect();
         let kept = table(subjects, &ranked, settings.policy)?;
         if kept.tasks() == 0 {
-            return Err(StatisticsError::TooFew {
-                what: "subjects with a score that counts",
-                found: 0,
-                needed: 1,
-            });
+            let what = match all.tasks() {
+                0 => "subjects with a score that counts",
+                _ => "subjects with so many tasks",
+            };
+            return Err(StatisticsError::TooFew { what, found: 0, needed: 1 });
         }
         let draws = Draws::new(&kept, settings.plan)?;
         let leaderboard = Leaderboard::new(&draws, settings.level, ENDS)?;

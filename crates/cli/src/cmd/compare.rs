@@ -21,7 +21,8 @@ const NAMED: usize = 8;
 
 /// Compares two subjects, or the one subject of each of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let (rows, pair) = if args.files.is_empty() && is_file(&args.first) && is_file(&args.second) {
+    // One file and one name that is none: the other file, misspelt. Reading it says so.
+    let (rows, pair) = if args.files.is_empty() && (is_file(&args.first) || is_file(&args.second)) {
         of_files(args, cli)?
     } else {
         let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;

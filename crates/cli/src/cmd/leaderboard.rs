@@ -113,7 +113,7 @@ fn stressed(
         return Err(Failure::new(
             "--robustness: the items are scored by several scorecards, each with its own weights",
         )
-        .help("choose the items of one challenge"));
+        .help("give the records of one challenge alone"));
     };
     let stress = |(board, items): &(Board, Vec<usize>)| {
         Stress::new(rows, items, board, card, CONCENTRATION, settings).map(Some)

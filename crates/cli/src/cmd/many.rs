@@ -113,9 +113,9 @@ pub fn refused(error: &StatisticsError) -> Failure {
         StatisticsError::TooMany { .. } => {
             failure.help("give fewer with --draws, or fewer items with --where")
         }
-        StatisticsError::TooFew { .. } => {
-            failure.help("an item counts if it has a score, or an outcome that counts")
-        }
+        StatisticsError::TooFew { .. } => failure
+            .help("an item counts if it has a score, or an outcome that counts")
+            .help("check --count, --min-tasks and --where"),
         _ => failure,
     }
 }

@@ -23,7 +23,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let board = Board::new(&rows, &items, None, &settings).map_err(refused)?;
     let Some(card) = rows.only_card() else {
         return Err(Failure::new("the items are scored by several scorecards, each with its own weights")
-            .help("choose the items of one challenge"));
+            .help("give the records of one challenge alone"));
     };
     if board.leaderboard.rows.len() < 2 {
         return Err(Failure::new("there is one subject, and no rank that could change")

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use karat_core::statistics::compare::{Difference, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::estimate::{Writing, span};
+use super::estimate::{Writing, percent, span};
 use super::interval::{axis, interval};
 use super::text::{clean, count, fit, wrap};
 use crate::board::Settings;
@@ -32,8 +32,8 @@ pub fn answer(rows: &Rows, pair: &Pair, settings: &Settings) -> String {
         Verdict::SecondAhead => format!("{second} is ahead of {first}"),
         Verdict::NotDistinguishable => format!("{first} and {second} cannot be told apart"),
     };
-    let level = settings.level * 100.0;
-    format!("{answer}, at {level}% over {}", count(pair.score.estimate.tasks, "task"))
+    let level = percent(settings.level);
+    format!("{answer}, at {level} over {}", count(pair.score.estimate.tasks, "task"))
 }
 
 /// The comparison, the answer first.
@@ -100,7 +100,7 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
         fit("difference", names),
         "",
         fit("interval", column),
-        fit("second ahead   first ahead", bar)
+        fit("second ahead   first ahead", bar).trim_end()
     );
     for (label, found) in &all {
         let mark = match found.verdict {

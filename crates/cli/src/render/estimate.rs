@@ -80,6 +80,23 @@ pub fn span(estimate: &Estimate) -> Span {
     Span { low: estimate.interval.low, point: estimate.mean, high: estimate.interval.high }
 }
 
+/// A confidence in per cent: `95%`, `99.9%`.
+pub fn percent(share: f64) -> String {
+    // 100 times 0.57 is 56.99999999999999 in doubles.
+    let part = (share * 1e12).round() / 1e10;
+    format!("{part}%")
+}
+
+/// A part in whole per cent; `<1%` and `>99%` for what is not quite nothing, or all.
+pub fn whole_percent(share: f64) -> String {
+    let rounded = (share * 100.0).round();
+    match share {
+        _ if share > 0.0 && rounded < 1.0 => String::from("<1%"),
+        _ if share < 1.0 && rounded > 99.0 => String::from(">99%"),
+        _ => format!("{rounded}%"),
+    }
+}
+
 /// `3`, or `2-4`.
 pub fn places(range: RankRange) -> String {
     if range.best == range.worst { range.best.to_string() } else { format!("{}-{}", range.best, range.worst) }
@@ -114,5 +131,10 @@ mod tests {
         );
         assert_eq!(writing.axis(&(0.0..=1.0), 14), "0.000    1.000");
         assert_eq!(places(RankRange { best: 2, worst: 4 }), "2-4");
+        assert_eq!([0.95, 0.57, 0.999, 0.29].map(percent), ["95%", "57%", "99.9%", "29%"]);
+        assert_eq!(
+            [0.0, 0.0001, 0.01, 0.5, 0.994, 0.9999, 1.0].map(whole_percent),
+            ["0%", "<1%", "1%", "50%", "99%", ">99%", "100%"]
+        );
     }
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use karat_core::facts::Outcome;
+use karat_core::statistics::bootstrap::Estimate;
 use karat_core::statistics::leaderboard::Row;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::estimate::{Writing, letter, places, span};
+use super::estimate::{Writing, letter, percent, places, span};
 use super::interval::{axis, interval};
 use super::text::{clean, count, fit, list, wrap};
 use crate::board::attempts::AttemptsAt;
@@ -25,6 +26,9 @@ pub struct Layout {
 
 const GAP: &str = "  ";
 const TASKS: usize = 5;
+/// One of the chances.
+type OfAttempts = fn(&AttemptsAt) -> &Option<Estimate>;
+
 /// Most names in a note.
 const NAMED: usize = 6;
 /// Columns of a value of `k` attempts.
@@ -42,10 +46,10 @@ pub fn head(rows: &Rows, settings: &Settings, layout: Layout) -> String {
     };
     let _ = writeln!(text, "{STRONG}{}{more}{STRONG:#}  by {by}", list(&shown));
     let mut line = format!(
-        "{} of {}; {}% intervals from {} draws of tasks, seed {}",
+        "{} of {}; {} intervals from {} draws of tasks, seed {}",
         count(rows.rows.len(), "item"),
         count(rows.subjects.len(), "subject"),
-        settings.level * 100.0,
+        percent(settings.level),
         settings.plan.draws,
         settings.plan.seed
     );
@@ -130,12 +134,12 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> Str
 /// What a reader should know, also on a page.
 pub fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
     let mut lines = Vec::new();
-    let level = settings.level * 100.0;
+    let level = percent(settings.level);
     if board.leaderboard.rows.len() > 1 {
         lines.push((
             FAINT,
             format!(
-                "place: within these in {level}% of draws; same letter: cannot be told apart from the first that has it"
+                "place: within these in {level} of draws; same letter: cannot be told apart from the first that has it"
             ),
         ));
     }
@@ -228,15 +232,20 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     let most = board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0);
     let mut text = String::new();
     for from in (0..most).step_by(per_line) {
-        let _ = write!(text, "\n{FAINT}{}{GAP}{:kind$}{GAP}", fit("attempts", subject), "");
-        for k in from..most.min(from + per_line) {
-            let _ = write!(text, "{:<ATTEMPT$}", format!("k = {}", k + 1));
-        }
-        let _ = writeln!(text, "{FAINT:#}");
+        let heads =
+            (from..most.min(from + per_line)).map(|k| format!("{:<ATTEMPT$}", format!("k = {}", k + 1)));
+        let heads = heads.collect::<String>();
+        let _ = writeln!(
+            text,
+            "\n{FAINT}{}{GAP}{:kind$}{GAP}{}{FAINT:#}",
+            fit("attempts", subject),
+            "",
+            heads.trim_end()
+        );
         for row in board.leaderboard.rows.iter().take(layout.top) {
             let Some(of) = board.attempts.get(row.subject) else { continue };
             let by_k: Vec<&AttemptsAt> = of.by_k.iter().skip(from).take(per_line).collect();
-            let kinds: [(&str, fn(&AttemptsAt) -> &Option<_>); 2] =
+            let kinds: [(&str, OfAttempts); 2] =
                 [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
             for (at, (label, of)) in kinds.into_iter().enumerate() {
                 let who = if at == 0 { fit(name(rows, row.subject), subject) } else { " ".repeat(subject) };
@@ -266,16 +275,26 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
         text,
         "  {FAINT}pass^k: the chance that all of k attempts pass; pass@k: that one does{FAINT:#}"
     );
-    let short: usize =
-        board.attempts.iter().filter_map(|of| of.by_k.last()).map(|last| last.tasks_left_out).sum();
-    if short > 0 {
-        let _ = writeln!(
-            text,
-            "  {CARE}{} with fewer attempts than the last k left out of it{CARE:#}",
-            count(short, "task")
-        );
+    if let Some(line) = left_out(board) {
+        for part in wrap(&line, layout.width - 2) {
+            let _ = writeln!(text, "  {CARE}{part}{CARE:#}");
+        }
     }
     text
+}
+
+/// Says at which k tasks were tried too rarely: they are left out there, so the numbers are about fewer tasks.
+fn left_out(board: &Board) -> Option<String> {
+    let most = board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0);
+    let short = (0..most).filter_map(|place| {
+        let at = || board.attempts.iter().filter_map(|of| of.by_k.get(place));
+        let out: usize = at().map(|it| it.tasks_left_out).sum();
+        let all: usize = out + at().map(|it| it.tasks).sum::<usize>();
+        let number = if out == all { String::from("all") } else { format!("{out} of {all}") };
+        (out > 0).then(|| format!("{number} at k = {}", place + 1))
+    });
+    let short: Vec<String> = short.collect();
+    (!short.is_empty()).then(|| format!("tasks tried fewer than k times are left out: {}", list(&short)))
 }
 
 /// The first of several names, and how many more there are.

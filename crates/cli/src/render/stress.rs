@@ -6,7 +6,7 @@ use karat_core::statistics::ranks::OtherRanking;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::bar::bar;
-use super::estimate::{Writing, places};
+use super::estimate::{Writing, places, whole_percent};
 use super::text::{clean, count, fit, list, wrap};
 use crate::board::Settings;
 use crate::board::stress::Stress;
@@ -24,7 +24,7 @@ pub fn stress(rows: &Rows, stress: &Stress, settings: &Settings, width: usize) -
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "\n{STRONG}Other weights{STRONG:#}  {FAINT}{} draws, seed {}; composite of mean readings, without rules and gates{FAINT:#}",
+        "\n{STRONG}Other weights{STRONG:#}\n{FAINT}{} draws, seed {}; composite of mean readings, without rules and gates{FAINT:#}",
         settings.plan.draws, settings.plan.seed
     );
     text.push_str(&weights(rows, stress, width));
@@ -67,14 +67,14 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
         };
         let kept = (around.share_kept * 1e9) as i64;
         let line = format!(
-            "{:>5}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>3.0}%{GAP}{}{GAP}{:.0}%, {}",
+            "{:>5}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>4}{GAP}{}{GAP}{}, {}",
             places(around.rank),
             fit(name(rows, stress, at), names),
             writing.number(composite as f64 / 1e9),
             bar(kept, 1_000_000_000, BARS),
-            around.share_kept * 100.0,
+            whole_percent(around.share_kept),
             fit(&places(around.rank_range), 7),
-            any.share_kept * 100.0,
+            whole_percent(any.share_kept),
             places(any.rank_range)
         );
         let _ = writeln!(text, "{line}");
@@ -86,7 +86,7 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
         .take(LISTED)
         .map(|swap| {
             let (ahead, behind) = (name(rows, stress, swap.ahead), name(rows, stress, swap.behind));
-            format!("{} and {} in {:.0}%", clean(ahead), clean(behind), swap.share * 100.0)
+            format!("{} and {} in {}", clean(ahead), clean(behind), whole_percent(swap.share))
         })
         .collect();
     let line = match swaps.as_slice() {
@@ -116,7 +116,7 @@ fn others(rows: &Rows, stress: &Stress, width: usize) -> String {
         }
     }
     if !unmoved.is_empty() {
-        for part in wrap(&format!("nobody moves {}", list(&unmoved)), width - 2) {
+        for part in wrap(&format!("nobody moves: {}", unmoved.join(", ")), width - 2) {
             let _ = writeln!(text, "  {FAINT}{part}{FAINT:#}");
         }
     }
@@ -135,14 +135,15 @@ pub fn told(rows: &Rows, stress: &Stress, ranking: &OtherRanking) -> String {
     let first = ranking.ranks.iter().enumerate().filter(|(_, rank)| rank.is_some_and(|rank| rank.best == 1));
     let first: Vec<String> =
         first.map(|(at, _)| clean(name(rows, stress, at)).into_owned()).take(LISTED).collect();
-    let moved = count(ranking.moved.len(), "subject");
-    if ranking.first_differs {
-        format!(
-            "{moved} move, and {} first",
-            if first.is_empty() { String::from("nobody is") } else { format!("{} comes", list(&first)) }
-        )
-    } else {
-        format!("{moved} move, not the first")
+    let moved = match ranking.moved.len() {
+        1 => String::from("1 subject moves"),
+        more => format!("{more} subjects move"),
+    };
+    match first.as_slice() {
+        _ if !ranking.first_differs => format!("{moved}, not the first"),
+        [] => format!("{moved}, and nobody is first"),
+        [only] => format!("{moved}, and {only} comes first"),
+        several => format!("{moved}, and {} share first place", list(several)),
     }
 }
 
@@ -161,9 +162,7 @@ fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
     );
     for at in order {
         let Some(driver) = stress.drivers.get(at) else { continue };
-        let part = |share: Option<f64>| {
-            share.map_or_else(|| String::from("-"), |share| format!("{:.0}%", share * 100.0))
-        };
+        let part = |share: Option<f64>| share.map_or_else(|| String::from("-"), whole_percent);
         let rank = driver
             .correlation
             .spearman
@@ -201,8 +200,8 @@ fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
 pub fn first(rows: &Rows, stress: &Stress) -> Vec<String> {
     let subject = |at: usize| clean(rows.subjects.get(at).map_or("", String::as_str)).into_owned();
     let mut lines = vec![format!(
-        "stays in {:.0}% of draws around the weights of the card",
-        stress.around.share_first_kept * 100.0
+        "stays in {} of draws around the weights of the card",
+        whole_percent(stress.around.share_first_kept)
     )];
     lines.push(match &stress.influence {
         None => String::from("no removal of tasks puts anybody else first by score"),

@@ -11,10 +11,11 @@ use karat_core::scorecard::Scorecard;
 use karat_evidence::{Kind, Moment};
 
 use super::filter::{Wish, check_field, value};
-use super::{Row, Rows};
+use super::{Row, Rows, Tasks};
 use crate::args::Cli;
 use crate::cards;
 use crate::evidence::{Files, Flow, Wanted};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
@@ -70,20 +71,31 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
             Ok(bytes) => bytes,
             Err(refusal) => return Ok(problems.add(refusal.to_string())),
         };
-        let told = match (recompute::claim(bytes)?, &mut session) {
+        let claim = match recompute::claim(bytes) {
+            Ok(claim) => claim,
+            Err(failure) => return Ok(problems.add_failure(&shown, &failure)),
+        };
+        let told = match (claim, &mut session) {
             (Some(claim), _) => {
-                recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)), cli.color)
-                    .map(Cow::into_owned)
-                    .and_then(|base| {
-                        let at = loader.scorer(&base);
-                        let scorer = recompute::scorer(&claim, Cow::Borrowed(&base))?;
-                        let mut workspace =
-                            if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
-                        recompute::record(&claim, &scorer, &mut workspace, |record| {
-                            loader.add(&shown, file, at, record)
-                        })
-                    })
-                    .map_err(|failure| format!("{shown}: {}", said(&failure)))
+                let told =
+                    recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)), cli.color)
+                        .map(Cow::into_owned)
+                        .and_then(|base| {
+                            let at = loader.scorer(&base);
+                            let scorer = recompute::scorer(&claim, Cow::Borrowed(&base))?;
+                            let mut workspace = if cli.portable {
+                                Workspace::portable(&scorer)
+                            } else {
+                                Workspace::new(&scorer)
+                            };
+                            recompute::record(&claim, &scorer, &mut workspace, |record| {
+                                loader.add(&shown, file, at, record)
+                            })
+                        });
+                if let Err(failure) = told {
+                    return Ok(problems.add_failure(&shown, &failure));
+                }
+                Ok(())
             }
             (None, Some(session)) => session
                 .score(&place, Ok(bytes), request.as_of, |record, _| loader.add(&shown, file, 0, record))
@@ -100,7 +112,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         })
     })?;
     drop(progress);
-    problems.end("nothing was computed")?;
+    problems.end("nothing was computed: correct what is refused, or leave it out")?;
     loader.finish()
 }
 
@@ -117,9 +129,17 @@ fn said(failure: &Failure) -> String {
 struct Problems {
     first: Vec<String>,
     more: usize,
+    /// A record is not what its facts give: scripts look for that.
+    is_tampering: bool,
 }
 
 impl Problems {
+    /// A record that was refused, and where it stands.
+    fn add_failure(&mut self, place: &str, failure: &Failure) -> Flow {
+        self.is_tampering |= failure.exit() == Exit::VerificationFailed;
+        self.add(format!("{place}: {}", said(failure)))
+    }
+
     fn add(&mut self, problem: String) -> Flow {
         if self.first.len() < LISTED {
             self.first.push(problem);
@@ -129,16 +149,19 @@ impl Problems {
         Flow::Continue
     }
 
-    fn end(self, consequence: &str) -> Result<(), Failure> {
+    /// All that is wrong, and how to mend it.
+    fn end(self, mend: &str) -> Result<(), Failure> {
         let count = self.first.len() + self.more;
+        let exit = if self.is_tampering { Exit::VerificationFailed } else { Exit::CouldNotRun };
         let mut problems = self.first.into_iter();
         let failure = match (problems.next(), count) {
             (None, _) => return Ok(()),
-            (Some(only), 1) => Failure::new(only),
-            (Some(first), _) => Failure::new(format!("{count} items are refused; {consequence}")).help(first),
+            (Some(only), 1) => Failure::with_exit(exit, only),
+            (Some(first), _) => Failure::with_exit(exit, format!("{count} items are refused")).help(first),
         };
         let failure = problems.fold(failure, Failure::help);
-        Err(if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure })
+        let failure = if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure };
+        Err(failure.help(mend))
     }
 }
 
@@ -241,7 +264,8 @@ impl<'r> Loader<'r> {
             return Err(nothing());
         };
         let (scorers, filtered) = (self.scorers, self.filtered);
-        Ok(Rows { scorers, scale, dimensions, subjects, rows, repeated, filtered, digest })
+        let tasks = Tasks::new(&rows, &scorers);
+        Ok(Rows { scorers, scale, dimensions, subjects, rows, tasks, repeated, filtered, digest })
     }
 
     /// Refuses what cannot be compared, fields that nobody has, and nothing at all.
@@ -319,16 +343,16 @@ impl<'r> Loader<'r> {
         let before = self.rows.len();
         self.rows.dedup_by(|(next_subject, next), (subject, kept)| {
             let is_same = (&*next_subject, &next.id, next.scorer) == (&*subject, &kept.id, kept.scorer);
-            if is_same && (next.digest, next.score) != (kept.digest, kept.score) {
+            if is_same && next.content() != kept.content() {
                 let (subject, id) = (clean(subject), clean(&kept.id));
-                problems.add(format!(
-                    "`{subject}` has two items `{id}` with different content: {} ({}) and {} ({})",
-                    kept.place, kept.digest, next.place, next.digest
-                ));
+                let mut places = [&kept.place, &next.place];
+                places.sort();
+                let [one, other] = places;
+                problems.add(format!("`{subject}` has two items `{id}` that differ: {one} and {other}"));
             }
             is_same
         });
-        problems.end("correct one of each two, or give it an id of its own")?;
+        problems.end("remove one of the two, or give it an id of its own")?;
         Ok((before - self.rows.len()) as u64)
     }
 
