@@ -128,7 +128,7 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
 }
 
 /// What a reader of a row should know.
-fn notes(standing: &SubjectStanding) -> Vec<(anstyle::Style, String)> {
+pub fn notes(standing: &SubjectStanding) -> Vec<(anstyle::Style, String)> {
     let mut notes = Vec::new();
     let held = standing.review.as_ref().and_then(|review| review.history.held.as_ref());
     if let Some(held) = held {
@@ -181,7 +181,7 @@ fn notes(standing: &SubjectStanding) -> Vec<(anstyle::Style, String)> {
 }
 
 /// What is to say about all of them.
-fn foot(answer: &Answer<'_>) -> Vec<String> {
+pub fn foot(answer: &Answer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let cap = answer.card.standing.as_ref().and_then(|rules: &Standing| rules.shares);
     if let Some((shared, policy)) = answer.standings.shared.zip(cap) {

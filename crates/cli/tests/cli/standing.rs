@@ -61,6 +61,20 @@ fn one_subject_is_shown_in_full_at_once_and_from_its_line() {
 }
 
 #[test]
+fn a_page_says_what_the_screen_says() {
+    let folder = Folder::new();
+    let path = folder.path().join("page.html");
+    let path = path.to_str().unwrap();
+    let run = standing(&["--table", "--events", EVENTS, "--html", path, AGENTS]);
+    assert_eq!((run.status, run.stdout), (0, standing(&["--table", "--events", EVENTS, AGENTS]).stdout));
+    let page = fs::read_to_string(path).unwrap();
+    for part in ["only number of evaluations is 4, needs 5 or more", "925 points pending review", "Over time"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn a_window_has_intervals_and_shares() {
     let card = "examples/cards/task-run.toml";
     let runs = "examples/leaderboard/runs.csv";
@@ -169,7 +183,7 @@ fn what_is_wrong_with_items_is_told() {
     let mixed = reading(&[], &format!("{}\n{}", item("1", time), item("2", "")));
     assert!(mixed.stderr.contains("`2` of `a` does not say when it took place"), "{}", mixed.stderr);
     let twice = reading(&[], &format!("{}\n{}", item("1", time), item("1", &format!("{time},\"safety\":1"))));
-    assert!(twice.stderr.contains("two items `1` with different content"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("two items `1` that differ"), "{}", twice.stderr);
     let trace = karat(&["standing", "-c", "trace", "--as-of", MOMENT, "examples/trace/finance-demo.json"]);
     assert_eq!((trace.status, trace.stdout.as_str()), (1, ""));
     let missing = standing(&["-s", "hern", AGENTS]);

@@ -24,6 +24,8 @@ use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Screen, lines};
+use crate::page;
+use crate::render::page::standing as page_of;
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::text::clean;
@@ -60,6 +62,9 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
         Some(name) => std::slice::from_ref(subject(&standings, name)?),
         None => standings.subjects.as_slice(),
     };
+    if let Some(path) = &args.form.html {
+        page::save(path, &page_of::standing(&answer, shown))?;
+    }
     if many::wants_json(&args.form) {
         let mut out = lines();
         for subject in shown {

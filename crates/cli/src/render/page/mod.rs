@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod leaderboard;
 pub mod rate;
+pub mod standing;
 pub mod stress;
 
 use std::num::NonZeroU32;
