@@ -104,7 +104,6 @@ fn decay_rule(given: &Value) -> DecayRule {
         point_billionths: whole_number(&rule["point_billionths"]),
         scope: DecayScope::Dimension,
         periods: if rule["whole"].as_bool().unwrap() { Periods::Whole } else { Periods::Exact },
-        scope: karat_core::standing::decay::DecayScope::Dimension,
     }
 }
 
