@@ -119,7 +119,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
 /// The lines of a failure, as one text.
 fn said(failure: &Failure) -> String {
     match failure {
-        Failure::Problem(problem) => problem.to_string().trim_end().replace('\n', "\n  "),
+        Failure::Problem(problem) => problem.to_string().trim_end().to_owned(),
         Failure::ReaderGone | Failure::Told(_) => String::new(),
     }
 }
@@ -153,13 +153,14 @@ impl Problems {
     fn end(self, mend: &str) -> Result<(), Failure> {
         let count = self.first.len() + self.more;
         let exit = if self.is_tampering { Exit::VerificationFailed } else { Exit::CouldNotRun };
-        let mut problems = self.first.into_iter();
-        let failure = match (problems.next(), count) {
-            (None, _) => return Ok(()),
-            (Some(only), 1) => Failure::with_exit(exit, only),
-            (Some(first), _) => Failure::with_exit(exit, format!("{count} items are refused")).help(first),
+        let mut problems = self.first.iter();
+        let failure = match count {
+            0 => return Ok(()),
+            1 => Failure::with_exit(exit, problems.next().cloned().unwrap_or_default()),
+            _ => Failure::with_exit(exit, format!("{count} items are refused")),
         };
-        let failure = problems.fold(failure, Failure::help);
+        // The lines of a problem stand below its first.
+        let failure = problems.fold(failure, |failure, it| failure.help(it.replace('\n', "\n  ")));
         let failure = if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure };
         Err(failure.help(mend))
     }

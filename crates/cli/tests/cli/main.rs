@@ -3,13 +3,16 @@
 mod caches;
 mod cards;
 mod common;
+mod compare;
 mod conform;
 mod docs;
 mod graders;
 mod help;
+mod leaderboard;
 mod rate;
 mod real;
 mod refusals;
 mod screens;
 #[cfg(target_os = "linux")]
 mod streams;
+mod stress;
