@@ -446,6 +446,22 @@ fn a_false_record_is_refused() {
 }
 
 #[test]
+fn a_card_that_is_not_at_hand_is_missed_once() {
+    let records = karat(&["score", "--card", CARD, RUNS]).stdout;
+    assert_snapshot!(karat_reading(&["leaderboard"], &records).screen());
+    let run = karat_reading(&["leaderboard", "--card", CARD, "--draws", "100"], &records);
+    assert_eq!(parsed(&run)["items"]["count"], 240);
+    // Of another card than the one given: every record is.
+    let run = karat_reading(&["leaderboard", "--card", "trace"], &records);
+    assert_eq!(run.status, 14);
+    assert!(
+        run.stderr.contains("240 items are refused") && run.stderr.contains("and 220 more"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn one_id_with_two_contents_is_refused() {
     let rows = "subject,task,id,outcome,solved\na,t1,1,succeeded,1\na,t2,2,failed,0\na,t1,1,failed,0\n";
     assert_snapshot!(karat_reading(&["leaderboard", "--card", CARD], rows).screen());
