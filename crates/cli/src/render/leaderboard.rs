@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use karat_core::facts::Outcome;
+use karat_core::statistics::bootstrap::Estimate;
 use karat_core::statistics::leaderboard::Row;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -218,6 +219,9 @@ fn outcomes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::St
     lines
 }
 
+/// One of the chances at some k.
+type Chance = fn(&AttemptsAt) -> &Option<Estimate>;
+
 /// The chances of repeated attempts.
 fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     let writing = Writing::shares();
@@ -241,8 +245,7 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
         for row in board.leaderboard.rows.iter().take(layout.top) {
             let Some(of) = board.attempts.get(row.subject) else { continue };
             let by_k: Vec<&AttemptsAt> = of.by_k.iter().take(most).skip(from).take(per_line).collect();
-            let kinds: [(&str, fn(&AttemptsAt) -> &Option<_>); 2] =
-                [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
+            let kinds: [(&str, Chance); 2] = [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
             for (at, (label, of)) in kinds.into_iter().enumerate() {
                 let who = if at == 0 { fit(name(rows, row.subject), subject) } else { " ".repeat(subject) };
                 let (mut values, mut ends) = (String::new(), String::new());

@@ -12,6 +12,7 @@ mod leaderboard;
 mod rate;
 mod real;
 mod refusals;
+mod rows;
 mod screens;
 #[cfg(target_os = "linux")]
 mod streams;
