@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use karat_core::statistics::StatisticsError;
+
 use super::many;
 use crate::args::{Cli, CompareArgs};
 use crate::board::pair::Pair;
@@ -36,7 +38,13 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let settings = many::settings(&args.sure, By::Score, &rows);
     let pass = many::pass(args.pass, rows.scale)?;
     let pair = Pair::new(&rows, pair, pass, &settings).map_err(|error| {
-        many::refused(&error).help("two subjects are compared on the tasks that both have")
+        let failure = many::refused(&error);
+        match error {
+            StatisticsError::TooFew { .. } => {
+                failure.help("two subjects are compared on the tasks that both have")
+            }
+            _ => failure,
+        }
     })?;
     if let Some(path) = &args.form.html {
         page::save(path, &page_of::compare(&rows, &pair, &settings))?;

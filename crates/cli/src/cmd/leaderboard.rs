@@ -89,10 +89,16 @@ fn boards(
         let name = args.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
         let board = Board::new(rows, &items, name, settings).map_err(|error| {
             let failure = many::refused(&error);
-            match value {
-                Some(value) => failure.help(format!("this is about the items with `{}`", clean(value))),
+            let failure = match args.group_by.as_ref().zip(value) {
+                Some((field, value)) => {
+                    let (field, value) = (clean(field), clean(value));
+                    failure.help(format!(
+                        "this is about {field} = {value}; to go without: --where '{field}!={value}'"
+                    ))
+                }
                 None => failure,
-            }
+            };
+            if args.min_tasks > 1 { failure.help("or lower --min-tasks") } else { failure }
         });
         Ok((board?, items))
     });

@@ -115,7 +115,7 @@ pub fn refused(error: &StatisticsError) -> Failure {
         }
         StatisticsError::TooFew { .. } => failure
             .help("an item counts if it has a score, or an outcome that counts")
-            .help("check --count, --min-tasks and --where"),
+            .help("check --count and --where"),
         _ => failure,
     }
 }

@@ -108,9 +108,10 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
             Verdict::SecondAhead => "second",
             Verdict::NotDistinguishable => "",
         };
+        let mark = if mark.is_empty() { String::new() } else { format!("{GAP}{mark}") };
         let _ = writeln!(
             text,
-            "{}{GAP}{:>6}{GAP}{FAINT}{}{FAINT:#}{GAP}{BAR}{}{BAR:#}{GAP}{mark}",
+            "{}{GAP}{:>6}{GAP}{FAINT}{}{FAINT:#}{GAP}{BAR}{}{BAR:#}{mark}",
             fit(label, names),
             writing.signed(found.estimate.mean),
             fit(&ends(found), column),

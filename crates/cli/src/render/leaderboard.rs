@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::estimate::{Writing, letter, percent, places, span};
 use super::interval::{axis, interval};
 use super::text::{clean, count, fit, list, wrap};
-use crate::board::attempts::AttemptsAt;
+use crate::board::attempts::{AttemptsAt, AttemptsOf};
 use crate::board::{Board, By, Settings, Unranked};
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::rows::Rows;
@@ -26,9 +26,6 @@ pub struct Layout {
 
 const GAP: &str = "  ";
 const TASKS: usize = 5;
-/// One of the chances.
-type OfAttempts = fn(&AttemptsAt) -> &Option<Estimate>;
-
 /// Most names in a note.
 const NAMED: usize = 6;
 /// Columns of a value of `k` attempts.
@@ -131,7 +128,7 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> Str
     text
 }
 
-/// What a reader should know, also on a page.
+/// What a reader should know.
 pub fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
     let mut lines = Vec::new();
     let level = percent(settings.level);
@@ -222,6 +219,9 @@ fn outcomes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::St
     lines
 }
 
+/// One of the chances at some k.
+type Chance = fn(&AttemptsAt) -> &Option<Estimate>;
+
 /// The chances of repeated attempts.
 fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     let writing = Writing::shares();
@@ -229,7 +229,7 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     let subject = names.clamp("attempts".len(), 24);
     let kind = "pass^k".len();
     let per_line = (layout.width.saturating_sub(subject + kind + 2 * GAP.len()) / ATTEMPT).max(1);
-    let most = board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0);
+    let most = most_tried(board).max(1);
     let mut text = String::new();
     for from in (0..most).step_by(per_line) {
         let heads =
@@ -244,9 +244,8 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
         );
         for row in board.leaderboard.rows.iter().take(layout.top) {
             let Some(of) = board.attempts.get(row.subject) else { continue };
-            let by_k: Vec<&AttemptsAt> = of.by_k.iter().skip(from).take(per_line).collect();
-            let kinds: [(&str, OfAttempts); 2] =
-                [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
+            let by_k: Vec<&AttemptsAt> = of.by_k.iter().take(most).skip(from).take(per_line).collect();
+            let kinds: [(&str, Chance); 2] = [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
             for (at, (label, of)) in kinds.into_iter().enumerate() {
                 let who = if at == 0 { fit(name(rows, row.subject), subject) } else { " ".repeat(subject) };
                 let (mut values, mut ends) = (String::new(), String::new());
@@ -261,13 +260,11 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
                     );
                 }
                 let _ = writeln!(text, "{who}{GAP}{label}{GAP}{}", values.trim_end());
-                let _ = writeln!(
-                    text,
-                    "{:1$}{FAINT}{2}{FAINT:#}",
-                    "",
-                    subject + kind + 2 * GAP.len(),
-                    ends.trim_end()
-                );
+                let ends = ends.trim_end();
+                if !ends.is_empty() {
+                    let indent = subject + kind + 2 * GAP.len();
+                    let _ = writeln!(text, "{:indent$}{FAINT}{ends}{FAINT:#}", "");
+                }
             }
         }
     }
@@ -283,17 +280,24 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     text
 }
 
+/// The largest k for which somebody tried a task so often; 0 if nobody tried any.
+fn most_tried(board: &Board) -> usize {
+    let tried = |of: &AttemptsOf| of.by_k.iter().take_while(|at| at.tasks > 0).count();
+    board.attempts.iter().map(tried).max().unwrap_or(0)
+}
+
 /// Says at which k tasks were tried too rarely: they are left out there, so the numbers are about fewer tasks.
 fn left_out(board: &Board) -> Option<String> {
-    let most = board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0);
-    let short = (0..most).filter_map(|place| {
+    let (tried, asked) =
+        (most_tried(board), board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0));
+    let short = (0..tried).filter_map(|place| {
         let at = || board.attempts.iter().filter_map(|of| of.by_k.get(place));
         let out: usize = at().map(|it| it.tasks_left_out).sum();
         let all: usize = out + at().map(|it| it.tasks).sum::<usize>();
-        let number = if out == all { String::from("all") } else { format!("{out} of {all}") };
-        (out > 0).then(|| format!("{number} at k = {}", place + 1))
+        (out > 0).then(|| format!("{out} of {all} at k = {}", place + 1))
     });
-    let short: Vec<String> = short.collect();
+    let beyond = (tried < asked).then(|| format!("all from k = {} on", tried + 1));
+    let short: Vec<String> = short.chain(beyond).collect();
     (!short.is_empty()).then(|| format!("tasks tried fewer than k times are left out: {}", list(&short)))
 }
 

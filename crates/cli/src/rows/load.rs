@@ -22,6 +22,7 @@ use crate::progress::Progress;
 use crate::recompute;
 use crate::render::text::clean;
 use crate::session::Session;
+use crate::verify::Claim;
 
 /// Most problems that are listed.
 const LISTED: usize = 20;
@@ -77,21 +78,16 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         };
         let told = match (claim, &mut session) {
             (Some(claim), _) => {
+                let base =
+                    recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)), cli.color);
+                let base = base.map(Cow::into_owned);
+                let is_at_hand = |named: String| given.is_some() || cards::released(&named).is_some();
+                if let (Err(failure), Ok(false)) = (base.as_ref(), claim.card().map(is_at_hand)) {
+                    // It is missing for all of its records: said once.
+                    return Err(Failure::new(format!("{shown}: {}", said(failure))));
+                }
                 let told =
-                    recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)), cli.color)
-                        .map(Cow::into_owned)
-                        .and_then(|base| {
-                            let at = loader.scorer(&base);
-                            let scorer = recompute::scorer(&claim, Cow::Borrowed(&base))?;
-                            let mut workspace = if cli.portable {
-                                Workspace::portable(&scorer)
-                            } else {
-                                Workspace::new(&scorer)
-                            };
-                            recompute::record(&claim, &scorer, &mut workspace, |record| {
-                                loader.add(&shown, file, at, record)
-                            })
-                        });
+                    base.and_then(|base| loader.add_record(&claim, &base, cli.portable, (&shown, file)));
                 if let Err(failure) = told {
                     return Ok(problems.add_failure(&shown, &failure));
                 }
@@ -119,7 +115,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
 /// The lines of a failure, as one text.
 fn said(failure: &Failure) -> String {
     match failure {
-        Failure::Problem(problem) => problem.to_string().trim_end().replace('\n', "\n  "),
+        Failure::Problem(problem) => problem.to_string().trim_end().to_owned(),
         Failure::ReaderGone | Failure::Told(_) => String::new(),
     }
 }
@@ -153,13 +149,14 @@ impl Problems {
     fn end(self, mend: &str) -> Result<(), Failure> {
         let count = self.first.len() + self.more;
         let exit = if self.is_tampering { Exit::VerificationFailed } else { Exit::CouldNotRun };
-        let mut problems = self.first.into_iter();
-        let failure = match (problems.next(), count) {
-            (None, _) => return Ok(()),
-            (Some(only), 1) => Failure::with_exit(exit, only),
-            (Some(first), _) => Failure::with_exit(exit, format!("{count} items are refused")).help(first),
+        let mut problems = self.first.iter();
+        let failure = match count {
+            0 => return Ok(()),
+            1 => Failure::with_exit(exit, problems.next().cloned().unwrap_or_default()),
+            _ => Failure::with_exit(exit, format!("{count} items are refused")),
         };
-        let failure = problems.fold(failure, Failure::help);
+        // The lines of a problem stand below its first.
+        let failure = problems.fold(failure, |failure, it| failure.help(it.replace('\n', "\n  ")));
         let failure = if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure };
         Err(failure.help(mend))
     }
@@ -181,7 +178,7 @@ impl<'r> Loader<'r> {
     }
 
     /// A scorer that was made for an earlier record of the same card.
-    fn known(&self, claim: &crate::verify::Claim) -> Option<&Scorer> {
+    fn known(&self, claim: &Claim) -> Option<&Scorer> {
         let digest = claim.text("/scorecard/digest").ok()?;
         self.scorers.iter().find(|scorer| scorer.card().digest.to_string() == digest)
     }
@@ -193,6 +190,20 @@ impl<'r> Loader<'r> {
             self.scorers.push(scorer.clone());
             self.scorers.len() - 1
         })
+    }
+
+    /// Adds a record, made with `base`, if it is what its facts give.
+    fn add_record(
+        &mut self,
+        claim: &Claim,
+        base: &Scorer,
+        is_portable: bool,
+        (place, file): (&str, &str),
+    ) -> Result<(), Failure> {
+        let at = self.scorer(base);
+        let scorer = recompute::scorer(claim, Cow::Borrowed(base))?;
+        let mut workspace = if is_portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
+        recompute::record(claim, &scorer, &mut workspace, |record| self.add(place, file, at, record))
     }
 
     fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {

@@ -54,7 +54,7 @@ impl Row {
     }
 
     /// What stands for the task: its name, that of the challenge, or the item itself.
-    fn task_name<'r>(&'r self, scorers: &'r [Scorer]) -> &'r str {
+    pub fn task_name<'r>(&'r self, scorers: &'r [Scorer]) -> &'r str {
         let challenge = scorers.get(self.scorer).map(Scorer::card).filter(|card| card.base.is_some());
         self.task.as_deref().or(challenge.map(|card| card.id.as_str())).unwrap_or(&self.id)
     }

@@ -20,7 +20,7 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
         .iter()
         .map(|run| ((run.subject.as_str(), run.id.as_str()), run.runner.as_str()))
         .collect();
-    let item = |(row, task): (&'r Row, &usize)| {
+    let item = |row: &'r Row| {
         let subject = rows.subjects.get(row.subject).map_or("", String::as_str);
         let reading = |(dimension, at): (&karat_core::scorecard::Dimension, &Option<usize>)| match at
             .and_then(|at| row.readings.get(at).copied().flatten())
@@ -31,7 +31,7 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
         };
         used.insert((subject, &row.id));
         Item {
-            task: rows.tasks.names.get(*task).map_or(&row.id, |name| name),
+            task: row.task_name(&rows.scorers),
             time_seconds: row.time.map(|time| time.milliseconds.div_euclid(1000)),
             outcome: row.outcome,
             score: row.score,
@@ -42,7 +42,7 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
             ..Item::new(subject, &row.id, row.digest)
         }
     };
-    let items = rows.rows.iter().zip(&rows.tasks.of_rows).map(item).collect();
+    let items = rows.rows.iter().map(item).collect();
     let strays: Vec<String> = events
         .runners
         .iter()

@@ -8,8 +8,8 @@ use super::{axis, column, estimate, page, text};
 use crate::board::{By, Settings};
 use crate::cmd::standing::Answer;
 use crate::page::model::{
-    self, Cell, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading, Section, Series,
-    Table,
+    self, Axis, Cell, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading, Section,
+    Series, Table,
 };
 use crate::page::scale::per_cent;
 use crate::render::estimate::Writing;
@@ -35,7 +35,10 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
         Section {
             heading: "Standing".to_owned(),
             text: Vec::new(),
-            figures: vec![Figure::Table(table(answer, shown, &settings))],
+            figures: std::iter::once(table(answer, shown, &settings))
+                .chain(told(shown))
+                .map(Figure::Table)
+                .collect(),
         },
         Section {
             heading: "Dimensions".to_owned(),
@@ -56,52 +59,60 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
 fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) -> Table {
     let writing = Writing::of(answer.card.scale);
     let absent = |why: &str| Cell::Absent(why.to_owned());
+    // Without intervals the dots stand on the whole scale.
+    let has_interval = shown.iter().any(|standing| standing.interval.is_some());
+    let range = (!has_interval).then(|| (0.0, writing.value(1.0)));
+    let axis = Axis { range, ..axis(writing, settings) };
+    let has_share = shown.iter().any(|standing| standing.share.is_some());
+    let has_tier = shown.iter().any(|standing| standing.tier.is_some());
     let row = |standing: &SubjectStanding| {
-        let point = standing
-            .score
-            .map(|score| model::Estimate { point: writing.value(score.to_f64()), interval: None });
-        let point = point.map(|point| {
-            standing
-                .interval
-                .as_ref()
-                .map_or(point, |found| model::Estimate { point: point.point, ..estimate(found, writing) })
+        let drawn = standing.score.map(|score| {
+            let point = writing.value(score.to_f64());
+            let interval = standing.interval.as_ref().and_then(|found| estimate(found, writing).interval);
+            Cell::Interval(model::Estimate { point, interval })
         });
         let points =
             |points: Option<i64>| points.map_or_else(|| absent("none"), |points| text(points.to_string()));
-        let tier = standing.tier.as_ref().and_then(|tier| tier.name.clone());
-        let told: Vec<String> = notes(standing).into_iter().map(|(_, note)| note).collect();
-        model::Row {
-            cells: vec![
-                text(standing.subject.clone()),
-                point.map_or_else(|| absent("no score"), Cell::Interval),
-                points(standing.points),
-                points(standing.gating_points),
-                tier.map_or_else(|| absent("none"), text),
-                standing.share.map_or_else(
-                    || absent("none"),
-                    |it| Cell::Share(it.share.to_f64(), per_cent(it.share.to_f64())),
-                ),
-                text(standing.counts.in_window.to_string()),
-                text(told.join("; ")),
-            ],
-            group: None,
-        }
+        let mut cells = vec![
+            text(standing.subject.clone()),
+            drawn.unwrap_or_else(|| absent("no score")),
+            points(standing.points),
+            points(standing.gating_points),
+        ];
+        let tier = || standing.tier.as_ref().and_then(|tier| tier.name.clone());
+        cells.extend(has_tier.then(|| tier().map_or_else(|| absent("none"), text)));
+        let share = standing.share.map(|it| it.share.to_f64()).unwrap_or_default();
+        cells.extend(has_share.then(|| Cell::Share(share, per_cent(share))));
+        cells.push(text(standing.counts.in_window.to_string()));
+        model::Row { cells, group: None }
     };
-    Table {
-        caption: "The score of the moment, the points that stand, and those that gates, tiers and shares see"
-            .to_owned(),
-        columns: vec![
-            column("subject", Kind::Name),
-            column("score", Kind::Interval(axis(writing, settings))),
-            column("stands", Kind::Number),
-            column("gates see", Kind::Number),
-            column("tier", Kind::Text),
-            column("share", Kind::Share),
-            column("items", Kind::Number),
-            column("in its way", Kind::Text),
-        ],
-        rows: shown.iter().map(row).collect(),
-    }
+    let mut columns = vec![
+        column("subject", Kind::Name),
+        column("score", Kind::Interval(axis)),
+        column("stands", Kind::Number),
+        column("gates see", Kind::Number),
+    ];
+    columns.extend(has_tier.then(|| column("tier", Kind::Text)));
+    columns.extend(has_share.then(|| column("share", Kind::Share)));
+    columns.push(column("items", Kind::Number));
+    let caption =
+        "The score of the moment, the points that stand, and those that gates, tiers and shares see";
+    Table { caption: caption.to_owned(), columns, rows: shown.iter().map(row).collect() }
+}
+
+/// What a reader should know of each subject, a row each; none where there is nothing to say.
+fn told(shown: &[SubjectStanding]) -> Option<Table> {
+    let row =
+        |subject: &str, note: String| model::Row { cells: vec![text(subject), text(note)], group: None };
+    let rows = shown
+        .iter()
+        .flat_map(|standing| notes(standing).into_iter().map(|(_, note)| row(&standing.subject, note)));
+    let rows: Vec<model::Row> = rows.collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: "What is under review, and what is in the way of the next tier".to_owned(),
+        columns: vec![column("subject", Kind::Name), column("what", Kind::Text)],
+        rows,
+    })
 }
 
 fn profiles(shown: &[SubjectStanding]) -> Profiles {
