@@ -169,7 +169,7 @@ fn what_is_wrong_with_items_is_told() {
     let mixed = reading(&[], &format!("{}\n{}", item("1", time), item("2", "")));
     assert!(mixed.stderr.contains("`2` of `a` does not say when it took place"), "{}", mixed.stderr);
     let twice = reading(&[], &format!("{}\n{}", item("1", time), item("1", &format!("{time},\"safety\":1"))));
-    assert!(twice.stderr.contains("two items `1` with different content"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("two items `1` that differ"), "{}", twice.stderr);
     let trace = karat(&["standing", "-c", "trace", "--as-of", MOMENT, "examples/trace/finance-demo.json"]);
     assert_eq!((trace.status, trace.stdout.as_str()), (1, ""));
     let missing = standing(&["-s", "hern", AGENTS]);
