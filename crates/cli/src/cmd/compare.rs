@@ -38,7 +38,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let settings = many::settings(&args.sure, By::Score, &rows);
     let pass = many::pass(args.pass, rows.scale)?;
     let pair = Pair::new(&rows, pair, pass, &settings).map_err(|error| {
-        let failure = many::refused(&error);
+        let failure = many::refused(&error, &rows);
         match error {
             StatisticsError::TooFew { .. } => {
                 failure.help("two subjects are compared on the tasks that both have")

@@ -108,6 +108,36 @@ fn a_name_stays_a_name() {
 }
 
 #[test]
+fn evidence_is_never_replaced_by_a_page() {
+    let folder = runs();
+    for (name, verb) in [
+        ("runs.csv", &["leaderboard"][..]),
+        ("task-run.toml", &["standing", "--as-of", "2026-06-01T00:00:00Z"]),
+    ] {
+        let before = fs::read(folder.path().join(name)).unwrap();
+        let run = folder.karat(&[verb, &RUNS, &["--html", name]].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+        assert!(run.stderr.contains(&format!("`{name}` is there and is not a page")), "{}", run.stderr);
+        assert_eq!(fs::read(folder.path().join(name)).unwrap(), before);
+    }
+    let ratings = folder.karat(&["rate", "--system", "elo", "--state-out", "season.csv", "season.csv"]);
+    assert_eq!(ratings.status, 1);
+    assert!(
+        ratings.stderr.contains("`season.csv` is there and is not a file of ratings"),
+        "{}",
+        ratings.stderr
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("season.csv")).unwrap(), example("matches/season.csv"));
+    // An empty file holds nothing that could be lost.
+    folder.write("empty.html", "");
+    let run = folder.karat(&[&["leaderboard"], &RUNS[..], &["--html", "empty.html"]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(
+        folder.karat(&[&["leaderboard"], &RUNS[..], &["--html", "-"]].concat()).stderr.contains("found `-`")
+    );
+}
+
+#[test]
 fn a_page_that_cannot_be_written_says_so_and_leaves_nothing() {
     let folder = runs();
     for place in ["none/page.html", "."] {

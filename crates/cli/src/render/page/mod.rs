@@ -13,11 +13,12 @@ use karat_core::record::ENGINE_VERSION;
 use karat_core::standing::rolling::RollingMean;
 use karat_core::statistics::bootstrap::Estimate;
 
-use super::estimate::Writing;
+use super::estimate::{Writing, percent};
+use super::gaps::{all_or_nothing, gaps};
 use super::number::cut;
 use super::text::{count, list};
 use crate::board::stress::weights;
-use crate::board::{Board, Settings};
+use crate::board::{Board, By, Settings};
 use crate::page::model::{
     self, Axis, Cell, Column, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading,
     Section, Series,
@@ -48,11 +49,12 @@ fn page(what: &str, rows: &Rows, settings: &Settings) -> Page {
         subtitle
             .push_str(&format!("; {} given again, which count once", count(rows.repeated as usize, "item")));
     }
+    let bare = all_or_nothing(rows).filter(|_| settings.by == By::Score);
     Page {
         title: format!("{what}: {}", list(&names)),
         subtitle,
         about,
-        notes: Vec::new(),
+        notes: gaps(rows).into_iter().chain(bare).collect(),
         sections: Vec::new(),
     }
 }
@@ -64,7 +66,7 @@ fn column(label: &str, kind: Kind) -> Column {
 /// The axis of a column of intervals that are written so.
 fn axis(writing: Writing, settings: &Settings) -> Axis {
     Axis {
-        interval_label: format!("{}% interval", settings.level * 100.0),
+        interval_label: format!("{} interval", percent(settings.level)),
         range: None,
         reference: None,
         decimals: writing.decimals(),

@@ -1,0 +1,31 @@
+//! What all items lack, and what that does: most often a column that has another name than the scorecard expects.
+
+use super::text::{count, named};
+use crate::rows::{Row, Rows};
+
+/// What nobody has measured, and items that do not say whom they are about.
+pub fn gaps(rows: &Rows) -> Vec<String> {
+    let applies = |row: &Row, key: &str| !row.not_applicable.iter().any(|it| it == key);
+    let measured = |at: usize| rows.rows.iter().any(|row| row.readings.get(at).copied().flatten().is_some());
+    let lacking = rows
+        .dimensions
+        .iter()
+        .enumerate()
+        .filter(|(at, (key, _))| !measured(*at) && rows.rows.iter().any(|row| applies(row, key)));
+    let lacking: Vec<&str> = lacking.map(|(_, (key, _))| key.as_str()).collect();
+    let readings = named(&lacking).map(|keys| format!("no item has a reading of {keys}"));
+    let is_alone = |row: &Row| rows.subjects.get(row.subject) == Some(&row.id);
+    let is_nameless = rows.rows.len() > 1 && rows.rows.iter().all(is_alone);
+    let subjects = is_nameless.then(|| {
+        String::from("every item is a subject of its own; --subject-field says which field names the subject")
+    });
+    readings.into_iter().chain(subjects).collect()
+}
+
+/// Items that say how they ended and have no score: on leaderboards they count all or nothing.
+pub fn all_or_nothing(rows: &Rows) -> Option<String> {
+    let bare = rows.without_score();
+    (bare > 0).then(|| {
+        format!("{} without a score: success counts as all, failure as nothing", count(bare, "item"))
+    })
+}
