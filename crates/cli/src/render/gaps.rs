@@ -1,9 +1,9 @@
-//! What all items lack, and what that does: most often a column that has another name than the scorecard expects.
+//! What items lack, and what that does: most often a column has another name, or a cell another word, than is expected.
 
 use super::text::{count, named};
 use crate::rows::{Row, Rows};
 
-/// What nobody has measured, and items that do not say whom they are about.
+/// What nobody has measured, items that do not say whom they are about, and outcomes that only some have.
 pub fn gaps(rows: &Rows) -> Vec<String> {
     let applies = |row: &Row, key: &str| !row.not_applicable.iter().any(|it| it == key);
     let measured = |at: usize| rows.rows.iter().any(|row| row.readings.get(at).copied().flatten().is_some());
@@ -19,7 +19,15 @@ pub fn gaps(rows: &Rows) -> Vec<String> {
     let subjects = is_nameless.then(|| {
         String::from("every item is a subject of its own; --subject-field says which field names the subject")
     });
-    readings.into_iter().chain(subjects).collect()
+    let unstated = rows.rows.iter().filter(|row| row.outcome.is_none()).count();
+    let outcomes = (unstated > 0 && unstated < rows.rows.len()).then(|| {
+        format!(
+            "{} of {} without an outcome that is known: counted by score",
+            unstated,
+            count(rows.rows.len(), "item")
+        )
+    });
+    readings.into_iter().chain(subjects).chain(outcomes).collect()
 }
 
 /// Items that say how they ended and have no score: on leaderboards they count all or nothing.
