@@ -84,6 +84,29 @@ fn every_verb_that_looks_at_many_has_a_page() {
     assert_eq!(texts(&text, "h2"), ["bradley-terry", "Judges"]);
 }
 
+/// The mean at the end of each history, as the page says it.
+fn last_means(page: &str) -> Vec<f64> {
+    let told = texts(page, "desc");
+    let mean = |text: &String| text.split("mean of the last 100: ").nth(1)?.split(' ').next()?.parse().ok();
+    told.iter().filter_map(mean).collect()
+}
+
+#[test]
+fn a_history_counts_items_as_the_board_does() {
+    let folder = Folder::new();
+    folder.write("task-run.toml", &example("cards/task-run.toml"));
+    let rows = "subject,task,id,time,outcome,solved\n\
+        a,t1,1,2026-05-01T00:00:00Z,succeeded,1\n\
+        a,t2,2,2026-05-02T00:00:00Z,stopped,0.8\n\
+        a,t3,3,2026-05-03T00:00:00Z,no-verdict,0.6\n";
+    folder.write("runs.csv", rows);
+    let means = |flags: &[&str]| last_means(&page(&folder, &[&["leaderboard"], flags, &RUNS].concat()));
+    assert_eq!(means(&[]), [50.0], "what was stopped failed, and what has no verdict is left out");
+    assert_eq!(means(&["--count", "stopped=scored"]), [90.0]);
+    assert_eq!(means(&["--count", "stopped=excluded", "--count", "no-verdict=failure"]), [50.0]);
+    assert_eq!(means(&["--count", "stopped=scored", "--count", "no-verdict=scored"]), [80.0]);
+}
+
 #[test]
 fn a_name_stays_a_name() {
     let folder = runs();
