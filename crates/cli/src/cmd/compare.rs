@@ -15,7 +15,7 @@ use crate::output::Screen;
 use crate::page;
 use crate::render::compare::compare;
 use crate::render::page::compare as page_of;
-use crate::render::text::clean;
+use crate::render::text::{clean, short};
 use crate::rows::Rows;
 
 /// Most subjects that are named when one is not found.
@@ -83,7 +83,7 @@ fn subject(rows: &Rows, name: &str) -> Result<usize, Failure> {
         Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
         None => failure,
     };
-    let shown: Vec<String> = known().take(NAMED).map(|name| format!("`{}`", clean(name))).collect();
+    let shown: Vec<String> = known().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
     let more = if rows.subjects.len() > NAMED { ", ..." } else { "" };
     Err(failure.help(format!("there are: {}{more}", shown.join(", "))))
 }

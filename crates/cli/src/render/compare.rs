@@ -84,8 +84,9 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
         format!("{} to {}", writing.signed(interval.low), writing.signed(interval.high))
     };
     let column = all.iter().map(|(_, found)| ends(found).len()).max().unwrap_or(0);
-    let fixed = names + 6 + column + 4 * GAP.len() + "ahead".len();
-    let bar = width.saturating_sub(fixed).clamp(9, 40);
+    let fixed = names + 6 + column + 4 * GAP.len() + "second".len();
+    // An odd number of cells has one in the middle.
+    let bar = (width.saturating_sub(fixed).clamp(9, 41) - 1) | 1;
     let spans = || all.iter().map(|(_, found)| span(&found.estimate));
     let reach = axis(spans());
     // The same length on both sides of 0, so that the middle means: no difference.
