@@ -174,3 +174,18 @@ fn a_page_that_cannot_be_written_says_so_and_leaves_nothing() {
     assert_eq!(fs::read_to_string(folder.path().join("page.html")).unwrap(), "kept");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
 }
+
+#[test]
+fn a_page_of_many_subjects_stays_small() {
+    let folder = runs();
+    let rows: String = (0..1500)
+        .map(|at| {
+            let (solved, cost) = ((at * 37) % 101, (at * 53) % 97);
+            format!("s{at},t{at},{at},0.{solved:03},0.{cost:03},{}\n", (at * 71) % 89)
+        })
+        .collect();
+    folder.write("runs.csv", &format!("subject,task,id,solved,cost_usd,seconds\n{rows}"));
+    let text = page(&folder, &["stress", "task-run.toml", "runs.csv", "--draws", "100"]);
+    assert!(text.contains(" of 1500 subjects, JSON has all"));
+    assert!(text.len() < 4_000_000, "{}", text.len());
+}
