@@ -14,8 +14,10 @@ use crate::cmd::standing::tasks::Answer;
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
 
 const GAP: &str = "  ";
-/// Columns of a rate.
-const RATE: usize = 4;
+/// Columns of the share that was completed.
+const COMPLETED: usize = "completed".len();
+/// Columns of the share that was won.
+const WON: usize = 4;
 /// Columns of a difficulty: the longest is `contender`.
 const DIFFICULTY: usize = 10;
 /// Columns of a status.
@@ -31,13 +33,15 @@ pub fn table(answer: &Answer<'_>, width: usize) -> String {
     let tried = widest(&|task| task.results.attempts.to_string().len(), "tried".len());
     let marks = [(has_difficulty, DIFFICULTY), (has_status, STATUS)];
     let marks: usize = marks.iter().filter(|(is_there, _)| *is_there).map(|(_, it)| it + GAP.len()).sum();
-    let free = width.saturating_sub(tried + "done".len() + RATE + marks + 4 * GAP.len());
+    let free = width.saturating_sub(tried + COMPLETED + WON + marks + 4 * GAP.len());
     let name = widest(&|task| task.task.width(), "task".len()).clamp(4, free.saturating_sub(12).max(12));
     let bar = free.saturating_sub(name).clamp(8, 40);
     let mut row = |style: anstyle::Style, cells: [&str; 7]| {
-        let [task, attempts, done, won, drawn, difficulty, status] = cells;
-        let before =
-            format!("{}{GAP}{attempts:>tried$}{GAP}{done:>RATE$}{GAP}{won:>RATE$}{GAP}", fit(task, name));
+        let [task, attempts, completed, won, drawn, difficulty, status] = cells;
+        let before = format!(
+            "{}{GAP}{attempts:>tried$}{GAP}{completed:>COMPLETED$}{GAP}{won:>WON$}{GAP}",
+            fit(task, name)
+        );
         let mut after = String::new();
         if has_difficulty {
             let _ = write!(after, "{GAP}{}", fit(difficulty, DIFFICULTY));
@@ -50,15 +54,15 @@ pub fn table(answer: &Answer<'_>, width: usize) -> String {
         let _ = writeln!(text, "{style}{before}{style:#}{bar}{drawn}{bar:#}{style}{after}{style:#}");
     };
     let axis = format!("0%{:>1$}", "100%", bar.saturating_sub(2));
-    row(FAINT, ["task", "tried", "done", "won", &axis, "difficulty", "status"]);
+    row(FAINT, ["task", "tried", "completed", "won", &axis, "difficulty", "status"]);
     let mut noted = Vec::with_capacity(tasks.len());
     for task in tasks {
         let drawn = span(&task.won).map_or_else(|| " ".repeat(bar), |it| interval(it, &(0.0..=1.0), bar));
         let difficulty = task.calibrated.as_ref().and_then(|it| it.difficulty).map_or("-", |it| it.name());
         let status = task.life.as_ref().map_or("-", |it| it.life.status.name());
-        let (attempts, done, won) =
+        let (attempts, completed, won) =
             (task.results.attempts.to_string(), shown(&task.completed), shown(&task.won));
-        row(anstyle::Style::new(), [&task.task, &attempts, &done, &won, &drawn, difficulty, status]);
+        row(anstyle::Style::new(), [&task.task, &attempts, &completed, &won, &drawn, difficulty, status]);
         noted.push(notes(answer, task));
     }
     let head = text.lines().count().saturating_sub(tasks.len());
@@ -129,11 +133,16 @@ fn notes(answer: &Answer<'_>, task: &TaskStanding) -> Vec<(anstyle::Style, Strin
                 format!("{what} by most in {so_far} in a row; {how} after {} more", ahead.periods),
             ));
         }
-        notes.extend(life.running.map(|running| {
+        // What does not change anything stands in the lines of JSON.
+        notes.extend(life.running.filter(|running| running.outcome.after != status).map(|running| {
             let outcome = running.outcome;
-            let from = moment(running.start_seconds);
+            let (name, from) = (outcome.after.name(), moment(running.start_seconds));
             let of = count(outcome.scores, "subject");
-            (FAINT, format!("since {from}: {} solved and {} failed of {of}", outcome.solved, outcome.failed))
+            let (solved, failed) = (outcome.solved, outcome.failed);
+            let text = format!(
+                "{name} if the period since {from} ended now: {solved} solved, {failed} failed of {of}"
+            );
+            (FAINT, text)
         }));
     }
     if let Some((rules, found)) = answer.rules.calibration.as_ref().zip(task.calibrated.as_ref())
@@ -144,7 +153,7 @@ fn notes(answer: &Answer<'_>, task: &TaskStanding) -> Vec<(anstyle::Style, Strin
     }
     if task.results.undecided > 0 {
         let left_out = count(task.results.undecided as usize, "item");
-        notes.push((CARE, format!("{left_out} left out: nobody knows who won")));
+        notes.push((CARE, format!("{left_out} in no rate: how they ended is not known")));
     }
     notes
 }
