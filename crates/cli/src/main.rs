@@ -14,6 +14,7 @@ mod input;
 mod matches;
 mod origin;
 mod output;
+mod page;
 mod progress;
 mod recompute;
 mod render;

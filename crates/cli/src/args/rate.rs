@@ -74,6 +74,9 @@ pub struct RateArgs {
     /// A table (the default on a terminal)
     #[arg(long)]
     pub table: bool,
+    /// Write a page for a browser, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
     /// No progress bar
     #[arg(long)]
     pub no_progress: bool,

@@ -114,7 +114,7 @@ impl Stress {
 
 /// The weight of each dimension in the whole: its own times those of its groups, in millionths; of the fallback profile where
 /// the card has profiles.
-fn weights(card: &Scorecard) -> Vec<Decimal> {
+pub fn weights(card: &Scorecard) -> Vec<Decimal> {
     let of_profile =
         card.profiles.as_ref().and_then(|it| it.list.get(it.fallback)).map(|(_, weights)| weights);
     let all = card.dimensions.iter().enumerate().map(|(at, dimension)| {

@@ -12,7 +12,9 @@ use crate::board::{By, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Screen;
+use crate::page;
 use crate::render::compare::compare;
+use crate::render::page::compare as page_of;
 use crate::render::text::clean;
 use crate::rows::Rows;
 
@@ -44,6 +46,9 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
             _ => failure,
         }
     })?;
+    if let Some(path) = &args.form.html {
+        page::save(path, &page_of::compare(&rows, &pair, &settings))?;
+    }
     if many::wants_json(&args.form) {
         let mut map = json::head("karat/comparison/1", &rows, &settings);
         map.extend(json::pair(&rows, &pair));

@@ -14,6 +14,8 @@ use crate::board::{Board, By, Settings, json as board_json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Screen;
+use crate::page;
+use crate::render::page::leaderboard as page_of;
 use crate::render::text::clean;
 use crate::render::{leaderboard as screen, stress as stress_screen};
 use crate::rows::Rows;
@@ -27,6 +29,10 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let stress = stressed(args, &rows, &boards, &settings)?;
     for (board, _) in &mut boards {
         sort(&rows, board, &args.sort)?;
+    }
+    if let Some(path) = &args.form.html {
+        let found = boards.iter().map(|(board, _)| board).zip(stress.iter().map(Option::as_ref));
+        page::save(path, &page_of::leaderboard(&rows, found, &settings))?;
     }
     if many::wants_json(&args.form) {
         let mut map = board_json::head("karat/leaderboard/1", &rows, &settings);

@@ -9,7 +9,9 @@ use crate::board::{Board, By, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Screen;
+use crate::page;
 use crate::render::leaderboard::{Layout, head};
+use crate::render::page::stress as page_of;
 use crate::render::stress::stress;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
@@ -28,6 +30,9 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
             .help("give the items of two subjects or more"));
     }
     let found = Stress::new(&rows, &items, &board, card, args.concentration, &settings).map_err(refused)?;
+    if let Some(path) = &args.form.html {
+        page::save(path, &page_of::stress(&rows, &board, &found, &settings))?;
+    }
     if many::wants_json(&args.form) {
         let mut map = json::head("karat/stress/1", &rows, &settings);
         map.insert("concentration".to_owned(), json::share(args.concentration));

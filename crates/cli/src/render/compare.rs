@@ -15,20 +15,32 @@ use crate::rows::Rows;
 
 const GAP: &str = "  ";
 
-/// The comparison, the answer first.
-pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> String {
+/// Said where no result could have shown a difference.
+pub const FEW_TASKS: &str = "too few tasks differ to show anything at this level";
+
+/// The names of both.
+pub fn names(rows: &Rows, pair: &Pair) -> (String, String) {
     let name = |subject: usize| clean(rows.subjects.get(subject).map_or("", String::as_str)).into_owned();
-    let (first, second) = (name(pair.first), name(pair.second));
-    let level = percent(settings.level);
+    (name(pair.first), name(pair.second))
+}
+
+/// Who is ahead, or that nobody can tell.
+pub fn answer(rows: &Rows, pair: &Pair, settings: &Settings) -> String {
+    let (first, second) = names(rows, pair);
     let answer = match pair.score.verdict {
         Verdict::FirstAhead => format!("{first} is ahead of {second}"),
         Verdict::SecondAhead => format!("{second} is ahead of {first}"),
         Verdict::NotDistinguishable => format!("{first} and {second} cannot be told apart"),
     };
+    let level = percent(settings.level);
+    format!("{answer}, at {level} over {}", count(pair.score.estimate.tasks, "task"))
+}
+
+/// The comparison, the answer first.
+pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> String {
+    let (first, second) = names(rows, pair);
     let mut text = String::new();
-    for line in
-        wrap(&format!("{answer}, at {level} over {}", count(pair.score.estimate.tasks, "task")), width)
-    {
+    for line in wrap(&answer(rows, pair, settings), width) {
         let _ = writeln!(text, "{STRONG}{line}{STRONG:#}");
     }
     let writing = Writing::of(rows.scale);
@@ -51,7 +63,7 @@ pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> S
         }
     }
     if !pair.score.enough_tasks {
-        let _ = writeln!(text, "  {CARE}too few tasks differ to show anything at this level{CARE:#}");
+        let _ = writeln!(text, "  {CARE}{FEW_TASKS}{CARE:#}");
     }
     text
 }
@@ -109,7 +121,8 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
     text
 }
 
-fn notes(pair: &Pair, first: &str, second: &str) -> Vec<String> {
+/// What a reader should know, also on a page.
+pub fn notes(pair: &Pair, first: &str, second: &str) -> Vec<String> {
     let found = &pair.score;
     let mut lines = vec![format!(
         "task by task: {first} ahead on {}, {second} on {}, {} even",

@@ -36,9 +36,19 @@ impl Writing {
         self.number(1.0).len()
     }
 
+    /// A share on this scale.
+    pub fn value(self, share: f64) -> f64 {
+        share * self.factor
+    }
+
+    /// Decimals of a number.
+    pub fn decimals(self) -> usize {
+        self.decimals
+    }
+
     /// A number.
     pub fn number(self, share: f64) -> String {
-        let text = format!("{:.1$}", share * self.factor, self.decimals);
+        let text = format!("{:.1$}", self.value(share), self.decimals);
         // What rounds to nothing has no sign.
         let is_zero = text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.'));
         if is_zero { text.trim_start_matches('-').to_owned() } else { text }

@@ -8,6 +8,7 @@ pub mod grading;
 pub mod interval;
 pub mod leaderboard;
 pub mod number;
+pub mod page;
 pub mod rating;
 pub mod stress;
 pub mod table;

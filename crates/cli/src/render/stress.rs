@@ -101,15 +101,8 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
 
 /// What happens without a dimension, and under other means.
 fn others(rows: &Rows, stress: &Stress, width: usize) -> String {
-    let tried = stress
-        .without
-        .iter()
-        .enumerate()
-        .map(|(at, ranking)| (format!("without {}", key(rows, stress, at)), ranking));
-    let tried =
-        tried.chain(stress.means.iter().map(|(mean, ranking)| (format!("mean {}", mean.name()), ranking)));
     let (mut moved, mut unmoved) = (Vec::new(), Vec::new());
-    for (label, ranking) in tried {
+    for (label, ranking) in tried(rows, stress) {
         if ranking.moved.is_empty() { unmoved.push(label) } else { moved.push((label, ranking)) }
     }
     let column = moved.iter().map(|(label, _)| label.width()).max().unwrap_or(0).clamp(8, 30);
@@ -130,7 +123,15 @@ fn others(rows: &Rows, stress: &Stress, width: usize) -> String {
     text
 }
 
-fn told(rows: &Rows, stress: &Stress, ranking: &OtherRanking) -> String {
+/// The other rules by name, and the ranks under each.
+pub fn tried<'s>(rows: &'s Rows, stress: &'s Stress) -> impl Iterator<Item = (String, &'s OtherRanking)> {
+    let without = stress.without.iter().enumerate();
+    let without = without.map(move |(at, ranking)| (format!("without {}", key(rows, stress, at)), ranking));
+    without.chain(stress.means.iter().map(|(mean, ranking)| (format!("mean {}", mean.name()), ranking)))
+}
+
+/// What happens under another rule.
+pub fn told(rows: &Rows, stress: &Stress, ranking: &OtherRanking) -> String {
     let first = ranking.ranks.iter().enumerate().filter(|(_, rank)| rank.is_some_and(|rank| rank.best == 1));
     let first: Vec<String> =
         first.map(|(at, _)| clean(name(rows, stress, at)).into_owned()).take(LISTED).collect();
@@ -196,7 +197,7 @@ fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
 }
 
 /// What first place hangs on.
-fn first(rows: &Rows, stress: &Stress) -> Vec<String> {
+pub fn first(rows: &Rows, stress: &Stress) -> Vec<String> {
     let subject = |at: usize| clean(rows.subjects.get(at).map_or("", String::as_str)).into_owned();
     let mut lines = vec![format!(
         "stays in {} of draws around the weights of the card",
@@ -230,6 +231,7 @@ fn name<'r>(rows: &'r Rows, stress: &Stress, at: usize) -> &'r str {
     stress.subjects.get(at).and_then(|&it| rows.subjects.get(it)).map_or("", String::as_str)
 }
 
-fn key<'r>(rows: &'r Rows, stress: &Stress, at: usize) -> &'r str {
+/// The key of a dimension of `stress`.
+pub fn key<'r>(rows: &'r Rows, stress: &Stress, at: usize) -> &'r str {
     stress.dimensions.get(at).and_then(|&it| rows.dimensions.get(it)).map_or("", |(key, _)| key.as_str())
 }
