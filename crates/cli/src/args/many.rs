@@ -176,7 +176,7 @@ pub struct StressArgs {
     pub files: Vec<String>,
 }
 
-fn level(text: &str) -> Result<f64, String> {
+pub(super) fn level(text: &str) -> Result<f64, String> {
     let level = text.parse::<f64>().ok().filter(|level| *level > 0.0 && *level < 1.0);
     level.ok_or_else(|| String::from("expected a number above 0 and below 1, such as 0.95"))
 }

@@ -71,9 +71,6 @@ pub struct AttemptsAt {
 /// What an attempt counts, in billionths, and whether it passes.
 type Counted = (i64, bool);
 
-/// What the attempts at a task come to, 0 to 1.
-type OfTask<'a> = dyn Fn(&[Counted]) -> Option<f64> + 'a;
-
 /// Looks at the attempts of all subjects.
 pub fn of(
     subjects: usize,
@@ -92,7 +89,7 @@ pub fn of(
     values.values_mut().for_each(|values| values.sort_unstable());
     let mut found = vec![AttemptsOf::default(); subjects];
     for k in 1..=wanted.most {
-        let share = |of: &OfTask<'_>| {
+        let share = |of: &dyn Fn(&[Counted]) -> Option<f64>| {
             let each = values
                 .iter()
                 .filter_map(|(&(subject, task), values)| Observation::of_share(subject, task, of(values)?));

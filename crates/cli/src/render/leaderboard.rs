@@ -26,9 +26,6 @@ pub struct Layout {
 
 const GAP: &str = "  ";
 const TASKS: usize = 5;
-/// One of the chances.
-type OfAttempts = fn(&AttemptsAt) -> &Option<Estimate>;
-
 /// Most names in a note.
 const NAMED: usize = 6;
 /// Columns of a value of `k` attempts.
@@ -131,7 +128,7 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> Str
     text
 }
 
-/// What a reader should know, also on a page.
+/// What a reader should know.
 pub fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
     let mut lines = Vec::new();
     let level = percent(settings.level);
@@ -222,6 +219,9 @@ fn outcomes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::St
     lines
 }
 
+/// One of the chances at some k.
+type Chance = fn(&AttemptsAt) -> &Option<Estimate>;
+
 /// The chances of repeated attempts.
 fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     let writing = Writing::shares();
@@ -245,8 +245,7 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
         for row in board.leaderboard.rows.iter().take(layout.top) {
             let Some(of) = board.attempts.get(row.subject) else { continue };
             let by_k: Vec<&AttemptsAt> = of.by_k.iter().take(most).skip(from).take(per_line).collect();
-            let kinds: [(&str, OfAttempts); 2] =
-                [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
+            let kinds: [(&str, Chance); 2] = [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
             for (at, (label, of)) in kinds.into_iter().enumerate() {
                 let who = if at == 0 { fit(name(rows, row.subject), subject) } else { " ".repeat(subject) };
                 let (mut values, mut ends) = (String::new(), String::new());

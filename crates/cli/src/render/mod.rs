@@ -10,6 +10,8 @@ pub mod leaderboard;
 pub mod number;
 pub mod page;
 pub mod rating;
+pub mod standing;
+pub mod standing_detail;
 pub mod stress;
 pub mod table;
 pub mod text;

@@ -228,7 +228,15 @@ impl<'r> Loader<'r> {
             digest: item.digest,
             scorer,
             score: record.score,
+            coverage: record.coverage,
             readings,
+            not_applicable: record
+                .dimensions
+                .iter()
+                .filter(|it| it.status == ReadingStatus::NotApplicable)
+                .map(|it| it.key.to_owned())
+                .collect(),
+            gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
             labels: self.request.labels.iter().map(|field| value(record, field)).collect(),
         };
         let subject = if self.request.by_file { file } else { item.subject };

@@ -35,8 +35,14 @@ pub struct Row {
     pub scorer: usize,
     /// The score; none where there is none.
     pub score: Option<Score>,
+    /// Share of the applicable weight that was measured, in billionths.
+    pub coverage: i64,
     /// What was measured, in billionths, by [`Rows::dimensions`]. A default in place of a reading is not measured.
     pub readings: Vec<Option<i64>>,
+    /// The dimensions that do not apply to it.
+    pub not_applicable: Vec<String>,
+    /// The gates that held.
+    pub gates: Vec<String>,
     /// The values of the fields that were asked for, in that order.
     pub labels: Vec<Option<String>>,
 }
@@ -48,7 +54,7 @@ impl Row {
     }
 
     /// What stands for the task: its name, that of the challenge, or the item itself.
-    fn task_name<'r>(&'r self, scorers: &'r [Scorer]) -> &'r str {
+    pub fn task_name<'r>(&'r self, scorers: &'r [Scorer]) -> &'r str {
         let challenge = scorers.get(self.scorer).map(Scorer::card).filter(|card| card.base.is_some());
         self.task.as_deref().or(challenge.map(|card| card.id.as_str())).unwrap_or(&self.id)
     }

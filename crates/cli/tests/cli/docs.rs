@@ -15,11 +15,12 @@ use crate::help::paste;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, and screens or none.
-const OTHERS: [&str; 5] = [
+const OTHERS: [&str; 6] = [
     "docs/guide/record.md",
     "vectors/README.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
+    "docs/guide/standing.md",
     "examples/leaderboard/README.md",
 ];
 
@@ -30,11 +31,12 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 9] = [
+const SCREENS: [&str; 10] = [
     "karat leaderboard",
     "karat compare",
     "karat stress",
     "karat rate",
+    "karat standing",
     "karat score",
     "karat explain",
     "karat conform",

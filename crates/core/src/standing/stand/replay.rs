@@ -165,7 +165,8 @@ impl<'r> Run<'r, '_, '_> {
         };
         let look = self.series.look(&now, self.weights.at(at_seconds))?;
         if self.rules.review.is_some() {
-            let aged = (is_last && !self.history.is_under_review()).then_some("decay");
+            let has_moved = look.gated.map(|gated| gated.points) != now.canonical_points;
+            let aged = (is_last && has_moved && !self.history.is_under_review()).then_some("decay");
             self.review(&look, cause.or(aged), at_seconds);
         }
         let facts = self.seen(&look.facts);
