@@ -16,17 +16,24 @@ use crate::rows::Rows;
 const GAP: &str = "  ";
 /// Most pairs, and most names, that are listed.
 const LISTED: usize = 5;
-/// Columns of a bar.
+/// Most columns of a bar, and those of the others that do not change.
 const BARS: usize = 12;
+const PLACE: usize = 5;
+const PERCENT: usize = 5;
+const WITHIN: usize = 7;
+const ANY: &str = "any weights";
 
 /// Everything that was tried, and what became of the ranks.
 pub fn stress(rows: &Rows, stress: &Stress, settings: &Settings, width: usize) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "\n{STRONG}Other weights{STRONG:#}\n{FAINT}{} draws, seed {}; composite of mean readings, without rules and gates{FAINT:#}",
+    let _ = writeln!(text, "\n{STRONG}Other weights{STRONG:#}");
+    let how = format!(
+        "{} draws, seed {}; composite of mean readings, without rules and gates",
         settings.plan.draws, settings.plan.seed
     );
+    for line in wrap(&how, width) {
+        let _ = writeln!(text, "{FAINT}{line}{FAINT:#}");
+    }
     text.push_str(&weights(rows, stress, width));
     let _ = writeln!(text, "\n{STRONG}Other rules{STRONG:#}");
     text.push_str(&others(rows, stress, width));
@@ -48,14 +55,16 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
     let names = order.iter().map(|&at| name(rows, stress, at).width()).max().unwrap_or(0).clamp(7, 28);
     let writing = Writing::of(rows.scale);
     let number = writing.width().max("composite".len());
+    let fixed = PLACE + names + number + PERCENT + WITHIN + ANY.len() + 5 * GAP.len();
+    let bars = width.saturating_sub(fixed).clamp(4, BARS);
     let mut text = format!(
-        "{FAINT}{:>5}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{}{FAINT:#}\n",
+        "{FAINT}{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{}{FAINT:#}\n",
         "place",
         fit("subject", names),
         "composite",
-        fit("keeps its place", BARS + 5),
-        fit("within", 7),
-        "any weights"
+        fit("keeps its place", bars + PERCENT),
+        fit("within", WITHIN),
+        ANY
     );
     for at in order {
         let around = stress.around.subjects.get(at).and_then(Option::as_ref);
@@ -67,13 +76,13 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
         };
         let kept = (around.share_kept * 1e9) as i64;
         let line = format!(
-            "{:>5}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>4}{GAP}{}{GAP}{}, {}",
+            "{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>4}{GAP}{}{GAP}{}, {}",
             places(around.rank),
             fit(name(rows, stress, at), names),
             writing.number(composite as f64 / 1e9),
-            bar(kept, 1_000_000_000, BARS),
+            bar(kept, 1_000_000_000, bars),
             whole_percent(around.share_kept),
-            fit(&places(around.rank_range), 7),
+            fit(&places(around.rank_range), WITHIN),
             whole_percent(any.share_kept),
             places(any.rank_range)
         );
@@ -158,7 +167,7 @@ fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
         fit("dimension", names),
         "weight",
         "drives",
-        "rank correlation with the composite"
+        "rank correlation"
     );
     for at in order {
         let Some(driver) = stress.drivers.get(at) else { continue };

@@ -13,7 +13,7 @@ use karat_core::record::ENGINE_VERSION;
 use karat_core::standing::rolling::RollingMean;
 use karat_core::statistics::bootstrap::Estimate;
 
-use super::estimate::Writing;
+use super::estimate::{Writing, percent};
 use super::number::cut;
 use super::text::{count, list};
 use crate::board::stress::weights;
@@ -64,7 +64,7 @@ fn column(label: &str, kind: Kind) -> Column {
 /// The axis of a column of intervals that are written so.
 fn axis(writing: Writing, settings: &Settings) -> Axis {
     Axis {
-        interval_label: format!("{}% interval", settings.level * 100.0),
+        interval_label: format!("{} interval", percent(settings.level)),
         range: None,
         reference: None,
         decimals: writing.decimals(),
