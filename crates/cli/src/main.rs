@@ -17,6 +17,7 @@ mod output;
 mod page;
 mod progress;
 mod recompute;
+mod renames;
 mod render;
 mod rows;
 mod session;

@@ -6,6 +6,7 @@ use karat_core::number::Decimal;
 use karat_core::statistics::outcome::Treatment;
 
 use super::{moment, points};
+use crate::renames::Rename;
 use crate::rows::filter::Filter;
 
 /// Which items, and how they are read.
@@ -14,6 +15,9 @@ pub struct ItemArgs {
     /// The field that says who is scored
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
+    /// A subject that goes by two names; repeatable
+    #[arg(long, value_name = "OLD=NEW")]
+    pub rename: Vec<Rename>,
     /// Only items whose fact, task, outcome is so
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = Filter::parse)]
     pub filters: Vec<Filter>,
@@ -81,7 +85,7 @@ pub struct LeaderboardArgs {
     /// Rank by score, or by a dimension
     #[arg(long, value_name = "KEY", default_value = "score")]
     pub by: String,
-    /// Or subject, tasks, low, high, a dimension
+    /// Rows by rank or another key
     #[arg(long, value_name = "KEY", default_value = "rank")]
     pub sort: String,
     /// A board for each value of a field

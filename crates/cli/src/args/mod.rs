@@ -55,6 +55,8 @@ pub enum Verb {
     Standing(StandingArgs),
     /// Say which of two subjects is ahead, or that nobody can tell
     Compare(CompareArgs),
+    /// Rate competitors from their matches
+    Rate(Box<rate::RateArgs>),
     /// Say how much a ranking hangs on its rule, and on single tasks
     Stress(StressArgs),
     /// List, show, check, start and compare scorecards
@@ -65,8 +67,6 @@ pub enum Verb {
     /// Show or begin a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
     Cache(CacheVerb),
-    /// Rate competitors from their matches
-    Rate(Box<rate::RateArgs>),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
     /// Score the built-in examples; needs no files

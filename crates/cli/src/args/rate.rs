@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::matches::columns::{Columns, Rename};
+use crate::matches::columns::Columns;
+use crate::renames::Rename;
 
 /// Rate competitors from their matches.
 #[derive(Debug, Args)]

@@ -17,7 +17,9 @@ Examples:
     --as-of 2026-06-01T00:00:00Z examples/leaderboard/runs.csv
   karat standing -c examples/cards/support-agent.toml \\
     --as-of 2026-03-10T00:00:00Z --events examples/standing/events.jsonl \\
-    examples/standing/agents.jsonl"
+    examples/standing/agents.jsonl
+  karat standing --tasks -c examples/cards/practice.toml \\
+    --as-of 2026-06-09T00:00:00Z examples/standing/practice.csv"
 )]
 pub struct StandingArgs {
     /// The scorecard of evidence; records name their own
@@ -29,6 +31,9 @@ pub struct StandingArgs {
     /// One subject in full
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
+    /// What tasks stand for: difficulty, and whether they are of use
+    #[arg(long, conflicts_with_all = ["events", "subject", "html", "draws", "seed"])]
+    pub tasks: bool,
     /// Which items
     #[command(flatten)]
     pub items: ItemArgs,

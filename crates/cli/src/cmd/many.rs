@@ -50,6 +50,7 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
         as_of: items.as_of.as_deref(),
         wish: Wish { filters: &items.filters, since: moment(&items.since), until: moment(&items.until) },
         labels: &[],
+        renames: &items.rename,
         by_file: false,
         quiet: items.no_progress,
     }

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use karat_evidence::Kind;
 
-use super::columns::{Columns, Field, Rename};
+use super::columns::{Columns, Field};
 use super::ended::{Ending, Told};
 use super::row::Cells;
 use super::{LISTED, Matches, Row, refused, time};
 use crate::evidence::{Files, Flow, Wanted};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::renames::{Rename, Renames};
 use crate::render::text::{clean, list};
 
 /// How files of matches are read.
@@ -32,7 +33,7 @@ pub struct Reading<'a> {
 /// What is known while rows are read.
 struct Reader<'a> {
     reading: &'a Reading<'a>,
-    renames: BTreeMap<&'a str, (&'a str, bool)>,
+    renames: Renames<'a>,
     ending: Ending<'a>,
     matches: Matches,
     problems: Vec<String>,
@@ -72,7 +73,7 @@ impl Reading<'_> {
         let wanted = Wanted { kind: Kind::Facts, facts: Vec::new(), columns: self.columns.names.clone() };
         let mut reader = Reader {
             reading: self,
-            renames: self.renames()?,
+            renames: Renames::new(self.renames)?,
             ending: Ending::new(self.columns, self.skip),
             matches: Matches::default(),
             problems: Vec::new(),
@@ -97,25 +98,6 @@ impl Reading<'_> {
             Ok(Flow::Continue)
         })?;
         reader.finish()
-    }
-
-    /// The new name of every old one.
-    fn renames(&self) -> Result<BTreeMap<&str, (&str, bool)>, Failure> {
-        let mut renames = BTreeMap::new();
-        for Rename { old, new } in self.renames {
-            if renames.insert(old.as_str(), (new.as_str(), false)).is_some() {
-                return Err(Failure::new(format!("--rename gives `{}` two new names", clean(old))));
-            }
-        }
-        match self.renames.iter().find(|rename| renames.contains_key(rename.new.as_str())) {
-            Some(Rename { old, new }) => Err(Failure::new(format!(
-                "--rename leads from `{}` to `{}` and on from there",
-                clean(old),
-                clean(new)
-            ))
-            .help("name the last name for each of the old ones")),
-            None => Ok(renames),
-        }
     }
 }
 
@@ -146,13 +128,7 @@ impl Reader<'_> {
             }
         };
         let names = [names[0].trim(), names[1].trim()];
-        let [first, second] = names.map(|name| match self.renames.get_mut(name) {
-            Some((new, is_used)) => {
-                *is_used = true;
-                *new
-            }
-            None => name,
-        });
+        let [first, second] = names.map(|name| self.renames.apply(name));
         if first.is_empty() || second.is_empty() {
             return Err(String::from("a competitor has no name"));
         }
@@ -239,11 +215,8 @@ impl Reader<'_> {
                 ));
             }
         }
-        for (old, (_, is_used)) in &self.renames {
-            if !is_used && count > 0 {
-                self.problems
-                    .push(format!("no match names `{}`, which --rename gives a new name", clean(old)));
-            }
+        for old in self.renames.unfound().filter(|_| count > 0) {
+            self.problems.push(format!("no match names `{}`, which --rename gives a new name", clean(old)));
         }
         if !self.problems.is_empty() {
             return Err(refused(self.problems, self.unlisted));

@@ -85,8 +85,8 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
     };
     let column = all.iter().map(|(_, found)| ends(found).len()).max().unwrap_or(0);
     let fixed = names + 6 + column + 4 * GAP.len() + "second".len();
-    // An odd number of cells has one in the middle.
-    let bar = (width.saturating_sub(fixed).clamp(9, 41) - 1) | 1;
+    // An odd number of cells has a middle.
+    let bar = (width.saturating_sub(fixed).clamp(9, 40) - 1) | 1;
     let spans = || all.iter().map(|(_, found)| span(&found.estimate));
     let reach = axis(spans());
     // The same length on both sides of 0, so that the middle means: no difference.
@@ -101,11 +101,11 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
         cells.into_iter().collect::<String>()
     };
     let mut text = format!(
-        "{FAINT}{}{GAP}{:>6}{GAP}{}{GAP}{}{FAINT:#}\n",
+        "{FAINT}{}{GAP}{:>6}{GAP}{}{GAP}{}{GAP}ahead{FAINT:#}\n",
         fit("difference", names),
         "",
         fit("interval", column),
-        fit("second ahead   first ahead", bar).trim_end()
+        sides(bar)
     );
     for (label, found) in &all {
         let mark = match found.verdict {
@@ -113,17 +113,27 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
             Verdict::SecondAhead => "second",
             Verdict::NotDistinguishable => "",
         };
+        let drawn = middle(interval(span(&found.estimate), &axis, bar));
+        let drawn = if mark.is_empty() { drawn.trim_end() } else { drawn.as_str() };
         let mark = if mark.is_empty() { String::new() } else { format!("{GAP}{mark}") };
         let _ = writeln!(
             text,
-            "{}{GAP}{:>6}{GAP}{FAINT}{}{FAINT:#}{GAP}{BAR}{}{BAR:#}{mark}",
+            "{}{GAP}{:>6}{GAP}{FAINT}{}{FAINT:#}{GAP}{BAR}{drawn}{BAR:#}{mark}",
             fit(label, names),
             writing.signed(found.estimate.mean),
             fit(&ends(found), column),
-            middle(interval(span(&found.estimate), &axis, bar)),
         );
     }
     text
+}
+
+/// Which side of an axis of so many columns is whose, where there is room for it.
+fn sides(width: usize) -> String {
+    let (left, right) = ("second ahead", "first ahead");
+    match width.saturating_sub(left.len() + right.len()) {
+        0 => " ".repeat(width),
+        gap => format!("{left}{:gap$}{right}", ""),
+    }
 }
 
 /// What a reader should know, also on a page.

@@ -273,13 +273,10 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
             }
         }
     }
-    let _ = writeln!(
-        text,
-        "  {FAINT}pass^k: the chance that all of k attempts pass; pass@k: that one does{FAINT:#}"
-    );
-    if let Some(line) = left_out(board) {
+    let meaning = String::from("pass^k: the chance that all of k attempts pass; pass@k: that one does");
+    for (style, line) in [(FAINT, meaning)].into_iter().chain(left_out(board).map(|line| (CARE, line))) {
         for part in wrap(&line, layout.width - 2) {
-            let _ = writeln!(text, "  {CARE}{part}{CARE:#}");
+            let _ = writeln!(text, "  {style}{part}{style:#}");
         }
     }
     text

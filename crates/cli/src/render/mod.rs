@@ -15,5 +15,6 @@ pub mod standing;
 pub mod standing_detail;
 pub mod stress;
 pub mod table;
+pub mod tasks;
 pub mod text;
 pub mod waterfall;

@@ -16,17 +16,24 @@ use crate::rows::Rows;
 const GAP: &str = "  ";
 /// Most pairs, and most names, that are listed.
 const LISTED: usize = 5;
-/// Columns of a bar.
+/// Most columns of a bar, and those of the others that do not change.
 const BARS: usize = 12;
+const PLACE: usize = 5;
+const PERCENT: usize = 5;
+const WITHIN: usize = 7;
+const ANY: &str = "any weights";
 
 /// Everything that was tried, and what became of the ranks.
 pub fn stress(rows: &Rows, stress: &Stress, settings: &Settings, width: usize) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "\n{STRONG}Other weights{STRONG:#}\n{FAINT}{} draws, seed {}; composite of mean readings, without rules and gates{FAINT:#}",
+    let _ = writeln!(text, "\n{STRONG}Other weights{STRONG:#}");
+    let how = format!(
+        "{} draws, seed {}; composite of mean readings, without rules and gates",
         settings.plan.draws, settings.plan.seed
     );
+    for line in wrap(&how, width) {
+        let _ = writeln!(text, "{FAINT}{line}{FAINT:#}");
+    }
     text.push_str(&weights(rows, stress, width));
     let _ = writeln!(text, "\n{STRONG}Other rules{STRONG:#}");
     text.push_str(&others(rows, stress, width));
@@ -51,18 +58,19 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
         let any = stress.uniform.subjects.get(*at)?.as_ref()?;
         Some(format!("{}, {}", whole_percent(any.share_kept), places(any.rank_range)))
     };
-    let last = order.iter().filter_map(anywhere).map(|it| it.len()).fold("any weights".len(), usize::max);
-    let fixed = 5 + number + (BARS + 5) + 7 + last + 5 * GAP.len();
+    let last = order.iter().filter_map(anywhere).map(|it| it.len()).fold(ANY.len(), usize::max);
+    let fixed = PLACE + number + PERCENT + WITHIN + last + 5 * GAP.len();
     let names = order.iter().map(|&at| name(rows, stress, at).width()).max().unwrap_or(0);
-    let names = names.clamp(7, width.saturating_sub(fixed).clamp(12, 28));
+    let names = names.clamp(7, width.saturating_sub(fixed + BARS).clamp(12, 28));
+    let bars = width.saturating_sub(fixed + names).clamp(4, BARS);
     let mut text = format!(
-        "{FAINT}{:>5}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{}{FAINT:#}\n",
+        "{FAINT}{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{}{FAINT:#}\n",
         "place",
         fit("subject", names),
         "composite",
-        fit("keeps its place", BARS + 5),
-        fit("within", 7),
-        "any weights"
+        fit("keeps its place", bars + PERCENT),
+        fit("within", WITHIN),
+        ANY
     );
     for at in order {
         let around = stress.around.subjects.get(at).and_then(Option::as_ref);
@@ -73,13 +81,13 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
         };
         let kept = (around.share_kept * 1e9) as i64;
         let line = format!(
-            "{:>5}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>4}{GAP}{}{GAP}{any}",
+            "{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>4}{GAP}{}{GAP}{any}",
             places(around.rank),
             fit(name(rows, stress, at), names),
             writing.number(composite as f64 / 1e9),
-            bar(kept, 1_000_000_000, BARS),
+            bar(kept, 1_000_000_000, bars),
             whole_percent(around.share_kept),
-            fit(&places(around.rank_range), 7)
+            fit(&places(around.rank_range), WITHIN)
         );
         let _ = writeln!(text, "{line}");
     }
@@ -161,7 +169,7 @@ fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
         fit("dimension", names),
         "weight",
         "drives",
-        "rank correlation with the composite"
+        "rank correlation"
     );
     for at in order {
         let Some(driver) = stress.drivers.get(at) else { continue };

@@ -48,13 +48,13 @@ pub struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    /// Whether `record`, of `time`, is wanted. What has no time lies in no span.
-    pub fn admits(&self, record: &Record<'_>, time: Option<Moment>) -> bool {
+    /// Whether `record`, of `subject` and `time`, is wanted. What has no time lies in no span.
+    pub fn admits(&self, record: &Record<'_>, subject: &str, time: Option<Moment>) -> bool {
         let is_met = |filter: &Filter| {
             let is_value = match fact(record, &filter.field) {
                 // `0.10` is 0.1.
                 Some(Fact::Number(number)) => filter.value.parse() == Ok(*number),
-                _ => value(record, &filter.field).unwrap_or_default() == filter.value,
+                _ => value(record, subject, &filter.field).unwrap_or_default() == filter.value,
             };
             is_value != filter.is_not
         };
@@ -65,10 +65,10 @@ impl Wish<'_> {
 }
 
 /// The value of a field as text; none where the item does not say.
-pub fn value(record: &Record<'_>, field: &str) -> Option<String> {
+pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> {
     let occasion = record.item.occasion;
     match field {
-        "subject" => Some(record.item.subject.to_owned()),
+        "subject" => Some(subject.to_owned()),
         "id" => Some(record.item.id.to_owned()),
         "task" => occasion.task.map(str::to_owned),
         "outcome" => occasion.outcome.map(|outcome| Outcome::name(outcome).to_owned()),

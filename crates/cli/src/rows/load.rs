@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use karat_core::diagnostic::nearest;
 use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::facts::Digest;
 use karat_core::record::{DimensionRecord, ReadingStatus, Record};
@@ -20,6 +21,7 @@ use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
 use crate::recompute;
+use crate::renames::{Rename, Renames};
 use crate::render::text::clean;
 use crate::session::Session;
 use crate::verify::Claim;
@@ -42,6 +44,8 @@ pub struct Request<'a> {
     pub wish: Wish<'a>,
     /// Fields whose values go into [`Row::labels`].
     pub labels: &'a [String],
+    /// Subjects that go by two names.
+    pub renames: &'a [Rename],
     /// Each file is one subject, whatever its items call it.
     pub by_file: bool,
     /// No progress bar.
@@ -63,7 +67,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
     let files = Files::new(request.files, cli.color)?;
     let progress = Progress::new(files.bytes(), request.quiet);
-    let mut loader = Loader::new(request);
+    let mut loader = Loader::new(request)?;
     loader.scorers.extend(given.clone());
     let mut problems = Problems::default();
     files.each(&wanted, &progress, &mut |place, bytes| {
@@ -165,6 +169,7 @@ impl Problems {
 /// Items as they come in.
 struct Loader<'r> {
     request: &'r Request<'r>,
+    renames: Renames<'r>,
     scorers: Vec<Scorer>,
     rows: Vec<(String, Row)>,
     /// Whom each file is about, where files are subjects.
@@ -173,8 +178,10 @@ struct Loader<'r> {
 }
 
 impl<'r> Loader<'r> {
-    fn new(request: &'r Request<'r>) -> Self {
-        Self { request, scorers: Vec::new(), rows: Vec::new(), files: BTreeMap::new(), filtered: 0 }
+    fn new(request: &'r Request<'r>) -> Result<Self, Failure> {
+        let renames = Renames::new(request.renames)?;
+        let (scorers, rows, files) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Ok(Self { request, renames, scorers, rows, files, filtered: 0 })
     }
 
     /// A scorer that was made for an earlier record of the same card.
@@ -209,7 +216,8 @@ impl<'r> Loader<'r> {
     fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
         let item = &record.item;
         let time = item.occasion.time.and_then(Moment::parse);
-        if !self.request.wish.admits(record, time) {
+        let subject = self.renames.apply(item.subject);
+        if !self.request.wish.admits(record, subject, time) {
             self.filtered += 1;
             return;
         }
@@ -237,12 +245,12 @@ impl<'r> Loader<'r> {
                 .map(|it| it.key.to_owned())
                 .collect(),
             gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
-            labels: self.request.labels.iter().map(|field| value(record, field)).collect(),
+            labels: self.request.labels.iter().map(|field| value(record, subject, field)).collect(),
         };
-        let subject = if self.request.by_file { file } else { item.subject };
         if self.request.by_file {
-            self.files.entry(file.to_owned()).or_default().insert(item.subject.to_owned());
+            self.files.entry(file.to_owned()).or_default().insert(subject.to_owned());
         }
+        let subject = if self.request.by_file { file } else { subject };
         self.rows.push((subject.to_owned(), row));
     }
 
@@ -294,6 +302,15 @@ impl<'r> Loader<'r> {
             );
             return Err(Failure::new(message)
                 .help("give the records of one scorecard, or of challenges of one family"));
+        }
+        if let Some(old) = self.renames.unfound().next() {
+            let failure =
+                Failure::new(format!("no item is of `{}`, which --rename gives a new name", clean(old)));
+            let known = self.rows.iter().map(|(subject, _)| subject.as_str());
+            return Err(match nearest(old, known) {
+                Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
+                None => failure,
+            });
         }
         for filter in self.request.wish.filters {
             check_field(&filter.field, "--where", cards())?;

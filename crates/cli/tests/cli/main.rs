@@ -20,3 +20,4 @@ mod standing;
 #[cfg(target_os = "linux")]
 mod streams;
 mod stress;
+mod tasks;

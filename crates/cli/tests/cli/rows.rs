@@ -87,3 +87,34 @@ fn one_id_with_two_contents_is_refused() {
     let run = karat_reading(&["leaderboard", "--card", CARD], other_task);
     assert!(run.status == 1 && run.stderr.contains("that differ"), "{}", run.stderr);
 }
+
+#[test]
+fn a_subject_renamed_half_way_is_one() {
+    let flags = "leaderboard --card CARD --table";
+    let text = example("leaderboard/runs.csv");
+    let folder = Folder::new();
+    // From the second attempt on, ibis goes by another name.
+    let later: Vec<String> = text
+        .lines()
+        .map(|line| match line.split(',').nth(2).is_some_and(|id| id.ends_with("-2") || id.ends_with("-3")) {
+            true => line.replacen("ibis,", "sacred-ibis,", 1),
+            false => line.to_owned(),
+        })
+        .collect();
+    folder.write("later.csv", &later.join("\n"));
+    let file = folder.path().join("later.csv").display().to_string();
+    let known = line(&format!("{flags} RUNS"));
+    assert_ne!(line(&format!("{flags} {file}")).stdout, known.stdout);
+    assert_eq!(line(&format!("{flags} --rename sacred-ibis=ibis {file}")).stdout, known.stdout);
+    let chosen = line(&format!("{flags} --rename sacred-ibis=ibis --where subject=ibis {file}"));
+    assert!(chosen.stdout.contains("48 items of 1 subject"), "{}", chosen.stdout);
+    for (wrong, why) in [
+        ("--rename scared-ibis=ibis", "did you mean `sacred-ibis`?"),
+        ("--rename a=b --rename a=c", "gives `a` two new names"),
+        ("--rename a=b --rename b=c", "and on from there"),
+    ] {
+        let refused = line(&format!("{flags} {wrong} {file}"));
+        assert_eq!((refused.status, refused.stdout.as_str()), (1, ""), "{wrong}");
+        assert!(refused.stderr.contains(why), "{wrong}: {}", refused.stderr);
+    }
+}

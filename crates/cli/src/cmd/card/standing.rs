@@ -65,7 +65,7 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
     lines.extend(standing.lifecycle.map(|life| {
         let (rules, period) = (life.rules, time(life.period_seconds));
         format!(
-            "a task is deprecated when more than {} of its scores are above {} in {} of {period} in a row, and quarantined when they are below {}",
+            "a task is deprecated when more than {} of its subjects are above {} in {} of {period} in a row, and quarantined when they are below {}",
             rules.share_above, rules.solved_above, count(rules.periods as usize, "period"), rules.failed_below
         )
     }));

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, moment};
 use crate::board::json::share;
+use crate::rows::Rows;
 
 /// The schema of a line.
 pub const SCHEMA: &str = "karat/standing/1";
@@ -84,7 +85,7 @@ pub fn subject(answer: &Answer<'_>, standing: &SubjectStanding) -> Value {
             "first": standing.span_seconds.map(|(first, _)| moment(first)),
             "last": standing.span_seconds.map(|(_, last)| moment(last)),
             "by_id": answer.standings.by_id,
-            "digest": items_digest(answer, standing).to_string(),
+            "digest": items_digest(answer.rows, &standing.items).to_string(),
         },
         "window": window,
         "dimensions": standing.dimensions.iter().map(dimension).collect::<Vec<_>>(),
@@ -114,8 +115,8 @@ pub fn subject(answer: &Answer<'_>, standing: &SubjectStanding) -> Value {
 }
 
 /// The digest over all items that were looked at, in their order: lines of digest, blank and id as a JSON string.
-fn items_digest(answer: &Answer<'_>, standing: &SubjectStanding) -> Digest {
-    let rows = standing.items.iter().filter_map(|place| answer.rows.rows.get(*place));
+pub(super) fn items_digest(rows: &Rows, places: &[usize]) -> Digest {
+    let rows = places.iter().filter_map(|place| rows.rows.get(*place));
     let lines: Vec<String> = rows.map(|row| format!("{} {}\n", row.digest, json!(row.id))).collect();
     Digest::of(lines.concat().as_bytes())
 }

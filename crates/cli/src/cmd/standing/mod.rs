@@ -1,11 +1,12 @@
 //! `karat standing`: what subjects stand for at a moment, from all their scored items.
 //!
 //! `items` turns rows into what the engine takes, `events` reads what happened beside the evaluations, `json` writes the
-//! lines of `karat/standing/1`.
+//! lines of `karat/standing/1`. `tasks` looks at the same items by task.
 
 mod events;
 mod items;
 pub mod json;
+pub mod tasks;
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -51,6 +52,9 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
     let card = card_of(&rows, cli)?;
+    if args.tasks {
+        return tasks::run(args, &rows, &card, as_of, cli);
+    }
     let events = events::read(args.events.as_deref())?;
     let items = items::items(&rows, &card, &events)?;
     let interval = Interval { plan: Plan { draws: args.draws, seed: args.seed }, level: args.level };

@@ -7,6 +7,7 @@ use karat_evidence::Moment;
 use super::{column, text};
 use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, told};
 use crate::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
+use crate::render::estimate::percent;
 use crate::render::rating::below::{about_forecasts, about_judges};
 use crate::render::rating::table::{decimals, ranks};
 use crate::render::rating::{about_pool, notes, title};
@@ -170,5 +171,5 @@ fn judges(agreement: &Agreement, level: f64) -> Section {
 
 /// An axis of numbers with one decimal.
 fn percent_axis(level: f64) -> Axis {
-    Axis { interval_label: format!("{}% interval", level * 100.0), range: None, reference: None, decimals: 1 }
+    Axis { interval_label: format!("{} interval", percent(level)), range: None, reference: None, decimals: 1 }
 }

@@ -127,6 +127,11 @@ pub enum StandError {
         /// Its name.
         String,
     ),
+    /// The card says nothing about tasks.
+    NoTaskRules(
+        /// Its name.
+        String,
+    ),
     /// One id of a subject stands for two contents.
     Conflict {
         /// The subject.
@@ -187,6 +192,10 @@ impl fmt::Display for StandError {
             Self::NoSection(card) => write!(
                 f,
                 "`{card}` does not say what becomes of many scores, expected a section `[standing]`; add one, such as [standing] score = \"window\""
+            ),
+            Self::NoTaskRules(card) => write!(
+                f,
+                "`{card}` does not say what becomes of tasks, expected `calibration` or `lifecycle` in its section `[standing]`; add one, such as calibration = {{ completed = 20 }} or lifecycle = {{ period_days = 7 }}"
             ),
             Self::Conflict { subject, id, digests: [first, second] } => write!(
                 f,
@@ -263,10 +272,34 @@ pub(super) fn order<'a>(
     as_of_seconds: i64,
 ) -> Result<Ordered<'a>, Vec<StandError>> {
     let mut errors = Vec::new();
-    let by_id = !items.is_empty() && items.iter().all(|item| item.time_seconds.is_none());
-    if by_id {
+    let mut ordered = arrange(rules, items, as_of_seconds, &mut errors);
+    if ordered.by_id {
         errors.extend(needs_time(card, rules, events).map(|setting| StandError::NeedsTime { setting }));
-    } else {
+    }
+    let known: Vec<&str> = items.iter().map(|item| item.subject).collect();
+    for (place, event) in events.iter().enumerate() {
+        errors.extend(ordered.add(place, event, as_of_seconds, &known));
+    }
+    ordered.sort_events();
+    if errors.is_empty() { Ok(ordered) } else { Err(in_order(errors)) }
+}
+
+/// Each error once, in an order that does not hang on that of the items.
+pub(super) fn in_order(mut errors: Vec<StandError>) -> Vec<StandError> {
+    errors.sort_by_key(ToString::to_string);
+    errors.dedup();
+    errors
+}
+
+/// The items up to the moment, each once, in the order in which they count; what is wrong with them goes to `errors`.
+pub(super) fn arrange<'a>(
+    rules: &Standing,
+    items: &'a [Item<'a>],
+    as_of_seconds: i64,
+    errors: &mut Vec<StandError>,
+) -> Ordered<'a> {
+    let by_id = !items.is_empty() && items.iter().all(|item| item.time_seconds.is_none());
+    if !by_id {
         let without = items.iter().filter(|item| item.time_seconds.is_none());
         errors.extend(
             without.map(|item| StandError::NoTime { subject: item.subject.into(), id: item.id.into() }),
@@ -299,23 +332,20 @@ pub(super) fn order<'a>(
     for subject in subjects.values_mut() {
         subject.items.sort_by(|a, b| (a.at_seconds, a.item.id).cmp(&(b.at_seconds, b.item.id)));
     }
-    let known: Vec<&str> = items.iter().map(|item| item.subject).collect();
-    let mut ordered = Ordered { subjects, overrides: Vec::new(), repeated, after, events_after: 0, by_id };
-    for (place, event) in events.iter().enumerate() {
-        errors.extend(ordered.add(place, event, as_of_seconds, &known));
+    Ordered { subjects, overrides: Vec::new(), repeated, after, events_after: 0, by_id }
+}
+
+/// How the rules treat what ended so.
+pub(super) fn treatment(rules: &Standing, outcome: Option<Outcome>) -> Treatment {
+    match outcome {
+        None | Some(Outcome::Succeeded | Outcome::Failed) => Treatment::Scored,
+        Some(outcome) => rules.outcomes.treatment(outcome),
     }
-    ordered.sort_events();
-    errors.sort_by_key(ToString::to_string);
-    errors.dedup();
-    if errors.is_empty() { Ok(ordered) } else { Err(errors) }
 }
 
 /// What an item counts as under the rules.
 fn count<'a>(rules: &Standing, place: usize, item: &'a Item<'a>, at_seconds: i64) -> Counted<'a> {
-    let treatment = match item.outcome {
-        None | Some(Outcome::Succeeded | Outcome::Failed) => Treatment::Scored,
-        Some(outcome) => rules.outcomes.treatment(outcome),
-    };
+    let treatment = treatment(rules, item.outcome);
     let score = match treatment {
         Treatment::Success => Some(Score::ONE),
         Treatment::Failure => Some(Score::ZERO),

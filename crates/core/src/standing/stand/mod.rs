@@ -7,12 +7,14 @@
 //! | `series` | the items of one subject, and what they come to at a moment: score, dimensions, facts for tiers |
 //! | `replay` | the history of one subject: reviews, certification, moment by moment |
 //! | `value` | what comes out |
+//! | `tasks` | the same items by task: difficulty, and the life of what subjects are measured by |
 //!
 //! Nothing depends on the order in which items and events are given.
 
 mod input;
 mod replay;
 mod series;
+mod tasks;
 mod value;
 
 use alloc::vec::Vec;
@@ -21,6 +23,7 @@ pub use self::input::{Change, Event, Happening, Item, Reading, StandError};
 use self::input::{Ordered, order};
 use self::replay::{Until, replay};
 use self::series::Weights;
+pub use self::tasks::{Calibrated, Lived, Period, Rate, Results, TaskStanding, TaskStandings, tasks};
 pub use self::value::{
     Counts, DimensionStanding, Point, ReviewStanding, ShareStanding, Shared, Standings, SubjectStanding,
     TierHeld, WarmUpStanding,
