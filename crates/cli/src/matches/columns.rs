@@ -110,6 +110,11 @@ impl Columns {
         self.places.get(field as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the field has other columns than that of its own name.
+    pub fn is_mapped(&self, field: Field) -> bool {
+        self.column(field) != field.name()
+    }
+
     /// How the columns of a field are written.
     pub fn column(&self, field: Field) -> String {
         let names = self.places(field).iter().filter_map(|&place| self.names.get(place));

@@ -10,6 +10,7 @@ mod help;
 mod pages;
 mod rate;
 mod real;
+mod real_matches;
 mod refusals;
 mod screens;
 #[cfg(target_os = "linux")]

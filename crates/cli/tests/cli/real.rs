@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::common::{finish, karat_reading, root};
 
-/// The folder of one set of published runs, if the data and python3 are there.
-fn published(name: &str) -> Option<PathBuf> {
+/// The folder of one set of published data, if it is there.
+pub fn data(name: &str) -> Option<PathBuf> {
     let folder =
         std::env::var_os("KARAT_REAL_DATA").map_or_else(|| root().join("../shared/real"), PathBuf::from);
     let path = folder.join(name);
@@ -25,6 +25,12 @@ fn published(name: &str) -> Option<PathBuf> {
         ));
         return None;
     }
+    Some(path)
+}
+
+/// The same, if python3 is there too.
+fn published(name: &str) -> Option<PathBuf> {
+    let path = data(name)?;
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
         skipped("there is no python3 for the converters");
         return None;

@@ -5,7 +5,7 @@ use karat_core::statistics::proportion::Proportion;
 use karat_evidence::Moment;
 
 use super::{column, text};
-use crate::cmd::rate::{Agreement, Board, Holdout, Intervals, Judged, Line, Report, told};
+use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, told};
 use crate::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
 use crate::render::rating::below::{about_forecasts, about_judges};
 use crate::render::rating::table::{decimals, ranks};
@@ -25,15 +25,15 @@ pub fn rate(report: &Report) -> Page {
         }
     }
     tell("level", report.level.to_string());
-    if let Intervals::Bootstrap { draws, seed } = report.intervals {
-        tell("draws", draws.to_string());
+    if let Intervals::Bootstrap { draws, seed, of_pairs } = report.intervals {
+        tell("draws", format!("{draws} of {}", if of_pairs { "pairs" } else { "matches" }));
         tell("seed", seed.to_string());
     }
     tell("engine", ENGINE_VERSION.to_owned());
     let matches: u64 = report.boards.iter().map(|board| board.input.matches).sum();
     let competitors: usize = report.boards.iter().map(|board| board.lines.len()).sum();
     let pools = report.boards.iter().flat_map(|board| {
-        let predicted = board.holdout.as_ref().map(|holdout| predictions(holdout, board));
+        let predicted = board.holdout.as_ref().map(|holdout| predictions(holdout, board, report.level));
         std::iter::once(pool(report, board)).chain(predicted)
     });
     let judges = report.agreement.as_ref().map(|agreement| judges(agreement, report.level));
@@ -98,21 +98,28 @@ fn pool(report: &Report, board: &Board) -> Section {
     }
 }
 
-fn predictions(holdout: &Holdout, board: &Board) -> Section {
-    let rows = holdout.forecasts.iter().filter(|_| holdout.predicted > 0).map(|(name, forecast)| Row {
+fn predictions(holdout: &Holdout, board: &Board, level: f64) -> Section {
+    let predicted = holdout.forecasts.iter().filter(|_| holdout.predicted > 0);
+    let rows = predicted.map(|Forecaster { name, forecast, beside_elo }| Row {
         cells: vec![
             text(*name),
             text(format!("{:.4}", forecast.log_loss)),
             text(format!("{:.4}", forecast.brier)),
+            match *beside_elo {
+                Some((point, low, high)) => Cell::Interval(Estimate { point, interval: Some((low, high)) }),
+                None => Cell::Absent(String::from("-")),
+            },
         ],
         group: None,
     });
+    let beside = Axis { decimals: 4, reference: Some(0.0), ..percent_axis(level) };
     let table = Table {
         caption: String::from("How well the last matches are predicted from those before; lower is better"),
         columns: vec![
             column("forecast", Kind::Name),
             column("log-loss, nats", Kind::Number),
             column("Brier", Kind::Number),
+            column("log-loss beside Elo", Kind::Interval(beside)),
         ],
         rows: rows.collect(),
     };

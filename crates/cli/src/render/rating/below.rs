@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use karat_core::rating::Forecast;
 use karat_core::statistics::proportion::Proportion;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{lines, matches, percent};
-use crate::cmd::rate::{Agreement, Holdout, Judged};
+use crate::cmd::rate::{Agreement, Forecaster, Holdout, Judged};
 use crate::output::{FAINT, STRONG};
 use crate::render::text::{clean, fit, list};
 
@@ -44,15 +45,21 @@ fn predicted(holdout: &Holdout) -> String {
 }
 
 /// How well the last matches are predicted.
-pub fn forecasts(holdout: &Holdout, width: usize) -> String {
-    let mut text = format!("{STRONG}Predicted{STRONG:#}\n");
+pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> String {
+    let category = category.map_or(String::new(), |category| format!(", {}", clean(category)));
+    let mut text = format!("{STRONG}Predicted{category}{STRONG:#}\n");
     text.push_str(&lines(&predicted(holdout), width));
     if holdout.predicted == 0 {
         return text;
     }
-    let _ = writeln!(text, "{FAINT}{} log-loss  Brier{FAINT:#}", fit("forecast", FORECAST));
-    for (name, forecast) in &holdout.forecasts {
-        let _ = writeln!(text, "{} {:>8.4} {:>6.4}", fit(name, FORECAST), forecast.log_loss, forecast.brier);
+    let _ = writeln!(text, "{FAINT}{} log-loss  Brier  beside elo{FAINT:#}", fit("forecast", FORECAST));
+    for Forecaster { name, forecast, beside_elo } in &holdout.forecasts {
+        let beside = beside_elo.map_or(String::new(), |(mean, low, high)| {
+            let verdict = if low <= 0.0 && high >= 0.0 { ", not distinguishable" } else { "" };
+            format!("  {mean:+.4}, {low:+.4} to {high:+.4}{verdict}")
+        });
+        let (name, Forecast { log_loss, brier, .. }) = (fit(name, FORECAST), forecast);
+        let _ = writeln!(text, "{name} {log_loss:>8.4} {brier:>6.4}{beside}");
     }
     text.push_str(&lines(LOSS, width));
     text
@@ -102,7 +109,7 @@ fn share(proportion: Proportion, level: f64) -> String {
     match (proportion.share(), proportion.wilson(level)) {
         (Some(share), Ok(interval)) => format!(
             "{:>5} {:>13}",
-            percent(share),
+            format!("{:.1}%", 100.0 * share),
             format!("{:.1} to {:.1}", 100.0 * interval.low, 100.0 * interval.high)
         ),
         _ => format!("{:>5} {:>13}", "-", ""),

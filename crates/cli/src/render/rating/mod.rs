@@ -20,12 +20,16 @@ pub fn screen(report: &Report, width: usize, top: usize) -> String {
         }
         text.push_str(&pool(report, board, width, top));
     }
+    for note in notes(report) {
+        text.push_str(&lines(&note, width));
+    }
+    for (board, holdout) in report.boards.iter().filter_map(|board| Some((board, board.holdout.as_ref()?))) {
+        text.push('\n');
+        text.push_str(&forecasts(board.category.as_deref(), holdout, width));
+    }
     if let Some(agreement) = &report.agreement {
         text.push('\n');
         text.push_str(&judges(agreement, report.level, width));
-    }
-    for note in notes(report) {
-        text.push_str(&lines(&note, width));
     }
     text
 }
@@ -54,10 +58,6 @@ fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     }
     for note in about_pool(board, columns.places) {
         text.push_str(&lines(&note, width));
-    }
-    if let Some(holdout) = &board.holdout {
-        text.push('\n');
-        text.push_str(&forecasts(holdout, width));
     }
     text
 }
@@ -122,14 +122,17 @@ pub fn notes(report: &Report) -> Vec<String> {
         Intervals::Sandwich => {
             notes.push(format!("intervals of {level} by the sandwich estimator; {groups}"))
         }
-        Intervals::Bootstrap { draws, seed } => {
-            notes.push(format!("intervals of {level} from {draws} draws, seed {seed}; {groups}"));
+        Intervals::Bootstrap { draws, seed, of_pairs } => {
+            let drawn = if of_pairs { "of pairs with all their votes" } else { "of matches" };
+            notes.push(format!("intervals of {level} from {draws} draws {drawn}, seed {seed}; {groups}"));
         }
     }
     let votes: u64 = report.boards.iter().map(|board| board.input.matches).sum();
-    if report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes) {
+    let has_clusters = report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes);
+    if has_clusters && report.intervals == Intervals::Sandwich {
         notes.push(String::from(
-            "several votes on one pair count as so many matches: if they go together, intervals are wider",
+            "several votes on one pair count as so many matches; --bootstrap draws whole pairs, for the case that they go \
+             together",
         ));
     }
     if report.skipped > 0 {
