@@ -13,6 +13,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),
+    ("karat-store", "karat-core"),
 ];
 
 const LINES_MAX: usize = 700;
