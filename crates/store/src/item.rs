@@ -149,38 +149,9 @@ impl Entry {
     /// # Errors
     /// What is wrong with them.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Members {
-            content: String,
-            id: String,
-            kind: String,
-            moment_milliseconds: i64,
-            replaces: Option<String>,
-            schema: String,
-            sources: Vec<String>,
-            subject: Option<String>,
-        }
         let read: Members =
             serde_json::from_slice(bytes).map_err(|error| format!("it is no entry of a log: {error}"))?;
-        if read.schema != SCHEMA {
-            return Err(format!("its schema is `{}`, expected `{SCHEMA}`", read.schema.escape_debug()));
-        }
-        let digest = |text: &str| {
-            Digest::parse(text).ok_or_else(|| format!("`{}` is not a digest", text.escape_debug()))
-        };
-        let kind = Kind::from_name(&read.kind)
-            .ok_or_else(|| format!("`{}` is no kind of item", read.kind.escape_debug()))?;
-        let sources = read.sources.iter().map(|source| digest(source)).collect::<Result<_, _>>()?;
-        let entry = Self {
-            kind,
-            id: read.id,
-            subject: read.subject,
-            sources,
-            replaces: read.replaces,
-            content: digest(&read.content)?,
-            moment: Moment(read.moment_milliseconds),
-        };
+        let entry = read.entry()?;
         if entry.to_json() == bytes {
             Ok(entry)
         } else {
@@ -213,6 +184,42 @@ impl Entry {
         ]
         .into_iter()
         .find_map(|(member, differs)| differs.then_some(member))
+    }
+}
+
+/// The members of an entry as they are read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Members {
+    content: String,
+    id: String,
+    kind: String,
+    moment_milliseconds: i64,
+    replaces: Option<String>,
+    schema: String,
+    sources: Vec<String>,
+    subject: Option<String>,
+}
+
+impl Members {
+    /// The entry that they make.
+    pub fn entry(self) -> Result<Entry, String> {
+        if self.schema != SCHEMA {
+            return Err(format!("its schema is `{}`, expected `{SCHEMA}`", self.schema.escape_debug()));
+        }
+        let digest =
+            |text: &str| Digest::parse(text).ok_or_else(|| format!("`{}` is not a digest", text.escape_debug()));
+        let kind = Kind::from_name(&self.kind)
+            .ok_or_else(|| format!("`{}` is no kind of item", self.kind.escape_debug()))?;
+        Ok(Entry {
+            kind,
+            id: self.id,
+            subject: self.subject,
+            sources: self.sources.iter().map(|source| digest(source)).collect::<Result<_, _>>()?,
+            replaces: self.replaces,
+            content: digest(&self.content)?,
+            moment: Moment(self.moment_milliseconds),
+        })
     }
 }
 

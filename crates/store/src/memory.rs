@@ -108,39 +108,11 @@ impl Drop for Writer {
     }
 }
 
-impl Read for Writer {
-    fn head(&mut self) -> Result<Option<Head>, Error> {
-        self.0.head()
-    }
-
-    fn rows(&mut self, positions: Range<u64>) -> Result<Vec<Row>, Error> {
-        self.0.rows(positions)
-    }
-
-    fn positions(
-        &mut self,
-        term: Term,
-        range: Range<u64>,
-        order: Order,
-        limit: usize,
-    ) -> Result<Vec<u64>, Error> {
-        self.0.positions(term, range, order, limit)
-    }
-
-    fn tile(&mut self, tile: Tile) -> Result<Vec<u8>, Error> {
-        self.0.tile(tile)
-    }
-
-    fn totals(&mut self) -> Result<Totals, Error> {
-        self.0.totals()
-    }
-
-    fn damage(&mut self) -> Result<Vec<String>, Error> {
-        self.0.damage()
-    }
-}
-
 impl Write for Writer {
+    fn read(&mut self) -> &mut dyn Read {
+        &mut self.0
+    }
+
     fn commit(&mut self, commit: &Commit) -> Result<(), Error> {
         let mut tables = self.0.tables();
         let size = tables.head.as_ref().map(|head| head.size);

@@ -129,7 +129,10 @@ pub trait Read: Send {
 }
 
 /// Writing.
-pub trait Write: Read {
+pub trait Write: Send {
+    /// A reader that sees what this writer committed.
+    fn read(&mut self) -> &mut dyn Read;
+
     /// Writes `commit` and returns when it would outlive a loss of power.
     ///
     /// # Errors

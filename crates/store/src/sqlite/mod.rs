@@ -1,0 +1,220 @@
+//! A store in a file of SQLite. No word of SQLite stands outside of this folder.
+//!
+//! * `schema`: the tables, by version.
+//! * `tables`: the port, in SQL.
+
+mod schema;
+mod tables;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::error::Error;
+use crate::port::{Backend, Commit, Read, Write};
+use tables::Tables;
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// From so many postings on the small tree is merged into the large one.
+const MERGE_POSTINGS: u64 = 32 * 1024;
+/// From so many pages on the write-ahead log is carried over into the file: 16 MiB.
+const CHECKPOINT_PAGES: i64 = 4096;
+
+/// What every connection is set to. The schema of a file is not trusted: no function is called because it says so.
+const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; \
+     PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0; \
+     PRAGMA cache_size = -32768";
+
+/// A store in a file. Beside it stand its write-ahead log (`-wal`), its index (`-shm`) and its lock (`-lock`), and a copy
+/// needs the first of them too while a process has it open.
+#[derive(Debug, Clone)]
+pub struct Sqlite {
+    place: Place,
+}
+
+impl Sqlite {
+    /// Makes an empty store in a new file.
+    ///
+    /// # Errors
+    /// That there is something already, that the folder is missing or cannot be written, or that the disk is full. Then no
+    /// file is left.
+    pub fn create(path: &Path) -> Result<Self> {
+        let place = Place { path: path.to_owned() };
+        if path.exists() {
+            return Err(Error::Exists(place.path));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            return Err(Error::Failed(format!("the folder `{}` does not exist; make it first", folder.display())));
+        }
+        // Under another name until it is whole, so that a store of the right name is a store.
+        let draft = Place { path: place.beside("-new") };
+        let made = draft.make().and_then(|()| {
+            fs::hard_link(&draft.path, path).map_err(|error| place.io_error("make", &error))?;
+            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| place.io_error("sync", &error))
+        });
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            // What is not there need not be removed.
+            let _ = fs::remove_file(draft.beside(suffix));
+        }
+        made?;
+        Ok(Self { place })
+    }
+
+    /// The store in the file at `path`.
+    ///
+    /// # Errors
+    /// That there is none, or that it is something else or from a newer version.
+    pub fn open(path: &Path) -> Result<Self> {
+        let place = Place { path: path.to_owned() };
+        if !path.exists() {
+            return Err(Error::Missing(place.path));
+        }
+        schema::check(&place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?, &place)?;
+        Ok(Self { place })
+    }
+}
+
+impl Backend for Sqlite {
+    fn writer(&self) -> Result<Box<dyn Write>> {
+        let lock = self.place.lock()?;
+        let mut connection = self.place.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        schema::check(&connection, &self.place)?;
+        schema::migrate(&mut connection, &self.place)?;
+        let tables = Tables { connection, place: self.place.clone() };
+        let recent_postings = tables.recent_postings()?;
+        let mut writer = SqliteWriter { tables, recent_postings, _lock: lock };
+        writer.checkpoint()?;
+        Ok(Box::new(writer))
+    }
+
+    fn reader(&self) -> Result<Box<dyn Read>> {
+        let connection = self.place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        schema::check(&connection, &self.place)?;
+        Ok(Box::new(Tables { connection, place: self.place.clone() }))
+    }
+}
+
+struct SqliteWriter {
+    tables: Tables,
+    recent_postings: u64,
+    /// Given back by the system when it is closed, however the process ends.
+    _lock: File,
+}
+
+impl SqliteWriter {
+    /// Carries the write-ahead log over into the file, as far as no reader still needs the old pages.
+    fn checkpoint(&mut self) -> Result<()> {
+        self.tables.place.query::<i64>(&self.tables.connection, "PRAGMA wal_checkpoint(PASSIVE)").map(drop)
+    }
+}
+
+impl Write for SqliteWriter {
+    fn read(&mut self) -> &mut dyn Read {
+        &mut self.tables
+    }
+
+    fn commit(&mut self, commit: &Commit) -> Result<()> {
+        self.tables.commit(commit)?;
+        self.recent_postings += commit.postings.len() as u64;
+        Ok(())
+    }
+
+    fn tidy(&mut self) -> Result<()> {
+        if self.recent_postings >= MERGE_POSTINGS {
+            self.tables.merge_postings()?;
+            self.recent_postings = 0;
+        }
+        let Tables { connection, place } = &self.tables;
+        // The second column: how many pages the write-ahead log has that are not yet known to be carried over.
+        let pages = connection
+            .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
+            .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(1)))
+            .map_err(|error| place.error(&error))?;
+        if pages >= CHECKPOINT_PAGES { self.checkpoint() } else { Ok(()) }
+    }
+}
+
+/// Where a store is, for its files and for messages.
+#[derive(Debug, Clone)]
+struct Place {
+    path: PathBuf,
+}
+
+impl Place {
+    /// The file beside the store whose name ends in `suffix`.
+    fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(suffix);
+        name.into()
+    }
+
+    fn connect(&self, flags: OpenFlags) -> Result<Connection> {
+        let open = || {
+            let connection = Connection::open_with_flags(&self.path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            connection.execute_batch(SETTINGS)?;
+            connection.set_prepared_statement_cache_capacity(32);
+            Ok(connection)
+        };
+        open().map_err(|error| self.error(&error))
+    }
+
+    /// Makes the database of an empty store.
+    fn make(&self) -> Result<()> {
+        let _ = fs::remove_file(&self.path); // of a process that was stopped here
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut connection = self.connect(flags)?;
+        schema::migrate(&mut connection, self)?;
+        self.query::<String>(&connection, "PRAGMA journal_mode = WAL")?;
+        connection.close().map_err(|(_, error)| self.error(&error))
+    }
+
+    /// The right to write, against other processes and within this one.
+    fn lock(&self) -> Result<File> {
+        let path = self.beside("-lock");
+        let options = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = options.map_err(|error| self.io_error("lock", &error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Error::Locked(self.path.clone())),
+            Err(TryLockError::Error(error)) => Err(self.io_error("lock", &error)),
+        }
+    }
+
+    fn query<T: FromSql>(&self, connection: &Connection, statement: &str) -> Result<T> {
+        connection.query_row(statement, [], |row| row.get(0)).map_err(|error| self.error(&error))
+    }
+
+    fn io_error(&self, what: &str, error: &std::io::Error) -> Error {
+        match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(self.path.clone()),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full(self.path.clone()),
+            ErrorKind::AlreadyExists => Error::Exists(self.path.clone()),
+            _ => Error::Failed(format!("cannot {what} `{}`: {error}", self.path.display())),
+        }
+    }
+
+    /// What an error of SQLite means for a store.
+    fn error(&self, error: &rusqlite::Error) -> Error {
+        let path = self.path.clone();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Error::Full(path),
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Error::ReadOnly(path),
+            Some(ErrorCode::NotADatabase) => Error::Foreign(path),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Locked(path),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => {
+                Error::Damaged(format!("`{}`: {error}", path.display()))
+            }
+            Some(_) => Error::Failed(format!("`{}`: {error}", path.display())),
+            // No error of SQLite itself: a value of another type or out of range.
+            None => Error::Damaged(format!("`{}`: {error}", path.display())),
+        }
+    }
+}
