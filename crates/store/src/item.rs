@@ -54,6 +54,13 @@ impl Kind {
         }
     }
 
+    /// Whether [`Term::kind`] finds its items. Evidence and records are nearly all of a log: whoever wants them all walks
+    /// through it.
+    #[must_use]
+    pub const fn is_listed(self) -> bool {
+        !matches!(self, Self::Evidence | Self::Record)
+    }
+
     /// The kind that is written so.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
@@ -164,7 +171,7 @@ impl Entry {
     pub fn terms(&self) -> Vec<Term> {
         let mut terms = Vec::with_capacity(4 + self.sources.len());
         terms.push(Term::id(self.kind, &self.id));
-        terms.push(Term::kind(self.kind));
+        terms.extend(Some(Term::kind(self.kind)).filter(|_| self.kind.is_listed()));
         terms.extend(self.subject.as_deref().map(|subject| Term::subject(self.kind, subject)));
         terms.extend(self.replaces.as_deref().map(|old| Term::replaced(self.kind, old)));
         terms.extend(self.sources.iter().map(|source| Term::source(*source)));
@@ -245,7 +252,7 @@ impl Term {
         Self::of(b"id", kind.name(), id.as_bytes())
     }
 
-    /// Every item of that kind.
+    /// Every item of that kind, if it [is listed](Kind::is_listed).
     #[must_use]
     pub fn kind(kind: Kind) -> Self {
         Self::of(b"kind", kind.name(), b"")

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::Error;
 use crate::item::Term;
 use crate::log::Tile;
-use crate::port::{Backend, Commit, Head, Order, Read, Row, Totals, Write};
+use crate::port::{Backend, Head, Order, Plan, Read, Row, Totals, Write};
 
 /// A store in memory, gone when the last handle is dropped.
 #[derive(Debug, Clone, Default)]
@@ -109,21 +109,19 @@ impl Drop for Writer {
 }
 
 impl Write for Writer {
-    fn read(&mut self) -> &mut dyn Read {
-        &mut self.0
-    }
-
-    fn commit(&mut self, commit: &Commit) -> Result<(), Error> {
+    fn commit(&mut self, plan: &mut Plan<'_>) -> Result<(), Error> {
+        // The plan reads without the lock held: there is no other writer that could come between.
+        let Some(commit) = plan(&mut self.0)? else { return Ok(()) };
         let mut tables = self.0.tables();
         let size = tables.head.as_ref().map(|head| head.size);
         if size != commit.after {
             let [expected, found] = [commit.after, size].map(Option::unwrap_or_default);
             return Err(Error::Overtaken { expected, found });
         }
-        tables.rows.extend_from_slice(&commit.rows);
-        tables.postings.extend(&commit.postings);
-        tables.tiles.extend(commit.tiles.iter().cloned());
-        tables.head = Some(commit.head.clone());
+        tables.rows.extend(commit.rows);
+        tables.postings.extend(commit.postings);
+        tables.tiles.extend(commit.tiles);
+        tables.head = Some(commit.head);
         Ok(())
     }
 

@@ -128,16 +128,16 @@ pub trait Read: Send {
     fn damage(&mut self) -> Result<Vec<String>, Error>;
 }
 
+/// What a writer makes of what is stored: a commit, or nothing to write.
+pub type Plan<'a> = dyn FnMut(&mut dyn Read) -> Result<Option<Commit>, Error> + 'a;
+
 /// Writing.
 pub trait Write: Send {
-    /// A reader that sees what this writer committed.
-    fn read(&mut self) -> &mut dyn Read;
-
-    /// Writes `commit` and returns when it would outlive a loss of power.
+    /// Writes what `plan` makes of what is stored, and returns when it would outlive a loss of power.
     ///
     /// # Errors
-    /// That nothing of it was written, and why: above all [`Error::Overtaken`] if the log has not the size `after`.
-    fn commit(&mut self, commit: &Commit) -> Result<(), Error>;
+    /// That nothing was written, and why: what `plan` says; [`Error::Overtaken`] if the log has not the size `after`.
+    fn commit(&mut self, plan: &mut Plan<'_>) -> Result<(), Error>;
 
     /// Does what can wait until nobody waits for an answer.
     ///

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use crate::error::{Error, Problem, Refusal};
 use crate::item::{Entry, Moment, Prepared, Term};
 use crate::log::{Checkpoint, Hash, Signer, Tree};
-use crate::port::{Commit, Head, Order, Row, Write};
+use crate::port::{Commit, Head, Order, Read, Row, Write};
 use crate::store::{Accepted, Limits};
 
 /// What became of one batch.
@@ -38,27 +38,29 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Goes on from the head of `backend`, or begins a log where there is none.
+    /// Goes on from the head of the log, or begins one where there is none.
     pub fn open(mut backend: Box<dyn Write>, signer: Signer) -> Result<Self, Error> {
-        let head = match backend.read().head()? {
-            Some(head) => head,
-            None => {
-                let checkpoint = Checkpoint { size: 0, root: Hash::of_empty_tree() }.sign(&signer)?;
-                let head = Head { size: 0, checkpoint };
+        let mut opened = None;
+        backend.commit(&mut |read| {
+            let Some(head) = read.head()? else {
+                let tree = Tree::default();
+                let head = signed_head(&tree, &signer)?;
+                opened = Some((tree, None));
                 let (rows, postings, tiles) = Default::default();
-                backend.commit(&Commit { after: None, rows, postings, tiles, head: head.clone() })?;
-                head
+                return Ok(Some(Commit { after: None, rows, postings, tiles, head }));
+            };
+            let checkpoint = Checkpoint::open(&head.checkpoint, signer.verifying_key())?;
+            let tree = Tree::load(head.size, |tile| read.tile(tile))?;
+            if checkpoint != (Checkpoint { size: tree.size(), root: tree.root() }) {
+                return Err(Error::Damaged(String::from(
+                    "the tiles of the log do not have the root that its checkpoint signs",
+                )));
             }
-        };
-        let checkpoint = Checkpoint::open(&head.checkpoint, signer.verifying_key())?;
-        let tree = Tree::load(head.size, |tile| backend.read().tile(tile))?;
-        if checkpoint != (Checkpoint { size: tree.size(), root: tree.root() }) {
-            return Err(Error::Damaged(String::from(
-                "the tiles of the log do not have the root that its checkpoint signs",
-            )));
-        }
-        let last = backend.read().rows(head.size.saturating_sub(1)..head.size)?;
-        let known = last.last().map(|row| row.known);
+            let last = read.rows(head.size.saturating_sub(1)..head.size)?;
+            opened = Some((tree, last.last().map(|row| row.known)));
+            Ok(None)
+        })?;
+        let (tree, known) = opened.unwrap_or_default();
         Ok(Self { backend, signer, tree, known })
     }
 
@@ -93,26 +95,55 @@ impl Writer {
 
     /// Commits what is acceptable of `group`, then answers.
     fn commit(&mut self, group: Vec<Job>) {
-        let mut stage = Stage::new(self);
-        let mut answers = Vec::with_capacity(group.len());
-        for job in group {
-            let outcomes: Vec<Outcome> = job.batches.into_iter().map(|batch| stage.admit(batch)).collect();
-            answers.push((job.answer, outcomes));
+        let (mut answers, mut jobs) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
+        for Job { batches, answer } in group {
+            answers.push((batches.len(), answer));
+            jobs.push(batches);
         }
-        let committed = stage.commit();
-        for (answer, mut outcomes) in answers {
-            if let Err(error) = &committed {
-                // A repeated item may repeat one of this very commit, so nothing of it is certain now.
+        let (signer, tree, known) = (&self.signer, &self.tree, self.known);
+        let (mut outcomes, mut next) = (Vec::new(), None);
+        let committed = self.backend.commit(&mut |read| {
+            let mut stage = Stage::new(read, tree.size(), known);
+            outcomes.extend(std::mem::take(&mut jobs).into_iter().flatten().map(|batch| stage.admit(batch)));
+            let Stage { known, rows, postings, leaves, .. } = stage;
+            if rows.is_empty() {
+                return Ok(None);
+            }
+            let (after, mut tree) = (Some(tree.size()), tree.clone());
+            leaves.into_iter().for_each(|leaf| tree.append(leaf));
+            let (head, tiles) = (signed_head(&tree, signer)?, tree.take_changed());
+            next = Some((tree, known));
+            Ok(Some(Commit { after, rows, postings, tiles, head }))
+        });
+        match (&committed, next) {
+            (Ok(()), Some(next)) => (self.tree, self.known) = next,
+            (Ok(()), None) => {}
+            // A repeated item may repeat one of this very commit, so nothing that was accepted is certain now.
+            (Err(error), _) => {
                 outcomes.iter_mut().filter(|outcome| outcome.is_ok()).for_each(|it| *it = Err(error.clone()));
             }
-            answer(outcomes);
+        }
+        let mut outcomes = outcomes.into_iter();
+        for (batches, answer) in answers {
+            let mut mine: Vec<Outcome> = outcomes.by_ref().take(batches).collect();
+            // Where the transaction did not even begin, no batch was looked at.
+            let missing = committed.as_ref().err().cloned().unwrap_or(Error::Stopped);
+            mine.resize_with(batches, || Err(missing.clone()));
+            answer(mine);
         }
     }
 }
 
+fn signed_head(tree: &Tree, signer: &Signer) -> Result<Head, Error> {
+    let checkpoint = Checkpoint { size: tree.size(), root: tree.root() }.sign(signer)?;
+    Ok(Head { size: tree.size(), checkpoint })
+}
+
 /// A commit in the making.
 struct Stage<'a> {
-    writer: &'a mut Writer,
+    read: &'a mut dyn Read,
+    /// The size of the log before.
+    size: u64,
     known: Option<Moment>,
     rows: Vec<Row>,
     postings: Vec<(Term, u64)>,
@@ -129,9 +160,9 @@ enum Decision {
 }
 
 impl<'a> Stage<'a> {
-    fn new(writer: &'a mut Writer) -> Self {
+    fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>) -> Self {
         let (rows, postings, leaves, pending) = Default::default();
-        Self { known: writer.known, writer, rows, postings, leaves, pending }
+        Self { read, size, known, rows, postings, leaves, pending }
     }
 
     /// Takes in what is new in `batch`, unless an item of it is refused.
@@ -195,17 +226,15 @@ impl<'a> Stage<'a> {
 
     /// The entry that `term` finds, stored or in this commit. Only for terms of ids, which find one at most.
     fn find(&mut self, term: Term) -> Result<Option<(u64, Entry)>, Error> {
-        let size = self.writer.tree.size();
         let (position, row) = match self.pending.get(&term) {
             Some(&position) => {
-                let row = position.checked_sub(size).and_then(|at| usize::try_from(at).ok());
+                let row = position.checked_sub(self.size).and_then(|at| usize::try_from(at).ok());
                 (position, row.and_then(|at| self.rows.get(at)).cloned())
             }
             None => {
-                let read = self.writer.backend.read();
-                let found = read.positions(term, 0..size, Order::Oldest, 1)?;
+                let found = self.read.positions(term, 0..self.size, Order::Oldest, 1)?;
                 let Some(&position) = found.first() else { return Ok(None) };
-                (position, read.rows(position..position + 1)?.pop())
+                (position, self.read.rows(position..position + 1)?.pop())
             }
         };
         let row = row.ok_or_else(|| Error::Damaged(format!("the entry {position} is not there")))?;
@@ -216,7 +245,7 @@ impl<'a> Stage<'a> {
 
     fn take(&mut self, item: Prepared) -> u64 {
         let Prepared { entry, bytes, leaf, terms, content } = item;
-        let position = self.writer.tree.size() + self.rows.len() as u64;
+        let position = self.size + self.rows.len() as u64;
         let known = self.known.map_or(entry.moment, |known| known.max(entry.moment));
         self.known = Some(known);
         self.postings.extend(terms.into_iter().map(|term| (term, position)));
@@ -227,22 +256,5 @@ impl<'a> Stage<'a> {
         self.rows.push(Row { position, known, entry: bytes, content });
         self.leaves.push(leaf);
         position
-    }
-
-    /// Writes what was taken in, with the head of the log that it makes.
-    fn commit(self) -> Result<(), Error> {
-        let Self { writer, known, rows, postings, leaves, .. } = self;
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let mut tree = writer.tree.clone();
-        leaves.into_iter().for_each(|leaf| tree.append(leaf));
-        let checkpoint = Checkpoint { size: tree.size(), root: tree.root() }.sign(&writer.signer)?;
-        let head = Head { size: tree.size(), checkpoint };
-        let (after, tiles) = (Some(writer.tree.size()), tree.take_changed());
-        writer.backend.commit(&Commit { after, rows, postings, tiles, head })?;
-        writer.tree = tree;
-        writer.known = known;
-        Ok(())
     }
 }

@@ -1,27 +1,31 @@
 //! A store in a file of SQLite. No word of SQLite stands outside of this folder.
 //!
+//! * `recent`: postings that are not in their table yet.
 //! * `schema`: the tables, by version.
 //! * `tables`: the port, in SQL.
 
+mod recent;
 mod schema;
 mod tables;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::Error;
-use crate::port::{Backend, Commit, Read, Write};
+use crate::port::{Backend, Plan, Read, Write};
+use recent::Recent;
 use tables::Tables;
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// From so many postings on the small tree is merged into the large one.
-const MERGE_POSTINGS: u64 = 32 * 1024;
+/// From so many postings in memory on they are written into their table.
+const INDEX_POSTINGS: usize = 128 * 1024;
 /// From so many pages on the write-ahead log is carried over into the file: 16 MiB.
 const CHECKPOINT_PAGES: i64 = 4096;
 
@@ -35,6 +39,7 @@ const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; 
 #[derive(Debug, Clone)]
 pub struct Sqlite {
     place: Place,
+    recent: Arc<Recent>,
 }
 
 impl Sqlite {
@@ -63,7 +68,11 @@ impl Sqlite {
             let _ = fs::remove_file(draft.beside(suffix));
         }
         made?;
-        Ok(Self { place })
+        Ok(Self { place, recent: Arc::default() })
+    }
+
+    fn tables(&self, connection: Connection) -> Tables {
+        Tables { connection, place: self.place.clone(), recent: Arc::clone(&self.recent) }
     }
 
     /// The store in the file at `path`.
@@ -76,7 +85,7 @@ impl Sqlite {
             return Err(Error::Missing(place.path));
         }
         schema::check(&place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?, &place)?;
-        Ok(Self { place })
+        Ok(Self { place, recent: Arc::default() })
     }
 }
 
@@ -86,9 +95,9 @@ impl Backend for Sqlite {
         let mut connection = self.place.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         schema::check(&connection, &self.place)?;
         schema::migrate(&mut connection, &self.place)?;
-        let tables = Tables { connection, place: self.place.clone() };
-        let recent_postings = tables.recent_postings()?;
-        let mut writer = SqliteWriter { tables, recent_postings, _lock: lock };
+        let tables = self.tables(connection);
+        tables.cover()?;
+        let writer = SqliteWriter { tables, _lock: lock };
         writer.checkpoint()?;
         Ok(Box::new(writer))
     }
@@ -96,41 +105,53 @@ impl Backend for Sqlite {
     fn reader(&self) -> Result<Box<dyn Read>> {
         let connection = self.place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         schema::check(&connection, &self.place)?;
-        Ok(Box::new(Tables { connection, place: self.place.clone() }))
+        Ok(Box::new(self.tables(connection)))
     }
 }
 
 struct SqliteWriter {
     tables: Tables,
-    recent_postings: u64,
     /// Given back by the system when it is closed, however the process ends.
     _lock: File,
 }
 
 impl SqliteWriter {
     /// Carries the write-ahead log over into the file, as far as no reader still needs the old pages.
-    fn checkpoint(&mut self) -> Result<()> {
+    fn checkpoint(&self) -> Result<()> {
         self.tables.place.query::<i64>(&self.tables.connection, "PRAGMA wal_checkpoint(PASSIVE)").map(drop)
     }
 }
 
 impl Write for SqliteWriter {
-    fn read(&mut self) -> &mut dyn Read {
-        &mut self.tables
-    }
-
-    fn commit(&mut self, commit: &Commit) -> Result<()> {
-        self.tables.commit(commit)?;
-        self.recent_postings += commit.postings.len() as u64;
-        Ok(())
+    fn commit(&mut self, plan: &mut Plan<'_>) -> Result<()> {
+        let recent = Arc::clone(&self.tables.recent);
+        let mut before = 0;
+        let done = self.tables.transaction(|tables| {
+            let found = tables.sizes()?.map(|sizes| sizes.rows);
+            before = found.unwrap_or(0);
+            let Some(mut commit) = plan(tables)? else { return Ok(()) };
+            if found != commit.after {
+                return Err(Error::Overtaken { expected: commit.after.unwrap_or(0), found: before });
+            }
+            tables.write(&commit)?;
+            // Before the head that covers them can be seen, so that no reader misses them.
+            recent.write().extend(std::mem::take(&mut commit.postings), commit.head.size);
+            Ok(())
+        });
+        if done.is_err() {
+            recent.write().forget_from(before);
+        }
+        done
     }
 
     fn tidy(&mut self) -> Result<()> {
-        if self.recent_postings >= MERGE_POSTINGS {
-            self.tables.merge_postings()?;
-            self.recent_postings = 0;
+        if self.tables.recent.read().postings.len() >= INDEX_POSTINGS {
+            let recent = Arc::clone(&self.tables.recent);
+            let end = recent.read().rows.end;
+            self.tables.transaction(|tables| tables.index(recent.read().postings.iter(), end))?;
+            recent.write().forget_before(end);
         }
-        let Tables { connection, place } = &self.tables;
+        let Tables { connection, place, .. } = &self.tables;
         // The second column: how many pages the write-ahead log has that are not yet known to be carried over.
         let pages = connection
             .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
@@ -159,6 +180,8 @@ impl Place {
             let connection = Connection::open_with_flags(&self.path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            // Plans do not depend on what is bound, so statements are not prepared again for every value.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             connection.execute_batch(SETTINGS)?;
             connection.set_prepared_statement_cache_capacity(32);
             Ok(connection)

@@ -10,8 +10,8 @@ const APPLICATION_ID: i64 = 0x6b72_6174;
 
 /// What leads from each version to the next; a released one never changes.
 ///
-/// Postings come in any order of terms, and each would dirty a page of a large tree; so they go to a small tree first, and
-/// from there into the large one many at a time, in order.
+/// Of the rows of `head.size`, those before `head.indexed` have their postings in the table; of the others they follow from
+/// the rows.
 const STEPS: &[&[(&str, &str)]] = &[&[
     (
         "item",
@@ -24,11 +24,6 @@ const STEPS: &[&[(&str, &str)]] = &[&[
          STRICT, WITHOUT ROWID",
     ),
     (
-        "recent_posting",
-        "CREATE TABLE recent_posting (term BLOB NOT NULL, position INTEGER NOT NULL, \
-         PRIMARY KEY (term, position)) STRICT, WITHOUT ROWID",
-    ),
-    (
         "tile",
         "CREATE TABLE tile (level INTEGER NOT NULL, number INTEGER NOT NULL, hashes BLOB NOT NULL, \
          PRIMARY KEY (level, number)) STRICT, WITHOUT ROWID",
@@ -36,7 +31,7 @@ const STEPS: &[&[(&str, &str)]] = &[&[
     (
         "head",
         "CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL, \
-         checkpoint TEXT NOT NULL) STRICT",
+         indexed INTEGER NOT NULL, checkpoint TEXT NOT NULL) STRICT",
     ),
 ]];
 

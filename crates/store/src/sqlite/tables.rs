@@ -1,19 +1,33 @@
 //! Reading and writing the tables: the port, in SQL.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::recent::Recent;
 use super::{Place, Result, schema};
-use crate::error::Error;
-use crate::item::{Moment, Term};
+use crate::item::{Entry, Moment, Term};
 use crate::log::Tile;
 use crate::port::{Commit, Head, Order, Read, Row, Totals};
+
+/// Rows that are read at a time where their postings are worked out.
+const CHUNK_ROWS: u64 = 1024;
 
 /// A connection to a store.
 pub(super) struct Tables {
     pub connection: Connection,
     pub place: Place,
+    pub recent: Arc<Recent>,
+}
+
+/// How far rows and postings go.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    /// How many rows there are.
+    pub rows: u64,
+    /// How many of the first ones have their postings in the table.
+    pub indexed: u64,
 }
 
 impl Tables {
@@ -21,72 +35,121 @@ impl Tables {
         work(&self.connection).map_err(|error| self.place.error(&error))
     }
 
-    /// Writes a commit in one transaction, and returns when it is synced.
-    pub fn commit(&mut self, commit: &Commit) -> Result<()> {
-        let place = self.place.clone();
-        let transaction = self.connection.transaction().map_err(|error| place.error(&error))?;
-        let found = size(&transaction).map_err(|error| place.error(&error))?;
-        if found != commit.after {
-            let [expected, found] = [commit.after, found].map(Option::unwrap_or_default);
-            return Err(Error::Overtaken { expected, found });
+    /// Runs `work` in one transaction, which is synced when this returns, or taken back if `work` fails.
+    pub fn transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.execute("BEGIN IMMEDIATE")?;
+        let done = work(self).and_then(|done| self.execute("COMMIT").map(|()| done));
+        if done.is_err() && !self.connection.is_autocommit() {
+            // Some failures take back everything themselves; the first one is the one to tell.
+            let _ = self.execute("ROLLBACK");
         }
-        // Dropping the transaction takes back everything.
-        write(&transaction, commit).map_err(|error| place.error(&error))?;
-        transaction.commit().map_err(|error| place.error(&error))
+        done
     }
 
-    /// How many postings wait in the small tree.
-    pub fn recent_postings(&self) -> Result<u64> {
-        self.place.query(&self.connection, "SELECT count(*) FROM recent_posting")
+    fn execute(&self, statement: &str) -> Result<()> {
+        self.run(|connection| connection.prepare_cached(statement)?.execute([]).map(drop))
     }
 
-    /// Moves the postings of the small tree into the large one.
-    pub fn merge_postings(&mut self) -> Result<()> {
-        let place = self.place.clone();
-        let mut merge = || -> rusqlite::Result<()> {
-            let transaction = self.connection.transaction()?;
-            transaction.execute_batch(
-                "INSERT INTO posting SELECT term, position FROM recent_posting ORDER BY term, position; \
-                 DELETE FROM recent_posting",
+    /// How far rows and postings go; none in an empty store.
+    pub fn sizes(&self) -> Result<Option<Sizes>> {
+        self.run(|connection| {
+            let mut select = connection.prepare_cached("SELECT size, indexed FROM head")?;
+            select.query_row([], |row| Ok(Sizes { rows: row.get(0)?, indexed: row.get(1)? })).optional()
+        })
+    }
+
+    /// Writes rows, tiles and head of a commit; its postings follow later, with many others.
+    pub fn write(&self, commit: &Commit) -> Result<()> {
+        self.run(|connection| {
+            let mut insert = connection
+                .prepare_cached("INSERT INTO item (position, known, entry, content) VALUES (?1, ?2, ?3, ?4)")?;
+            for Row { position, known, entry, content } in &commit.rows {
+                insert.execute(params![position, known.0, entry, content])?;
+            }
+            let mut insert = connection
+                .prepare_cached("INSERT OR REPLACE INTO tile (level, number, hashes) VALUES (?1, ?2, ?3)")?;
+            for (tile, hashes) in &commit.tiles {
+                insert.execute(params![tile.level, tile.number, hashes])?;
+            }
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO head (one, size, indexed, checkpoint) VALUES (1, ?1, 0, ?2) \
+                 ON CONFLICT (one) DO UPDATE SET size = ?1, checkpoint = ?2",
             )?;
-            transaction.commit()
-        };
-        merge().map_err(|error| place.error(&error))
+            insert.execute(params![commit.head.size, commit.head.checkpoint]).map(drop)
+        })
+    }
+
+    /// Sees to it that the postings which are not in the table are in memory, and says of which rows; none in an empty
+    /// store. The process that writes has them from its commits, others work them out.
+    pub fn cover(&self) -> Result<Option<Sizes>> {
+        loop {
+            let Some(sizes) = self.sizes()? else { return Ok(None) };
+            {
+                let state = self.recent.read();
+                if state.rows.start <= sizes.indexed && sizes.rows <= state.rows.end {
+                    return Ok(Some(sizes));
+                }
+                if state.rows.start > sizes.indexed && state.rows.end > 0 {
+                    // Postings went into the table after the sizes were read.
+                    continue;
+                }
+            }
+            let mut state = self.recent.write();
+            state.forget_before(sizes.indexed);
+            while state.rows.end < sizes.rows {
+                let end = sizes.rows.min(state.rows.end + CHUNK_ROWS);
+                let rows = self.select_rows(state.rows.end..end)?;
+                // An entry that cannot be read is reported by whoever reads it.
+                let entries = rows.iter().filter_map(|row| Some((row.position, Entry::parse(&row.entry).ok()?)));
+                let postings = entries.flat_map(|(at, entry)| entry.terms().into_iter().map(move |term| (term, at)));
+                state.extend(postings, end);
+            }
+        }
+    }
+
+    fn select_rows(&self, positions: Range<u64>) -> Result<Vec<Row>> {
+        self.run(|connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT position, known, entry, content FROM item WHERE position >= ?1 AND position < ?2 \
+                 ORDER BY position",
+            )?;
+            let row = |row: &rusqlite::Row<'_>| {
+                let (position, known) = (row.get(0)?, Moment(row.get(1)?));
+                Ok(Row { position, known, entry: row.get(2)?, content: row.get(3)? })
+            };
+            select.query_map([signed(positions.start), signed(positions.end)], row)?.collect()
+        })
+    }
+
+    /// Writes the postings of all rows before `end` that are not in the table yet; they come in the order of the table.
+    pub fn index<'a>(&self, postings: impl Iterator<Item = &'a (Term, u64)>, end: u64) -> Result<()> {
+        self.run(|connection| {
+            let mut insert =
+                connection.prepare_cached("INSERT INTO posting (term, position) VALUES (?1, ?2)")?;
+            for (term, position) in postings {
+                insert.execute(params![term.0, position])?;
+            }
+            connection.prepare_cached("UPDATE head SET indexed = ?1")?.execute([end]).map(drop)
+        })
+    }
+
+    /// The positions of `term` that the table has.
+    pub fn indexed(&self, term: Term, range: &Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
+        self.run(|connection| {
+            let mut select = connection.prepare_cached(match order {
+                Order::Oldest => OLDEST,
+                Order::Newest => NEWEST,
+            })?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let (start, end) = (signed(range.start), signed(range.end));
+            select.query_map(params![term.0, start, end, limit], |row| row.get(0))?.collect()
+        })
     }
 }
 
-fn size(connection: &Connection) -> rusqlite::Result<Option<u64>> {
-    connection.prepare_cached("SELECT size FROM head")?.query_row([], |row| row.get(0)).optional()
-}
-
-fn write(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite::Result<()> {
-    let mut insert = transaction
-        .prepare_cached("INSERT INTO item (position, known, entry, content) VALUES (?1, ?2, ?3, ?4)")?;
-    for Row { position, known, entry, content } in &commit.rows {
-        insert.execute(params![position, known.0, entry, content])?;
-    }
-    let mut insert =
-        transaction.prepare_cached("INSERT INTO recent_posting (term, position) VALUES (?1, ?2)")?;
-    for (term, position) in &commit.postings {
-        insert.execute(params![term.0, position])?;
-    }
-    let mut insert =
-        transaction.prepare_cached("INSERT OR REPLACE INTO tile (level, number, hashes) VALUES (?1, ?2, ?3)")?;
-    for (tile, hashes) in &commit.tiles {
-        insert.execute(params![tile.level, tile.number, hashes])?;
-    }
-    transaction
-        .prepare_cached("INSERT OR REPLACE INTO head (one, size, checkpoint) VALUES (1, ?1, ?2)")?
-        .execute(params![commit.head.size, commit.head.checkpoint])?;
-    Ok(())
-}
-
-/// The positions of a term from both trees, in either order.
 const OLDEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
-     UNION ALL SELECT position FROM recent_posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
      ORDER BY position LIMIT ?4";
 const NEWEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
-     UNION ALL SELECT position FROM recent_posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
      ORDER BY position DESC LIMIT ?4";
 
 /// A number as SQLite can hold it; nothing is stored beyond.
@@ -104,17 +167,7 @@ impl Read for Tables {
     }
 
     fn rows(&mut self, positions: Range<u64>) -> Result<Vec<Row>> {
-        self.run(|connection| {
-            let mut select = connection.prepare_cached(
-                "SELECT position, known, entry, content FROM item WHERE position >= ?1 AND position < ?2 \
-                 ORDER BY position",
-            )?;
-            let row = |row: &rusqlite::Row<'_>| {
-                let (position, known) = (row.get(0)?, Moment(row.get(1)?));
-                Ok(Row { position, known, entry: row.get(2)?, content: row.get(3)? })
-            };
-            select.query_map([signed(positions.start), signed(positions.end)], row)?.collect()
-        })
+        self.select_rows(positions)
     }
 
     fn positions(
@@ -124,15 +177,26 @@ impl Read for Tables {
         order: Order,
         limit: usize,
     ) -> Result<Vec<u64>> {
-        self.run(|connection| {
-            let mut select = connection.prepare_cached(match order {
-                Order::Oldest => OLDEST,
-                Order::Newest => NEWEST,
-            })?;
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let (start, end) = (signed(range.start), signed(range.end));
-            select.query_map(params![term.0, start, end, limit], |row| row.get(0))?.collect()
-        })
+        loop {
+            let Some(sizes) = self.cover()? else { return Ok(Vec::new()) };
+            // What was committed since the sizes were read is left out, here as there.
+            let old = range.start..range.end.min(sizes.indexed);
+            let new = range.start.max(sizes.indexed)..range.end.min(sizes.rows);
+            let mut found = if old.is_empty() { Vec::new() } else { self.indexed(term, &old, order, limit)? };
+            let state = self.recent.read();
+            if state.rows.start > sizes.indexed {
+                continue;
+            }
+            let recent = state.positions(term, new, order, limit);
+            match order {
+                Order::Oldest => found.extend(recent),
+                Order::Newest => {
+                    found.splice(0..0, recent);
+                }
+            }
+            found.truncate(limit);
+            return Ok(found);
+        }
     }
 
     fn tile(&mut self, tile: Tile) -> Result<Vec<u8>> {
@@ -145,13 +209,16 @@ impl Read for Tables {
     }
 
     fn totals(&mut self) -> Result<Totals> {
+        let Some(sizes) = self.cover()? else { return Ok(Totals { rows: 0, postings: 0, tiles: 0 }) };
+        let recent = self.recent.read().postings.iter().filter(|(_, at)| *at < sizes.rows).count() as u64;
         self.run(|connection| {
             connection.query_row(
-                "SELECT (SELECT count(*) FROM item), \
-                 (SELECT count(*) FROM posting) + (SELECT count(*) FROM recent_posting), \
-                 (SELECT count(*) FROM tile)",
+                "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM posting), (SELECT count(*) FROM tile)",
                 [],
-                |row| Ok(Totals { rows: row.get(0)?, postings: row.get(1)?, tiles: row.get(2)? }),
+                |row| {
+                    let postings: u64 = row.get(1)?;
+                    Ok(Totals { rows: row.get(0)?, postings: postings + recent, tiles: row.get(2)? })
+                },
             )
         })
     }
