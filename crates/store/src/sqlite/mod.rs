@@ -1,9 +1,13 @@
 //! A store in a file of SQLite. No word of SQLite stands outside of this folder.
 //!
+//! * `ahead`: the write-ahead log as a file.
+//! * `pages`: a checksum for every page.
 //! * `recent`: postings that are not in their table yet.
 //! * `schema`: the tables, by version.
 //! * `tables`: the port, in SQL.
 
+mod ahead;
+mod pages;
 mod recent;
 mod schema;
 mod tables;
@@ -17,8 +21,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use crate::audit::{Audit, audit};
 use crate::error::Error;
+use crate::log::VerifyingKey;
 use crate::port::{Backend, Plan, Read, Write};
+use crate::reader::Reader;
+use pages::Pages;
 use recent::Recent;
 use tables::Tables;
 
@@ -27,27 +35,36 @@ type Result<T> = std::result::Result<T, Error>;
 /// From so many postings in memory on they are written into their table.
 const INDEX_POSTINGS: usize = 128 * 1024;
 /// From so many pages on the write-ahead log is carried over into the file: 16 MiB.
-const CHECKPOINT_PAGES: i64 = 4096;
+const CHECKPOINT_PAGES: u64 = 4096;
+
+/// Both return whether they were held up, how many pages the log has, and how many of them are carried over.
+const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+const CARRY_OVER_AND_EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// What every connection is set to. The schema of a file is not trusted: no function is called because it says so.
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; \
      PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0; \
-     PRAGMA cache_size = -32768";
+     PRAGMA cache_size = -32768; PRAGMA busy_timeout = 0";
 
-/// A store in a file. Beside it stand its write-ahead log (`-wal`), its index (`-shm`) and its lock (`-lock`), and a copy
-/// needs the first of them too while a process has it open.
+/// What the name of the write-ahead log ends in.
+const AHEAD: &str = "-wal";
+
+/// A store in a file. Beside it stand its write-ahead log (`-wal`) with an index (`-shm`), the checksums of its pages
+/// (`-pages`) and its lock (`-lock`). A copy is made while no process has it open, of the file, `-pages` and, if it is
+/// there, `-wal`.
 #[derive(Debug, Clone)]
 pub struct Sqlite {
     place: Place,
     recent: Arc<Recent>,
+    pages_max: Option<u32>,
 }
 
 impl Sqlite {
     /// Makes an empty store in a new file.
     ///
     /// # Errors
-    /// That there is something already, that the folder is missing or cannot be written, or that the disk is full. Then no
-    /// file is left.
+    /// That there is something already, that the folder is missing or cannot be written, or that the disk is full. Then
+    /// nothing is at `path`.
     pub fn create(path: &Path) -> Result<Self> {
         let place = Place { path: path.to_owned() };
         if path.exists() {
@@ -57,18 +74,26 @@ impl Sqlite {
         if !folder.is_dir() {
             return Err(Error::Failed(format!("the folder `{}` does not exist; make it first", folder.display())));
         }
+        let _lock = place.lock()?;
         // Under another name until it is whole, so that a store of the right name is a store.
         let draft = Place { path: place.beside("-new") };
         let made = draft.make().and_then(|()| {
-            fs::hard_link(&draft.path, path).map_err(|error| place.io_error("make", &error))?;
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| place.io_error("sync", &error))
+            let rename = || {
+                fs::rename(draft.beside("-pages"), place.beside("-pages"))?;
+                fs::rename(&draft.path, path)?;
+                File::open(folder)?.sync_all()
+            };
+            rename().map_err(|error| place.io_error("make", &error))
         });
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            // What is not there need not be removed.
-            let _ = fs::remove_file(draft.beside(suffix));
-        }
-        made?;
-        Ok(Self { place, recent: Arc::default() })
+        draft.remove();
+        made.map(|()| Self { place, recent: Arc::default(), pages_max: None })
+    }
+
+    /// The same store, which may not grow beyond so many pages of 4 KiB. What goes beyond is refused as if the disk were
+    /// full.
+    #[must_use]
+    pub fn with_pages_at_most(self, pages: u32) -> Self {
+        Self { pages_max: Some(pages), ..self }
     }
 
     fn tables(&self, connection: Connection) -> Tables {
@@ -85,7 +110,7 @@ impl Sqlite {
             return Err(Error::Missing(place.path));
         }
         schema::check(&place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?, &place)?;
-        Ok(Self { place, recent: Arc::default() })
+        Ok(Self { place, recent: Arc::default(), pages_max: None })
     }
 }
 
@@ -95,10 +120,13 @@ impl Backend for Sqlite {
         let mut connection = self.place.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         schema::check(&connection, &self.place)?;
         schema::migrate(&mut connection, &self.place)?;
+        if let Some(pages) = self.pages_max {
+            self.place.query::<i64>(&connection, &format!("PRAGMA max_page_count = {pages}"))?;
+        }
         let tables = self.tables(connection);
         tables.cover()?;
-        let writer = SqliteWriter { tables, _lock: lock };
-        writer.checkpoint()?;
+        let mut writer = SqliteWriter { tables, pages: Pages::open(&self.place)?, _lock: lock };
+        writer.checkpoint(CARRY_OVER)?;
         Ok(Box::new(writer))
     }
 
@@ -111,14 +139,39 @@ impl Backend for Sqlite {
 
 struct SqliteWriter {
     tables: Tables,
+    pages: Pages,
     /// Given back by the system when it is closed, however the process ends.
     _lock: File,
 }
 
 impl SqliteWriter {
     /// Carries the write-ahead log over into the file, as far as no reader still needs the old pages.
-    fn checkpoint(&self) -> Result<()> {
-        self.tables.place.query::<i64>(&self.tables.connection, "PRAGMA wal_checkpoint(PASSIVE)").map(drop)
+    fn checkpoint(&mut self, mode: &str) -> Result<()> {
+        let (noted, _) = self.log_pages("PRAGMA wal_checkpoint(NOOP)")?;
+        self.pages.note_log(noted)?;
+        let (all, carried_over) = self.log_pages(mode)?;
+        let pages: u64 = self.tables.place.query(&self.tables.connection, "PRAGMA page_count")?;
+        if all == carried_over && self.pages.are_many(pages) { self.pages.shorten() } else { Ok(()) }
+    }
+
+    /// How many pages the write-ahead log has, and how many of them are carried over.
+    fn log_pages(&self, pragma: &str) -> Result<(u64, u64)> {
+        let Tables { connection, place, .. } = &self.tables;
+        connection
+            .prepare_cached(pragma)
+            // Without a log both are -1.
+            .and_then(|mut statement| {
+                statement.query_row([], |row| Ok((row.get::<_, i64>(1)?.max(0), row.get::<_, i64>(2)?.max(0))))
+            })
+            .map(|(all, carried_over)| (all.unsigned_abs(), carried_over.unsigned_abs()))
+            .map_err(|error| place.error(&error))
+    }
+}
+
+impl Drop for SqliteWriter {
+    fn drop(&mut self) {
+        // What is not carried over stays in the write-ahead log, which is part of the store.
+        let _ = self.checkpoint(CARRY_OVER_AND_EMPTY);
     }
 }
 
@@ -151,13 +204,33 @@ impl Write for SqliteWriter {
             self.tables.transaction(|tables| tables.index(recent.read().postings.iter(), end))?;
             recent.write().forget_before(end);
         }
-        let Tables { connection, place, .. } = &self.tables;
-        // The second column: how many pages the write-ahead log has that are not yet known to be carried over.
-        let pages = connection
-            .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
-            .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(1)))
-            .map_err(|error| place.error(&error))?;
-        if pages >= CHECKPOINT_PAGES { self.checkpoint() } else { Ok(()) }
+        let (pages, carried_over) = self.log_pages("PRAGMA wal_checkpoint(NOOP)")?;
+        if pages - carried_over.min(pages) >= CHECKPOINT_PAGES { self.checkpoint(CARRY_OVER) } else { Ok(()) }
+    }
+}
+
+/// Checks a whole store: every byte of its file against the checksums of its pages, then everything that it says, as
+/// [`audit`] does. Another process may have it open for writing meanwhile; this one must not have it open at all.
+///
+/// # Errors
+/// That there is no store, or that it cannot be read: then it is damaged, foreign or not accessible, as the error says.
+pub fn verify(path: &Path, key: &VerifyingKey, known: &[String]) -> Result<Audit> {
+    let place = Place { path: path.to_owned() };
+    if !path.exists() {
+        return Err(Error::Missing(place.path));
+    }
+    let mut problems = pages::check(&place)?;
+    let audited = Sqlite::open(path).and_then(|store| audit(&mut Reader::new(store.reader()?), key, known));
+    match audited {
+        Ok(mut audit) => {
+            problems.append(&mut audit.problems);
+            Ok(Audit { problems, ..audit })
+        }
+        Err(error) if problems.is_empty() => Err(error),
+        Err(error) => {
+            problems.push(error.to_string());
+            Err(Error::Damaged(problems.join("; ")))
+        }
     }
 }
 
@@ -191,12 +264,22 @@ impl Place {
 
     /// Makes the database of an empty store.
     fn make(&self) -> Result<()> {
-        let _ = fs::remove_file(&self.path); // of a process that was stopped here
+        self.remove(); // what a process left that was stopped here
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut connection = self.connect(flags)?;
+        connection.execute_batch(&format!("PRAGMA page_size = {}", pages::PAGE_BYTES)).map_err(|error| self.error(&error))?;
         schema::migrate(&mut connection, self)?;
         self.query::<String>(&connection, "PRAGMA journal_mode = WAL")?;
-        connection.close().map_err(|(_, error)| self.error(&error))
+        connection.close().map_err(|(_, error)| self.error(&error))?;
+        Pages::make(self)
+    }
+
+    /// Removes what there is of a draft.
+    fn remove(&self) {
+        for suffix in ["", AHEAD, "-shm", "-journal", "-pages"] {
+            // What is not there need not be removed.
+            let _ = fs::remove_file(self.beside(suffix));
+        }
     }
 
     /// The right to write, against other processes and within this one.
