@@ -78,7 +78,8 @@ impl Claim {
     /// The digest of the evidence item.
     pub fn evidence_digest(&self) -> Result<Digest, Failure> {
         let text = self.text("/evidence/digest")?;
-        Digest::parse(text).ok_or_else(|| broken(format!("`evidence.digest` is `{}`, not a digest", clean(text))))
+        Digest::parse(text)
+            .ok_or_else(|| broken(format!("`evidence.digest` is `{}`, not a digest", clean(text))))
     }
 
     /// When it took place, at what, and how it ended, as the evidence says.

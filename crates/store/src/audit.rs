@@ -60,12 +60,21 @@ impl fmt::Display for Audit {
 pub fn audit(reader: &mut Reader, key: &VerifyingKey, known: &[String]) -> Result<Audit, Error> {
     let mut problems = reader.backend().damage()?;
     let head = reader.head()?;
-    let mut check = Check { reader, problems: &mut problems, size: head.size, tree: Tree::default(), known: None, postings: 0 };
+    let mut check = Check {
+        reader,
+        problems: &mut problems,
+        size: head.size,
+        tree: Tree::default(),
+        known: None,
+        postings: 0,
+    };
     let mut position = 0;
     while position < head.size {
         let end = (position + CHUNK_ROWS).min(head.size);
         let rows = check.reader.backend().rows(position..end)?;
-        if rows.len() as u64 != end - position || rows.iter().zip(position..).any(|(row, at)| row.position != at) {
+        if rows.len() as u64 != end - position
+            || rows.iter().zip(position..).any(|(row, at)| row.position != at)
+        {
             check.report(format!("of the entries {position} to {} some are missing", end - 1));
             break;
         }
@@ -121,7 +130,8 @@ fn earlier(
         return Ok(Err(missing()));
     }
     let path = reader.consistency(old.size, size)?;
-    let problem = |error| format!("the log does not go on from the checkpoint of {} entries: {error}", old.size);
+    let problem =
+        |error| format!("the log does not go on from the checkpoint of {} entries: {error}", old.size);
     Ok(verify_consistency(old.size, size, &path, old.root, root).map_err(problem))
 }
 
@@ -155,12 +165,18 @@ impl Check<'_> {
         };
         let digest = Digest::of(&content);
         if digest != entry.content {
-            self.report(format!("entry {position}: its content has the digest {digest}, expected {}", entry.content));
+            self.report(format!(
+                "entry {position}: its content has the digest {digest}, expected {}",
+                entry.content
+            ));
         }
         let expected = self.known.map_or(entry.moment, |known| known.max(entry.moment));
         self.known = Some(expected);
         if known != expected {
-            self.report(format!("entry {position}: it is known from {} on, expected {}", known.0, expected.0));
+            self.report(format!(
+                "entry {position}: it is known from {} on, expected {}",
+                known.0, expected.0
+            ));
         }
         let terms = entry.terms();
         self.postings += terms.len() as u64;
@@ -177,9 +193,13 @@ impl Check<'_> {
         self.only(position, Term::replaced(entry.kind, old), || {
             format!("entry {position}: the {} `{}` is replaced twice", entry.kind, old.escape_debug())
         })?;
-        let replaced = self.reader.backend().positions(Term::id(entry.kind, old), 0..position, Order::Oldest, 1)?;
+        let replaced =
+            self.reader.backend().positions(Term::id(entry.kind, old), 0..position, Order::Oldest, 1)?;
         if replaced.is_empty() {
-            self.report(format!("entry {position}: it replaces `{}`, which is not there", old.escape_debug()));
+            self.report(format!(
+                "entry {position}: it replaces `{}`, which is not there",
+                old.escape_debug()
+            ));
         }
         Ok(())
     }
@@ -201,7 +221,9 @@ impl Check<'_> {
                 && stored.len() as u64 > length(self.reader.head()?.size);
             if long || !stored.starts_with(&hashes) {
                 let Tile { level, number } = tile;
-                self.report(format!("tile {number} of level {level}: its hashes are not those of the entries"));
+                self.report(format!(
+                    "tile {number} of level {level}: its hashes are not those of the entries"
+                ));
             }
         }
         Ok(())

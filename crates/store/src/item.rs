@@ -214,8 +214,9 @@ impl Members {
         if self.schema != SCHEMA {
             return Err(format!("its schema is `{}`, expected `{SCHEMA}`", self.schema.escape_debug()));
         }
-        let digest =
-            |text: &str| Digest::parse(text).ok_or_else(|| format!("`{}` is not a digest", text.escape_debug()));
+        let digest = |text: &str| {
+            Digest::parse(text).ok_or_else(|| format!("`{}` is not a digest", text.escape_debug()))
+        };
         let kind = Kind::from_name(&self.kind)
             .ok_or_else(|| format!("`{}` is no kind of item", self.kind.escape_debug()))?;
         Ok(Entry {
@@ -312,8 +313,11 @@ impl Prepared {
 
 /// The limit that `item` breaks first, if any.
 pub(crate) fn limit_broken(item: &NewItem, moment: Moment) -> Option<Problem> {
-    let names =
-        [("id", Some(&item.id)), ("subject", item.subject.as_ref()), ("id to replace", item.replaces.as_ref())];
+    let names = [
+        ("id", Some(&item.id)),
+        ("subject", item.subject.as_ref()),
+        ("id to replace", item.replaces.as_ref()),
+    ];
     let name = names.into_iter().find_map(|(member, name)| {
         let problem = match name? {
             name if name.is_empty() => String::from("is empty"),
@@ -415,7 +419,10 @@ mod tests {
         for (item, says) in [
             (NewItem { id: String::new(), ..good.clone() }, "its id is empty"),
             (NewItem { subject: Some("a\u{7f}".to_owned()), ..good.clone() }, "its subject has a control"),
-            (NewItem { replaces: Some("x".repeat(1025)), ..good.clone() }, "its id to replace has 1025 bytes"),
+            (
+                NewItem { replaces: Some("x".repeat(1025)), ..good.clone() },
+                "its id to replace has 1025 bytes",
+            ),
             (NewItem { sources: vec![Digest::of(b""); 513], ..good.clone() }, "513 sources"),
         ] {
             assert!(broken(&item).unwrap().contains(says), "{says}");

@@ -74,7 +74,8 @@ impl Read for Memory {
             return Ok(Vec::new());
         }
         let tables = self.tables();
-        let found = tables.postings.range((term, range.start)..(term, range.end)).map(|(_, position)| *position);
+        let found =
+            tables.postings.range((term, range.start)..(term, range.end)).map(|(_, position)| *position);
         Ok(match order {
             Order::Oldest => found.take(limit).collect(),
             Order::Newest => found.rev().take(limit).collect(),

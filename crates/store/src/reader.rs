@@ -92,7 +92,10 @@ impl Reader {
         let Some(mut item) = self.find(kind, id, size)? else { return Ok(None) };
         while let Some(next) = self.replacement(kind, &item.entry.id, size)? {
             if next.position <= item.position {
-                return Err(Error::Damaged(format!("the entry {} is replaced by an earlier one", item.position)));
+                return Err(Error::Damaged(format!(
+                    "the entry {} is replaced by an earlier one",
+                    item.position
+                )));
             }
             item = next;
         }
@@ -175,7 +178,8 @@ impl Reader {
             TilePath::Entries { number, .. } => {
                 let start = number * TILE_HASHES;
                 let rows = self.backend.rows(start..start + width)?;
-                let long = || Error::Damaged(format!("an entry is longer than {BUNDLE_ENTRY_MAX_BYTES} bytes"));
+                let long =
+                    || Error::Damaged(format!("an entry is longer than {BUNDLE_ENTRY_MAX_BYTES} bytes"));
                 log::bundle(rows.iter().map(|row| row.entry.as_slice())).map(Some).ok_or_else(long)
             }
         }
@@ -206,7 +210,7 @@ impl Reader {
 
 fn item(row: Row) -> Result<Item, Error> {
     let Row { position, entry, content, .. } = row;
-    let entry = Entry::parse(&entry)
-        .map_err(|problem| Error::Damaged(format!("the entry {position}: {problem}")))?;
+    let entry =
+        Entry::parse(&entry).map_err(|problem| Error::Damaged(format!("the entry {position}: {problem}")))?;
     Ok(Item { position, entry, content })
 }

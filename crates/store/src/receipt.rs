@@ -94,7 +94,8 @@ impl Receipt {
         let inclusion = match &checkpoint {
             Ok(Checkpoint { size, root }) => {
                 let leaf = Hash::of_leaf(&self.entry.to_json());
-                verify_inclusion(leaf, self.index, *size, &self.path, *root).map_err(|error| error.to_string())
+                verify_inclusion(leaf, self.index, *size, &self.path, *root)
+                    .map_err(|error| error.to_string())
             }
             Err(_) => Err(String::from("there is no signed root that it could be checked against")),
         };

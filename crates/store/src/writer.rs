@@ -218,9 +218,7 @@ impl<'a> Stage<'a> {
         }
         Ok(match self.find(Term::replaced(entry.kind, old))? {
             None => Decision::New,
-            Some((_, by)) => {
-                Decision::Refused(Problem::ReplacedBefore { old: old.clone(), by: by.id })
-            }
+            Some((_, by)) => Decision::Refused(Problem::ReplacedBefore { old: old.clone(), by: by.id }),
         })
     }
 

@@ -91,7 +91,8 @@ fn positions_come_in_either_order_within_their_range() {
         let mut writer = backend.writer().unwrap();
         write(&mut writer, first(10)).unwrap();
         let mut reader = backend.reader().unwrap();
-        let mut found = |number, range, order, limit| reader.positions(term(number), range, order, limit).unwrap();
+        let mut found =
+            |number, range, order, limit| reader.positions(term(number), range, order, limit).unwrap();
         assert_eq!(found(11, 0..10, Order::Oldest, 9), [1, 4, 7], "{name}");
         assert_eq!(found(11, 0..10, Order::Newest, 9), [7, 4, 1]);
         assert_eq!(found(11, 0..10, Order::Newest, 2), [7, 4]);

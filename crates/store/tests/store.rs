@@ -80,7 +80,10 @@ fn the_same_again_changes_nothing_and_other_content_is_a_conflict() {
         let renamed = NewItem { subject: None, ..item.clone() };
         let refused = store.append(at(3), vec![other, evidence("run-2", "c"), renamed]).unwrap_err();
         let text = refused.to_string();
-        assert!(text.contains(&Digest::of(b"a").to_string()) && text.contains(&Digest::of(b"b").to_string()), "{text}");
+        assert!(
+            text.contains(&Digest::of(b"a").to_string()) && text.contains(&Digest::of(b"b").to_string()),
+            "{text}"
+        );
         let (stored, given) = (Digest::of(b"a"), Digest::of(b"b"));
         assert_eq!(
             problems(refused),
@@ -143,7 +146,10 @@ fn a_correction_names_the_old_item_and_comes_once() {
 
         let mut reader = store.reader().unwrap();
         let mut current = |size| reader.current(Kind::Evidence, "a", size).unwrap().map(|item| item.entry.id);
-        assert_eq!([0, 1, 2, 3].map(&mut current), [None, Some("a"), Some("b"), Some("c")].map(|id| id.map(str::to_owned)));
+        assert_eq!(
+            [0, 1, 2, 3].map(&mut current),
+            [None, Some("a"), Some("b"), Some("c")].map(|id| id.map(str::to_owned))
+        );
     });
 }
 
@@ -191,10 +197,16 @@ fn everything_is_proven_against_every_head() {
             heads.push(store.reader().unwrap().head().unwrap());
         }
         let mut reader = store.reader().unwrap();
-        let opened: Vec<_> =
-            heads.iter().map(|head| Checkpoint::open(&head.checkpoint, store.verifying_key()).unwrap()).collect();
+        let opened: Vec<_> = heads
+            .iter()
+            .map(|head| Checkpoint::open(&head.checkpoint, store.verifying_key()).unwrap())
+            .collect();
         for (head, checkpoint) in heads.iter().zip(&opened) {
-            assert_eq!((head.size, reader.root(head.size).unwrap()), (checkpoint.size, checkpoint.root), "{name}");
+            assert_eq!(
+                (head.size, reader.root(head.size).unwrap()),
+                (checkpoint.size, checkpoint.root),
+                "{name}"
+            );
             for old in &opened[..=opened.iter().position(|it| it == checkpoint).unwrap()] {
                 let path = reader.consistency(old.size, checkpoint.size).unwrap();
                 verify_consistency(old.size, checkpoint.size, &path, old.root, checkpoint.root).unwrap();
@@ -223,7 +235,14 @@ fn tiles_and_bundles_are_those_of_the_format() {
         assert_eq!(get("tile/0/001.p/44").unwrap().len(), 44 * 32);
         assert_eq!(get("tile/0/001.p/7").unwrap(), get("tile/0/001.p/44").unwrap()[..7 * 32]);
         assert_eq!(get("tile/1/000.p/1").unwrap().len(), 32);
-        for path in ["tile/0/001", "tile/0/001.p/45", "tile/0/002.p/1", "tile/2/000.p/1", "tile/entries/001", "tile/63/000"] {
+        for path in [
+            "tile/0/001",
+            "tile/0/001.p/45",
+            "tile/0/002.p/1",
+            "tile/2/000.p/1",
+            "tile/entries/001",
+            "tile/63/000",
+        ] {
             assert_eq!(get(path), None, "{path}");
         }
         // Each entry of a bundle hashes to its place in the tile.
@@ -266,14 +285,20 @@ fn a_receipt_holds_and_one_that_was_changed_says_where() {
             verification.problems().map(|(name, _)| name).collect::<Vec<_>>()
         };
         let other = record(&evidence("other", "other"));
-        assert_eq!(wrong(&|it| it.content = String::from_utf8(other.content.clone()).unwrap()), ["content", "evidence"]);
+        assert_eq!(
+            wrong(&|it| it.content = String::from_utf8(other.content.clone()).unwrap()),
+            ["content", "evidence"]
+        );
         assert_eq!(wrong(&|it| it.content.push(' ')), ["content"]);
         assert_eq!(wrong(&|it| it.entry.moment = at(2)), ["inclusion"]);
         assert_eq!(wrong(&|it| it.entry.sources.clear()), ["inclusion", "evidence"]);
         assert_eq!(wrong(&|it| it.index = 0), ["inclusion"]);
         assert_eq!(wrong(&|it| it.index = u64::MAX), ["inclusion"]);
         assert_eq!(wrong(&|it| it.path.clear()), ["inclusion"]);
-        assert_eq!(wrong(&|it| it.checkpoint = it.checkpoint.replacen('3', "4", 1)), ["signature", "inclusion"]);
+        assert_eq!(
+            wrong(&|it| it.checkpoint = it.checkpoint.replacen('3', "4", 1)),
+            ["signature", "inclusion"]
+        );
         let stranger = Signer::new("karat.example/test", &[43; 32]).unwrap();
         assert!(good.verify(stranger.verifying_key()).checkpoint.is_err());
     });

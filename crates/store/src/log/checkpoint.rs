@@ -45,7 +45,8 @@ impl Checkpoint {
         if lines.next() != Some(key.name()) {
             return Err(NoteError::Malformed("its first line is not the name of the log"));
         }
-        let size = lines.next().and_then(|line| line.parse::<u64>().ok().filter(|size| size.to_string() == line));
+        let size =
+            lines.next().and_then(|line| line.parse::<u64>().ok().filter(|size| size.to_string() == line));
         let size = size.ok_or(NoteError::Malformed("its second line is not the size of a tree"))?;
         let root = lines.next().and_then(|line| Hash::from_bytes(&STANDARD.decode(line).ok()?));
         let root = root.ok_or(NoteError::Malformed("its third line is not the root of a tree"))?;
@@ -65,8 +66,13 @@ mod tests {
         assert_eq!(open(&format!("log\n12\n{root}\n")), Ok(Checkpoint { size: 12, root: Hash([5; 32]) }));
         assert!(open(&format!("log\n12\n{root}\nmore\n")).is_ok());
         for text in [
-            format!("other\n12\n{root}\n"), format!("log\n012\n{root}\n"), format!("log\n+1\n{root}\n"),
-            format!("log\n-1\n{root}\n"), format!("log\n\n{root}\n"), "log\n12\nAAAA\n".to_owned(), "log\n".to_owned(),
+            format!("other\n12\n{root}\n"),
+            format!("log\n012\n{root}\n"),
+            format!("log\n+1\n{root}\n"),
+            format!("log\n-1\n{root}\n"),
+            format!("log\n\n{root}\n"),
+            "log\n12\nAAAA\n".to_owned(),
+            "log\n".to_owned(),
             format!("log\n18446744073709551616\n{root}\n"),
         ] {
             assert!(matches!(open(&text), Err(NoteError::Malformed(_))), "{text}");

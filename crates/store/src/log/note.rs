@@ -41,13 +41,20 @@ impl fmt::Display for NoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => {
-                write!(f, "`{}` cannot name a key: expected a text without spaces, `+` and control characters", name.escape_debug())
+                write!(
+                    f,
+                    "`{}` cannot name a key: expected a text without spaces, `+` and control characters",
+                    name.escape_debug()
+                )
             }
             Self::Key(text) => write!(f, "`{}` is no key: expected `NAME+ID+KEY`", text.escape_debug()),
             Self::Malformed(what) => write!(f, "this is no signed note: {what}"),
             Self::NotSigned { by } => write!(f, "no signature is by the trusted key `{by}`"),
             Self::WrongSignature { by } => {
-                write!(f, "the signature in the name of `{by}` is not by the trusted key, or the text was changed")
+                write!(
+                    f,
+                    "the signature in the name of `{by}` is not by the trusted key, or the text was changed"
+                )
             }
         }
     }
@@ -111,8 +118,11 @@ impl VerifyingKey {
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+') {
             return Err(NoteError::Name(name.to_owned()));
         }
-        let digest =
-            Sha256::new().chain_update(name).chain_update([b'\n', ED25519]).chain_update(key.as_bytes()).finalize();
+        let digest = Sha256::new()
+            .chain_update(name)
+            .chain_update([b'\n', ED25519])
+            .chain_update(key.as_bytes())
+            .finalize();
         let mut id = [0; 4];
         id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
         Ok(Self { name: name.to_owned(), id, key })
@@ -141,8 +151,7 @@ impl VerifyingKey {
         let mut signed = false;
         for line in lines.split('\n') {
             let malformed = NoteError::Malformed("a line after the empty one is no signature");
-            let Some((name, bytes)) =
-                line.strip_prefix(SIGNATURE_LINE).and_then(|line| line.split_once(' '))
+            let Some((name, bytes)) = line.strip_prefix(SIGNATURE_LINE).and_then(|line| line.split_once(' '))
             else {
                 return Err(malformed);
             };
@@ -163,7 +172,11 @@ fn check_text(text: &str) -> Result<(), NoteError> {
     if text.contains(|c: char| c.is_ascii_control() && c != '\n') {
         return Err(NoteError::Malformed("its text has a control character"));
     }
-    if text.ends_with('\n') { Ok(()) } else { Err(NoteError::Malformed("its text does not end in a line feed")) }
+    if text.ends_with('\n') {
+        Ok(())
+    } else {
+        Err(NoteError::Malformed("its text does not end in a line feed"))
+    }
 }
 
 impl fmt::Display for VerifyingKey {
@@ -242,11 +255,28 @@ mod tests {
 
     #[test]
     fn malformed_keys_notes_and_names_are_refused() {
-        for text in ["", "+", "a+b", "a+00000000+", &KEY.replace("c74f", "c74e"), &KEY.replace("Peter", "peter"), &KEY[1..]] {
+        for text in [
+            "",
+            "+",
+            "a+b",
+            "a+00000000+",
+            &KEY.replace("c74f", "c74e"),
+            &KEY.replace("Peter", "peter"),
+            &KEY[1..],
+        ] {
             assert!(text.parse::<VerifyingKey>().is_err(), "{text}");
         }
         let key: VerifyingKey = KEY.parse().unwrap();
-        for note in ["", "\n", "\n\n", "text\n", "text\n\nx\n", "text\n\n\u{2014} a\n", "text\n\n\u{2014} a !\n", "text\n\n\u{2014} a AAA=\n"] {
+        for note in [
+            "",
+            "\n",
+            "\n\n",
+            "text\n",
+            "text\n\nx\n",
+            "text\n\n\u{2014} a\n",
+            "text\n\n\u{2014} a !\n",
+            "text\n\n\u{2014} a AAA=\n",
+        ] {
             assert!(matches!(key.open(note), Err(NoteError::Malformed(_))), "{note}");
         }
         assert!(key.open(&"\n".repeat(NOTE_MAX_BYTES + 1)).is_err());

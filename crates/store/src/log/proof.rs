@@ -46,7 +46,9 @@ impl fmt::Display for ProofError {
             Self::Backwards { old, new } => {
                 write!(f, "a tree of {new} leaves cannot go on from one of {old}")
             }
-            Self::WrongLength => f.write_str("the proof has not as many hashes as its place in the tree asks for"),
+            Self::WrongLength => {
+                f.write_str("the proof has not as many hashes as its place in the tree asks for")
+            }
             Self::WrongRoot { expected, found } => {
                 write!(f, "the proof leads to the root {found}, expected {expected}")
             }
@@ -347,10 +349,10 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_changed_proof_proves_nothing(size in 2u64..5000, at: u64, flip: u16, drop: bool) {
+        fn a_changed_proof_proves_nothing(size in 2u64..2000, at: u64, flip: u16, drop: bool) {
             let leaves = leaves(size as usize);
             let tiles = tiles(&leaves);
             let index = at % size;
@@ -370,7 +372,7 @@ mod tests {
         }
 
         #[test]
-        fn a_changed_past_is_no_past(old in 1u64..3000, more in 1u64..3000, at: u64) {
+        fn a_changed_past_is_no_past(old in 1u64..1000, more in 1u64..1000, at: u64) {
             let new = old + more;
             let mut leaves = leaves(new as usize);
             let before = tiles(&leaves);

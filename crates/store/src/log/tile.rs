@@ -168,7 +168,10 @@ mod tests {
     fn paths_read_back() {
         for (path, read) in [
             ("tile/0/000", TilePath::Hashes { tile: Tile { level: 0, number: 0 }, width: 256 }),
-            ("tile/63/x001/000.p/255", TilePath::Hashes { tile: Tile { level: 63, number: 1000 }, width: 255 }),
+            (
+                "tile/63/x001/000.p/255",
+                TilePath::Hashes { tile: Tile { level: 63, number: 1000 }, width: 255 },
+            ),
             ("tile/entries/x999/999", TilePath::Entries { number: 999_999, width: 256 }),
         ] {
             assert_eq!(path.parse(), Ok(read));
@@ -179,10 +182,29 @@ mod tests {
     #[test]
     fn other_spellings_are_refused() {
         for path in [
-            "", "tile", "tile/", "tile/0", "tile/0/", "tile/0/0", "tile/0/0000", "tile/00/000", "tile/64/000",
-            "tile/0/001/000", "tile/0/x000/001", "tile/0/x001/x000", "tile/0/xx01/000", "tile/0/000.p/0",
-            "tile/0/000.p/256", "tile/0/000.p/01", "tile/0/000.p/", "tile/-1/000", "tile/entries/+01",
-            "tile/0/x999/x999/x999/x999/x999/x999/x999/999", "tile/0/000/../001", "/tile/0/000", "tile/0/000\n",
+            "",
+            "tile",
+            "tile/",
+            "tile/0",
+            "tile/0/",
+            "tile/0/0",
+            "tile/0/0000",
+            "tile/00/000",
+            "tile/64/000",
+            "tile/0/001/000",
+            "tile/0/x000/001",
+            "tile/0/x001/x000",
+            "tile/0/xx01/000",
+            "tile/0/000.p/0",
+            "tile/0/000.p/256",
+            "tile/0/000.p/01",
+            "tile/0/000.p/",
+            "tile/-1/000",
+            "tile/entries/+01",
+            "tile/0/x999/x999/x999/x999/x999/x999/x999/999",
+            "tile/0/000/../001",
+            "/tile/0/000",
+            "tile/0/000\n",
         ] {
             assert!(path.parse::<TilePath>().is_err(), "{path}");
         }

@@ -201,8 +201,9 @@ pub(super) mod tests {
         for round in 0..70_000u64 {
             if matches!(round, 0..=3 | 255..=257 | 511 | 513 | 65_535..=65_537 | 69_999) {
                 stored.extend(whole.take_changed());
-                let loaded =
-                    Tree::load(round, |tile| Ok::<_, ProofError>(stored.get(&tile).cloned().unwrap_or_default()));
+                let loaded = Tree::load(round, |tile| {
+                    Ok::<_, ProofError>(stored.get(&tile).cloned().unwrap_or_default())
+                });
                 let loaded = loaded.unwrap();
                 assert_eq!((loaded.size(), loaded.root()), (round, whole.root()));
                 whole = loaded;

@@ -78,7 +78,9 @@ impl AheadLog {
             } else if whole && expected == words(part(&self.frame, 16)) {
                 sum = expected;
             } else {
-                return Ok(Some(format!("it breaks off before its page {number}, and what follows cannot be read")));
+                return Ok(Some(format!(
+                    "it breaks off before its page {number}, and what follows cannot be read"
+                )));
             }
         }
         Ok(None)

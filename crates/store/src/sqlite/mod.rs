@@ -72,7 +72,10 @@ impl Sqlite {
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
-            return Err(Error::Failed(format!("the folder `{}` does not exist; make it first", folder.display())));
+            return Err(Error::Failed(format!(
+                "the folder `{}` does not exist; make it first",
+                folder.display()
+            )));
         }
         let _lock = place.lock()?;
         // Under another name until it is whole, so that a store of the right name is a store.
@@ -161,7 +164,8 @@ impl SqliteWriter {
             .prepare_cached(pragma)
             // Without a log both are -1.
             .and_then(|mut statement| {
-                statement.query_row([], |row| Ok((row.get::<_, i64>(1)?.max(0), row.get::<_, i64>(2)?.max(0))))
+                statement
+                    .query_row([], |row| Ok((row.get::<_, i64>(1)?.max(0), row.get::<_, i64>(2)?.max(0))))
             })
             .map(|(all, carried_over)| (all.unsigned_abs(), carried_over.unsigned_abs()))
             .map_err(|error| place.error(&error))
@@ -250,7 +254,8 @@ impl Place {
 
     fn connect(&self, flags: OpenFlags) -> Result<Connection> {
         let open = || {
-            let connection = Connection::open_with_flags(&self.path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            let connection =
+                Connection::open_with_flags(&self.path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             // Plans do not depend on what is bound, so statements are not prepared again for every value.
@@ -267,7 +272,9 @@ impl Place {
         self.remove(); // what a process left that was stopped here
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut connection = self.connect(flags)?;
-        connection.execute_batch(&format!("PRAGMA page_size = {}", pages::PAGE_BYTES)).map_err(|error| self.error(&error))?;
+        connection
+            .execute_batch(&format!("PRAGMA page_size = {}", pages::PAGE_BYTES))
+            .map_err(|error| self.error(&error))?;
         schema::migrate(&mut connection, self)?;
         self.query::<String>(&connection, "PRAGMA journal_mode = WAL")?;
         connection.close().map_err(|(_, error)| self.error(&error))?;

@@ -107,25 +107,33 @@ const PAGES: &str = "-pages";
 /// file open: the system would take the locks of such a connection away when the file is closed here.
 pub(super) fn check(place: &Place) -> Result<Vec<String>> {
     let mut wrong = wrong_pages(place, None)?;
+    let mut damage = ahead_damage(place)?;
     // Whoever writes meanwhile may have changed a page while it was read, or noted it since.
     for _ in 0..3 {
-        if wrong.is_empty() {
-            break;
+        if !wrong.is_empty() {
+            wrong = wrong_pages(place, Some(&wrong))?;
         }
-        wrong = wrong_pages(place, Some(&wrong))?;
+        if damage.is_some() {
+            damage = ahead_damage(place)?;
+        }
     }
+    let path = place.path.display();
     let mut told: Vec<String> = wrong
         .iter()
         .take(TOLD_MAX)
-        .map(|page| format!("page {page} of `{}` is not as it was written", place.path.display()))
+        .map(|page| format!("page {page} of `{path}` is not as it was written"))
         .collect();
     if wrong.len() > TOLD_MAX {
         told.push(format!("and {} more pages", wrong.len() - TOLD_MAX));
     }
-    let damage = AheadLog::open(&place.beside(super::AHEAD)).and_then(|log| log.map_or(Ok(None), |mut log| log.damage()));
-    let damage = damage.map_err(|error| place.io_error("read the log of", &error))?;
-    told.extend(damage.map(|what| format!("the write-ahead log of `{}`: {what}", place.path.display())));
+    told.extend(damage.map(|what| format!("the write-ahead log of `{path}`: {what}")));
     Ok(told)
+}
+
+fn ahead_damage(place: &Place) -> Result<Option<String>> {
+    let log = AheadLog::open(&place.beside(super::AHEAD));
+    let damage = log.and_then(|log| log.map_or(Ok(None), |mut log| log.damage()));
+    damage.map_err(|error| place.io_error("read the log of", &error))
 }
 
 /// The numbers of wrong pages: of all, or of some.

@@ -64,7 +64,8 @@ impl State {
         if range.is_empty() {
             return Vec::new();
         }
-        let found = self.postings.range((term, range.start)..(term, range.end)).map(|(_, position)| *position);
+        let found =
+            self.postings.range((term, range.start)..(term, range.end)).map(|(_, position)| *position);
         match order {
             Order::Oldest => found.take(limit).collect(),
             Order::Newest => found.rev().take(limit).collect(),

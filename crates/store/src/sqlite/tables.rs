@@ -61,8 +61,9 @@ impl Tables {
     /// Writes rows, tiles and head of a commit; its postings follow later, with many others.
     pub fn write(&self, commit: &Commit) -> Result<()> {
         self.run(|connection| {
-            let mut insert = connection
-                .prepare_cached("INSERT INTO item (position, known, entry, content) VALUES (?1, ?2, ?3, ?4)")?;
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO item (position, known, entry, content) VALUES (?1, ?2, ?3, ?4)",
+            )?;
             for Row { position, known, entry, content } in &commit.rows {
                 insert.execute(params![position, known.0, entry, content])?;
             }
@@ -100,8 +101,10 @@ impl Tables {
                 let end = sizes.rows.min(state.rows.end + CHUNK_ROWS);
                 let rows = self.select_rows(state.rows.end..end)?;
                 // An entry that cannot be read is reported by whoever reads it.
-                let entries = rows.iter().filter_map(|row| Some((row.position, Entry::parse(&row.entry).ok()?)));
-                let postings = entries.flat_map(|(at, entry)| entry.terms().into_iter().map(move |term| (term, at)));
+                let entries =
+                    rows.iter().filter_map(|row| Some((row.position, Entry::parse(&row.entry).ok()?)));
+                let postings =
+                    entries.flat_map(|(at, entry)| entry.terms().into_iter().map(move |term| (term, at)));
                 state.extend(postings, end);
             }
         }
@@ -170,13 +173,7 @@ impl Read for Tables {
         self.select_rows(positions)
     }
 
-    fn positions(
-        &mut self,
-        term: Term,
-        range: Range<u64>,
-        order: Order,
-        limit: usize,
-    ) -> Result<Vec<u64>> {
+    fn positions(&mut self, term: Term, range: Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
         loop {
             let Some(sizes) = self.cover()? else { return Ok(Vec::new()) };
             // What was committed since the sizes were read is left out, here as there.
