@@ -220,13 +220,13 @@ def settle_match(given, cards):
     career = {"challenges_authored": 0} | given["agent"]
     match = given["match"] | {"outcome": rating.arena_outcome(given["score"])}
     settled = rating.settle(career, given["challenge"], match)
-    after = settled["career"]
+    after = {key: value for key, value in settled["career"].items() if key not in ("elo", "challenges_authored")}
     return after | {
         "result": match["outcome"],
         "opponent_elo": settled["opponent_elo"],
         "elo_before": career["elo"],
         "elo_change": settled["elo_change"],
-        "elo_after": after["elo"],
+        "elo_after": settled["career"]["elo"],
         "title": settled["titles"][0],
         "titles": settled["titles"],
     }

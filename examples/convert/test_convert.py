@@ -10,6 +10,7 @@ from pathlib import Path
 import aider
 import swe_agent
 import tau_bench
+import tau_runs
 
 
 def kinds(trace):
@@ -64,6 +65,13 @@ class TauBench(unittest.TestCase):
         self.assertEqual(self.convert("", 1.0)["metadata"]["created_at"], "1970-01-01T00:00:00Z")
 
 
+class TauRuns(unittest.TestCase):
+    def test_a_run_is_a_task_an_attempt_and_its_end(self):
+        found = [tau_runs.convert({"task_id": 4, "trial": trial, "reward": reward}, Path("agent.json")) for trial, reward in [(0, 1.0), (1, 0.0)]]
+        self.assertEqual(found[0], {"subject": "agent", "task": 4, "id": "agent-4-0", "outcome": "succeeded", "solved": 1.0})
+        self.assertEqual((found[1]["id"], found[1]["outcome"], found[1]["solved"]), ("agent-4-1", "failed", 0.0))
+
+
 class Aider(unittest.TestCase):
     def records(self, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -96,12 +104,12 @@ class Programs(unittest.TestCase):
         self.assertEqual((status, [json.loads(line)["id"] for line in lines]), (1, ["a", "a"]))
         self.assertRegex(complaints[0], "0: record 0: KeyError: 'model'$")
         self.assertRegex(complaints[1], "1: line 1: `no record` is not")
-        for program, other in [("swe_agent.py", "[]"), ("tau_bench.py", "{"), ("tau_bench.py", "null"), ("tau_bench.py", "[1]")]:
+        for program, other in [("swe_agent.py", "[]"), ("tau_bench.py", "{"), ("tau_bench.py", "null"), ("tau_bench.py", "[1]"), ("tau_runs.py", "[1]")]:
             status, lines, complaints = self.run_on(program, other)
             self.assertEqual((status, lines, len(complaints)), (1, [], 1), complaints)
 
     def test_no_file_is_a_wrong_use(self):
-        for program in ("aider.py", "swe_agent.py", "tau_bench.py"):
+        for program in ("aider.py", "swe_agent.py", "tau_bench.py", "tau_runs.py"):
             status, lines, complaints = self.run_on(program)
             self.assertEqual((status, lines), (1, []))
             self.assertRegex(complaints[0], f"^usage: python3 {program} FILE")

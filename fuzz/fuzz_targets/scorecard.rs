@@ -39,7 +39,14 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// The instructions that this processor has and those that every processor has give the same record.
 fn same_on_every_path(scorer: &Scorer, facts: &[Fact<'_>]) {
-    let item = Item { subject: "subject", id: "id", occasion: Occasion::default(), digest: Digest::of(b"{}"), facts, grading: None };
+    let item = Item {
+        subject: "subject",
+        id: "id",
+        occasion: Occasion::default(),
+        digest: Digest::of(b"{}"),
+        facts,
+        grading: None,
+    };
     let context = Context { as_of: None };
     let digest = |mut work: Workspace| scorer.score(&mut work, &item, &context).map(|record| record.digest());
     match (digest(Workspace::new(scorer)), digest(Workspace::portable(scorer))) {

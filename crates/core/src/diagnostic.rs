@@ -67,7 +67,6 @@ codes! {
     WrongType = "KC004", "a value of the wrong type";
     BadValue = "KC005", "a value outside what the field allows";
     TooLarge = "KC006", "the file or a list in it is larger than any scorecard";
-    NotYet = "KC007", "a section that this version does not support";
     UnknownBase = "KC008", "the base scorecard cannot be used";
     DuplicateName = "KC101", "two things share a name";
     UnknownName = "KC102", "a name that nothing in the card has";

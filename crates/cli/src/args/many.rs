@@ -6,6 +6,7 @@ use karat_core::number::Decimal;
 use karat_core::statistics::outcome::Treatment;
 
 use super::{moment, points};
+use crate::renames::Rename;
 use crate::rows::filter::Filter;
 
 /// Which items, and how they are read.
@@ -14,6 +15,9 @@ pub struct ItemArgs {
     /// The field that says who is scored
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
+    /// A subject that goes by two names; repeatable
+    #[arg(long, value_name = "OLD=NEW")]
+    pub rename: Vec<Rename>,
     /// Only items whose fact, task, outcome is so
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = Filter::parse)]
     pub filters: Vec<Filter>,
@@ -69,7 +73,7 @@ A place like 2-4 holds in LEVEL of the draws. Those with one letter cannot be
 told apart from the first that has it.
 
 Examples:
-  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/runs.csv
+  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv
   karat score -c workflow examples/workflow/*.json* | karat leaderboard")]
 pub struct LeaderboardArgs {
     /// The scorecard of evidence; records name their own
@@ -81,7 +85,7 @@ pub struct LeaderboardArgs {
     /// Rank by score, or by a dimension
     #[arg(long, value_name = "KEY", default_value = "score")]
     pub by: String,
-    /// Or subject, tasks, low, high, a dimension
+    /// Rows by rank or another key
     #[arg(long, value_name = "KEY", default_value = "rank")]
     pub sort: String,
     /// A board for each value of a field
@@ -116,12 +120,11 @@ pub struct LeaderboardArgs {
 /// Two subjects.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The answer may be that they cannot be told apart. Without FILE, A and B are files
-of records of one subject each.
+The answer may be that they cannot be told apart. Without FILE, A and B are
+files of one subject each: `karat compare before.jsonl after.jsonl`.
 
-Examples:
-  karat compare heron ibis -c examples/cards/task-run.toml examples/leaderboard/runs.csv
-  karat compare before.jsonl after.jsonl")]
+Example:
+  karat compare heron ibis -c examples/cards/task-run.toml examples/*/runs.csv")]
 pub struct CompareArgs {
     /// A subject, or a file
     #[arg(value_name = "A")]
@@ -177,7 +180,7 @@ pub struct StressArgs {
     pub files: Vec<String>,
 }
 
-fn level(text: &str) -> Result<f64, String> {
+pub(super) fn level(text: &str) -> Result<f64, String> {
     let level = text.parse::<f64>().ok().filter(|level| *level > 0.0 && *level < 1.0);
     level.ok_or_else(|| String::from("expected a number above 0 and below 1, such as 0.95"))
 }

@@ -2,6 +2,7 @@
 
 mod many;
 pub mod rate;
+mod standing;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
@@ -9,6 +10,7 @@ use karat_core::number::Decimal;
 use crate::exit;
 use crate::output::Color;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use standing::StandingArgs;
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]
@@ -49,8 +51,12 @@ pub enum Verb {
     Explain(ExplainArgs),
     /// Rank subjects, with error bars and groups that are tied
     Leaderboard(LeaderboardArgs),
+    /// Say what subjects stand for: window, decay, review, tier, share
+    Standing(StandingArgs),
     /// Say which of two subjects is ahead, or that nobody can tell
     Compare(CompareArgs),
+    /// Rate competitors from their matches
+    Rate(Box<rate::RateArgs>),
     /// Say how much a ranking hangs on its rule, and on single tasks
     Stress(StressArgs),
     /// List, show, check, start and compare scorecards
@@ -61,8 +67,6 @@ pub enum Verb {
     /// Show or begin a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
     Cache(CacheVerb),
-    /// Rate competitors from their matches
-    Rate(Box<rate::RateArgs>),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
     /// Score the built-in examples; needs no files

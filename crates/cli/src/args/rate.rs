@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::matches::columns::{Columns, Rename};
+use crate::matches::columns::Columns;
+use crate::renames::Rename;
 
 /// Rate competitors from their matches.
 #[derive(Debug, Args)]
@@ -74,6 +75,9 @@ pub struct RateArgs {
     /// A table (the default on a terminal)
     #[arg(long)]
     pub table: bool,
+    /// Write a page for a browser, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
     /// No progress bar
     #[arg(long)]
     pub no_progress: bool,

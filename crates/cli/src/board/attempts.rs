@@ -68,6 +68,9 @@ pub struct AttemptsAt {
     pub best_of: Option<Estimate>,
 }
 
+/// What an attempt counts, in billionths, and whether it passes.
+type Counted = (i64, bool);
+
 /// Looks at the attempts of all subjects.
 pub fn of(
     subjects: usize,
@@ -75,7 +78,7 @@ pub fn of(
     wanted: Attempts,
     settings: &Settings,
 ) -> Result<Vec<AttemptsOf>, StatisticsError> {
-    let mut values: BTreeMap<(usize, usize), Vec<(i64, bool)>> = BTreeMap::new();
+    let mut values: BTreeMap<(usize, usize), Vec<Counted>> = BTreeMap::new();
     for run in runs {
         let counted = run.value(settings.policy).zip(wanted.pass.of(run, settings.policy));
         if let Some(counted) = counted {
@@ -86,18 +89,18 @@ pub fn of(
     values.values_mut().for_each(|values| values.sort_unstable());
     let mut found = vec![AttemptsOf::default(); subjects];
     for k in 1..=wanted.most {
-        let share = |of: &dyn Fn(&[(i64, bool)]) -> Option<f64>| {
+        let share = |of: &dyn Fn(&[Counted]) -> Option<f64>| {
             let each = values
                 .iter()
                 .filter_map(|(&(subject, task), values)| Observation::of_share(subject, task, of(values)?));
             TaskTable::new(subjects, &each.collect::<Vec<_>>())
         };
-        let trials = |values: &[(i64, bool)]| Trials {
+        let trials = |values: &[Counted]| Trials {
             passed: values.iter().filter(|(_, passes)| *passes).count() as u64,
             trials: values.len() as u64,
         };
         let shares =
-            |values: &[(i64, bool)]| values.iter().map(|(value, _)| *value as f64 / 1e9).collect::<Vec<_>>();
+            |values: &[Counted]| values.iter().map(|(value, _)| *value as f64 / 1e9).collect::<Vec<_>>();
         let tables = [
             share(&|values| trials(values).pass_at_k(k.into()))?,
             share(&|values| trials(values).pass_hat_k(k.into()))?,

@@ -95,12 +95,12 @@ impl Board {
         settings: &Settings,
     ) -> Result<Self, StatisticsError> {
         let subjects = rows.subjects.len();
-        let (tasks, _) = rows.tasks();
         let taken: Vec<(&Row, usize)> =
-            items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *tasks.get(at)?))).collect();
+            items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?))).collect();
         let mut counts = vec![0; subjects];
         taken.iter().for_each(|(row, _)| counts.iter_mut().skip(row.subject).take(1).for_each(|it| *it += 1));
-        let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, settings.by)).collect();
+        let measured = taken.iter().filter(|(row, _)| is_measured(row, settings.by));
+        let runs: Vec<Run> = measured.map(|&(row, task)| run(row, task, settings.by)).collect();
         let all = table(subjects, &runs, settings.policy)?;
         let is_ranked = |subject: usize| {
             let tasks = all.tasks_of(subject);
@@ -109,11 +109,11 @@ impl Board {
         let ranked: Vec<Run> = runs.iter().filter(|run| is_ranked(run.subject)).copied().collect();
         let kept = table(subjects, &ranked, settings.policy)?;
         if kept.tasks() == 0 {
-            return Err(StatisticsError::TooFew {
-                what: "subjects with a score that counts",
-                found: 0,
-                needed: 1,
-            });
+            let what = match all.tasks() {
+                0 => "subjects with a score that counts",
+                _ => "subjects with so many tasks",
+            };
+            return Err(StatisticsError::TooFew { what, found: 0, needed: 1 });
         }
         let draws = Draws::new(&kept, settings.plan)?;
         let leaderboard = Leaderboard::new(&draws, settings.level, ENDS)?;
@@ -169,6 +169,15 @@ fn reading(row: &Row, dimension: usize, policy: Policy) -> Option<i64> {
         None | Some(Outcome::Succeeded | Outcome::Failed) => own,
         Some(_) => Run { score: own, ..run }.value(policy),
     }
+}
+
+/// Whether an item says anything about what is ranked by. A reading that is missing does not, even if the item succeeded.
+fn is_measured(row: &Row, by: By) -> bool {
+    let is_decided = || {
+        let outcome = run(row, 0, By::Score).outcome();
+        matches!(outcome, None | Some(Outcome::Succeeded | Outcome::Failed))
+    };
+    by == By::Score || by.of(row).is_some() || !is_decided()
 }
 
 /// The item as a run at a task, with what is ranked by as its score.

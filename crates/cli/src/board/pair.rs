@@ -48,11 +48,10 @@ impl Pair {
         settings: &Settings,
     ) -> Result<Self, StatisticsError> {
         let subjects = rows.subjects.len();
-        let (tasks, _) = rows.tasks();
         let taken: Vec<(&Row, usize)> = rows
             .rows
             .iter()
-            .zip(tasks)
+            .zip(rows.tasks.of_rows.iter().copied())
             .filter(|(row, _)| row.subject == first || row.subject == second)
             .collect();
         let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();

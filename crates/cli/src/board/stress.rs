@@ -84,17 +84,16 @@ impl Stress {
         let total: f64 = weights.iter().map(|weight| weight.millionths() as f64).sum();
         let shares: Vec<f64> = weights.iter().map(|weight| weight.millionths() as f64 / total).collect();
         let composites = readings.composites(&shares, card.mean);
-        let (tasks, names) = rows.tasks();
         let runs: Vec<Run> = items
             .iter()
-            .filter_map(|&at| Some((rows.rows.get(at)?, *tasks.get(at)?)))
-            .filter(|(row, _)| subjects.contains(&row.subject))
+            .filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?)))
+            .filter(|(row, _)| subjects.binary_search(&row.subject).is_ok())
             .map(|(row, task)| run(row, task, By::Score))
             .collect();
         let influence = fewest_tasks(&table(rows.subjects.len(), &runs, settings.policy)?)?;
         let named = |influence: Influence| {
-            let removed = influence.removed.iter().filter_map(|&task| names.get(task));
-            let removed = removed.map(|name| (*name).to_owned()).collect();
+            let removed = influence.removed.iter().filter_map(|&task| rows.tasks.names.get(task));
+            let removed = removed.cloned().collect();
             (influence, removed)
         };
         Ok(Self {
@@ -115,7 +114,7 @@ impl Stress {
 
 /// The weight of each dimension in the whole: its own times those of its groups, in millionths; of the fallback profile where
 /// the card has profiles.
-fn weights(card: &Scorecard) -> Vec<Decimal> {
+pub fn weights(card: &Scorecard) -> Vec<Decimal> {
     let of_profile =
         card.profiles.as_ref().and_then(|it| it.list.get(it.fallback)).map(|(_, weights)| weights);
     let all = card.dimensions.iter().enumerate().map(|(at, dimension)| {

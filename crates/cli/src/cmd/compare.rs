@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use karat_core::statistics::StatisticsError;
+
 use super::many;
 use crate::args::{Cli, CompareArgs};
 use crate::board::pair::Pair;
@@ -10,7 +12,9 @@ use crate::board::{By, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Screen;
+use crate::page;
 use crate::render::compare::compare;
+use crate::render::page::compare as page_of;
 use crate::render::text::clean;
 use crate::rows::Rows;
 
@@ -19,7 +23,8 @@ const NAMED: usize = 8;
 
 /// Compares two subjects, or the one subject of each of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let (rows, pair) = if args.files.is_empty() && is_file(&args.first) && is_file(&args.second) {
+    // One file and one name that is none: the other file, misspelt. Reading it says so.
+    let (rows, pair) = if args.files.is_empty() && (is_file(&args.first) || is_file(&args.second)) {
         of_files(args, cli)?
     } else {
         let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
@@ -33,8 +38,17 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let settings = many::settings(&args.sure, By::Score, &rows);
     let pass = many::pass(args.pass, rows.scale)?;
     let pair = Pair::new(&rows, pair, pass, &settings).map_err(|error| {
-        many::refused(&error).help("two subjects are compared on the tasks that both have")
+        let failure = many::refused(&error);
+        match error {
+            StatisticsError::TooFew { .. } => {
+                failure.help("two subjects are compared on the tasks that both have")
+            }
+            _ => failure,
+        }
     })?;
+    if let Some(path) = &args.form.html {
+        page::save(path, &page_of::compare(&rows, &pair, &settings))?;
+    }
     if many::wants_json(&args.form) {
         let mut map = json::head("karat/comparison/1", &rows, &settings);
         map.extend(json::pair(&rows, &pair));

@@ -9,6 +9,7 @@ use karat_core::record::Record;
 use karat_evidence::Kind;
 use serde_json::{Value, json};
 
+use super::standing;
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow, Wanted};
@@ -21,6 +22,7 @@ use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
 use crate::recompute;
 use crate::render::grading::grading;
+use crate::render::standing_detail::detail;
 use crate::render::text::clean;
 use crate::render::waterfall::{nearest, waterfall};
 use crate::session::Session;
@@ -75,6 +77,13 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
+        if let Some(standing) = standing::parse(bytes)? {
+            let subject = standing.get("subject").and_then(Value::as_str).unwrap_or_default();
+            if !is_other(args, subject) {
+                found.push(Explained { subject: subject.to_owned(), text: stood(&standing, form) });
+            }
+            return Ok(if found.len() > NAMED { Flow::Stop } else { Flow::Continue });
+        }
         let explained = match (recompute::claim(bytes)?, &mut session, &given) {
             (Some(claim), ..) => {
                 if is_other(args, claim.text("/subject")?) {
@@ -169,6 +178,15 @@ fn explained(scorer: &Scorer, record: &Record<'_>, proof: &Proof, form: Form) ->
         as_screen(record, change.as_ref(), proof, form.width)
     };
     Explained { subject: record.item.subject.to_owned(), text }
+}
+
+/// A standing as it was written: only all its items could prove it.
+fn stood(standing: &Value, form: Form) -> String {
+    if form.json {
+        return karat_evidence::canonical_json(standing);
+    }
+    let note = "as it was written; `karat standing` with the same items computes it again";
+    format!("{}\n{FAINT}{note}{FAINT:#}\n", detail(standing, form.width))
 }
 
 fn as_screen(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof, width: usize) -> String {

@@ -14,6 +14,8 @@ use crate::board::{Board, By, Settings, json as board_json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Screen;
+use crate::page;
+use crate::render::page::leaderboard as page_of;
 use crate::render::text::clean;
 use crate::render::{leaderboard as screen, stress as stress_screen};
 use crate::rows::Rows;
@@ -27,6 +29,10 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let stress = stressed(args, &rows, &boards, &settings)?;
     for (board, _) in &mut boards {
         sort(&rows, board, &args.sort)?;
+    }
+    if let Some(path) = &args.form.html {
+        let found = boards.iter().map(|(board, _)| board).zip(stress.iter().map(Option::as_ref));
+        page::save(path, &page_of::leaderboard(&rows, found, &settings))?;
     }
     if many::wants_json(&args.form) {
         let mut map = board_json::head("karat/leaderboard/1", &rows, &settings);
@@ -83,10 +89,16 @@ fn boards(
         let name = args.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
         let board = Board::new(rows, &items, name, settings).map_err(|error| {
             let failure = many::refused(&error);
-            match value {
-                Some(value) => failure.help(format!("this is about the items with `{}`", clean(value))),
+            let failure = match args.group_by.as_ref().zip(value) {
+                Some((field, value)) => {
+                    let (field, value) = (clean(field), clean(value));
+                    failure.help(format!(
+                        "this is about {field} = {value}; to go without: --where '{field}!={value}'"
+                    ))
+                }
                 None => failure,
-            }
+            };
+            if args.min_tasks > 1 { failure.help("or lower --min-tasks") } else { failure }
         });
         Ok((board?, items))
     });
@@ -107,7 +119,7 @@ fn stressed(
         return Err(Failure::new(
             "--robustness: the items are scored by several scorecards, each with its own weights",
         )
-        .help("choose the items of one challenge"));
+        .help("give the records of one challenge alone"));
     };
     let stress = |(board, items): &(Board, Vec<usize>)| {
         Stress::new(rows, items, board, card, CONCENTRATION, settings).map(Some)

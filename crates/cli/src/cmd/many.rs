@@ -7,7 +7,7 @@ use karat_core::number::{BILLION, Decimal};
 use karat_core::scorecard::Scale;
 use karat_core::statistics::StatisticsError;
 use karat_core::statistics::bootstrap::Plan;
-use karat_core::statistics::outcome::Policy;
+use karat_core::statistics::outcome::{Policy, Treatment};
 use karat_evidence::{Moment, canonical_json};
 use serde_json::{Map, Value};
 
@@ -49,6 +49,7 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
         as_of: items.as_of.as_deref(),
         wish: Wish { filters: &items.filters, since: moment(&items.since), until: moment(&items.until) },
         labels: &[],
+        renames: &items.rename,
         by_file: false,
         quiet: items.no_progress,
     }
@@ -66,9 +67,10 @@ pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
     }
 }
 
-/// What outcomes count as: what the command line says, else the card.
-fn policy(_rows: &Rows, given: &[(Outcome, karat_core::statistics::outcome::Treatment)]) -> Policy {
-    let mut policy = Policy::default();
+/// What outcomes count as: what the command line says, else the card, else what is usual.
+fn policy(rows: &Rows, given: &[(Outcome, Treatment)]) -> Policy {
+    let card = rows.scorers.first().and_then(|scorer| scorer.card().standing.as_ref());
+    let mut policy = card.map_or_else(Policy::default, |standing| standing.outcomes);
     for &(outcome, treatment) in given {
         match outcome {
             Outcome::NoVerdict => policy.no_verdict = treatment,
@@ -112,9 +114,9 @@ pub fn refused(error: &StatisticsError) -> Failure {
         StatisticsError::TooMany { .. } => {
             failure.help("give fewer with --draws, or fewer items with --where")
         }
-        StatisticsError::TooFew { .. } => {
-            failure.help("an item counts if it has a score, or an outcome that counts")
-        }
+        StatisticsError::TooFew { .. } => failure
+            .help("an item counts if it has a score, or an outcome that counts")
+            .help("check --count and --where"),
         _ => failure,
     }
 }

@@ -10,6 +10,7 @@ mod leaderboard;
 mod many;
 pub mod rate;
 mod score;
+pub mod standing;
 mod stress;
 
 use crate::args::{Cli, Verb};
@@ -22,6 +23,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Score(args) => score::run(args, cli),
         Verb::Explain(args) => explain::run(args, cli),
         Verb::Leaderboard(args) => leaderboard::run(args, cli),
+        Verb::Standing(args) => standing::run(args, cli),
         Verb::Compare(args) => compare::run(args, cli),
         Verb::Stress(args) => stress::run(args, cli),
         Verb::Card(verb) => card::run(verb, cli),

@@ -9,7 +9,9 @@ use crate::board::{Board, By, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Screen;
+use crate::page;
 use crate::render::leaderboard::{Layout, head};
+use crate::render::page::stress as page_of;
 use crate::render::stress::stress;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
@@ -21,13 +23,16 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let board = Board::new(&rows, &items, None, &settings).map_err(refused)?;
     let Some(card) = rows.only_card() else {
         return Err(Failure::new("the items are scored by several scorecards, each with its own weights")
-            .help("choose the items of one challenge"));
+            .help("give the records of one challenge alone"));
     };
     if board.leaderboard.rows.len() < 2 {
         return Err(Failure::new("there is one subject, and no rank that could change")
             .help("give the items of two subjects or more"));
     }
     let found = Stress::new(&rows, &items, &board, card, args.concentration, &settings).map_err(refused)?;
+    if let Some(path) = &args.form.html {
+        page::save(path, &page_of::stress(&rows, &board, &found, &settings))?;
+    }
     if many::wants_json(&args.form) {
         let mut map = json::head("karat/stress/1", &rows, &settings);
         map.insert("concentration".to_owned(), json::share(args.concentration));

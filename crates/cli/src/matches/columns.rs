@@ -110,6 +110,11 @@ impl Columns {
         self.places.get(field as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the field has other columns than that of its own name.
+    pub fn is_mapped(&self, field: Field) -> bool {
+        self.column(field) != field.name()
+    }
+
     /// How the columns of a field are written.
     pub fn column(&self, field: Field) -> String {
         let names = self.places(field).iter().filter_map(|&place| self.names.get(place));
@@ -145,28 +150,6 @@ impl FromStr for Columns {
     }
 }
 
-/// A competitor that goes by two names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rename {
-    /// The name in the matches.
-    pub old: String,
-    /// The name under which it is rated.
-    pub new: String,
-}
-
-impl FromStr for Rename {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            Some((old, new)) if !old.is_empty() && !new.is_empty() && old != new => {
-                Ok(Self { old: old.to_owned(), new: new.to_owned() })
-            }
-            _ => Err(String::from("expected two different names, such as `old-name=new-name`")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +176,5 @@ mod tests {
             let error = text.parse::<Columns>().unwrap_err();
             assert!(error.contains(told), "{error}");
         }
-        assert!("a=a".parse::<Rename>().is_err() && "a".parse::<Rename>().is_err());
     }
 }

@@ -1,9 +1,11 @@
 //! Matches from files: who met whom, when, how it ended, and who said so.
 //!
-//! - `columns`: which column says what; `row`: the cells of one row; `result`, `time`: what their texts say
+//! - `columns`: which column says what; `row`: the cells of one row
+//! - `ended`, `result`, `time`: what they say of a match
 //! - `read`: files to [`Matches`], with everything that is wrong with them
 
 pub mod columns;
+mod ended;
 mod read;
 mod result;
 mod row;
@@ -36,6 +38,11 @@ impl Names {
         self.list.push(name.to_owned());
         self.places.insert(name.to_owned(), place);
         place
+    }
+
+    /// Whether none has come.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     /// The text with this number; empty if there is none.

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use karat_core::rating::Outcome;
 use karat_evidence::Kind;
 
-use super::columns::{Columns, Field, Rename};
-use super::result::{self, Sides};
+use super::columns::{Columns, Field};
+use super::ended::{Ending, Told};
 use super::row::Cells;
 use super::{LISTED, Matches, Row, refused, time};
 use crate::evidence::{Files, Flow, Wanted};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::renames::{Rename, Renames};
 use crate::render::text::{clean, list};
 
 /// How files of matches are read.
@@ -30,21 +30,11 @@ pub struct Reading<'a> {
     pub with_categories: bool,
 }
 
-/// What one row turned out to be.
-enum Found {
-    Match,
-    /// Its result says that there was no match.
-    None,
-    /// It does not say who met whom.
-    Nobody,
-}
-
 /// What is known while rows are read.
 struct Reader<'a> {
     reading: &'a Reading<'a>,
-    renames: BTreeMap<&'a str, (&'a str, bool)>,
-    /// The columns of the two competitors.
-    sides: [String; 2],
+    renames: Renames<'a>,
+    ending: Ending<'a>,
     matches: Matches,
     problems: Vec<String>,
     unlisted: usize,
@@ -83,8 +73,8 @@ impl Reading<'_> {
         let wanted = Wanted { kind: Kind::Facts, facts: Vec::new(), columns: self.columns.names.clone() };
         let mut reader = Reader {
             reading: self,
-            renames: self.renames()?,
-            sides: [Field::First, Field::Second].map(|field| self.columns.column(field)),
+            renames: Renames::new(self.renames)?,
+            ending: Ending::new(self.columns, self.skip),
             matches: Matches::default(),
             problems: Vec::new(),
             unlisted: 0,
@@ -99,15 +89,8 @@ impl Reading<'_> {
             reader.rows += 1;
             match bytes {
                 Ok(bytes) => {
-                    let row = reader.row(place.file, place.line.unwrap_or(1), bytes);
-                    match row {
-                        Ok(Found::Match) => {}
-                        Ok(Found::None) => reader.matches.skipped += 1,
-                        Ok(Found::Nobody) => {
-                            reader.nobody += 1;
-                            reader.problem(|| format!("{place}: who met whom is missing, expected `first` and `second`, or `winner` and `loser`"));
-                        }
-                        Err(problem) => reader.problem(|| format!("{place}: {problem}")),
+                    if let Err(problem) = reader.row(place.file, place.line.unwrap_or(1), bytes) {
+                        reader.problem(|| format!("{place}: {problem}"));
                     }
                 }
                 Err(refusal) => reader.problem(|| refusal.to_string()),
@@ -115,25 +98,6 @@ impl Reading<'_> {
             Ok(Flow::Continue)
         })?;
         reader.finish()
-    }
-
-    /// The new name of every old one.
-    fn renames(&self) -> Result<BTreeMap<&str, (&str, bool)>, Failure> {
-        let mut renames = BTreeMap::new();
-        for Rename { old, new } in self.renames {
-            if renames.insert(old.as_str(), (new.as_str(), false)).is_some() {
-                return Err(Failure::new(format!("--rename gives `{}` two new names", clean(old))));
-            }
-        }
-        match self.renames.iter().find(|rename| renames.contains_key(rename.new.as_str())) {
-            Some(Rename { old, new }) => Err(Failure::new(format!(
-                "--rename leads from `{}` to `{}` and on from there",
-                clean(old),
-                clean(new)
-            ))
-            .help("name the last name for each of the old ones")),
-            None => Ok(renames),
-        }
     }
 }
 
@@ -146,61 +110,25 @@ impl Reader<'_> {
         }
     }
 
-    fn row(&mut self, file: &str, line: u64, bytes: &[u8]) -> Result<Found, String> {
+    fn row(&mut self, file: &str, line: u64, bytes: &[u8]) -> Result<(), String> {
         let columns = self.reading.columns;
         let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let cells = Cells::read(bytes, columns, &stem, &mut self.seen)?;
-        let skip = self.reading.skip;
-        let is_skipped =
-            |text: Option<&str>| skip.iter().any(|skip| skip.trim() == text.unwrap_or_default().trim());
-        let (first, second) = (cells.get(Field::First), cells.get(Field::Second));
-        let (winner, loser) = (cells.get(Field::Winner), cells.get(Field::Loser));
-        // Beside two competitors, the winner is a result by another name.
-        let result = cells
-            .get(Field::Result)
-            .or_else(|| winner.clone().filter(|_| first.is_some() && second.is_some()));
-        let scores = [cells.get(Field::FirstScore), cells.get(Field::SecondScore)];
-        let (names, outcome) = match (&first, &second, &winner, &loser) {
-            (Some(first), Some(second), ..) => {
-                let sides =
-                    Sides { columns: [&self.sides[0], &self.sides[1]], names: [first.trim(), second.trim()] };
-                let outcome = match (&result, &scores) {
-                    (Some(result), _) if is_skipped(Some(result)) => return Ok(Found::None),
-                    (Some(result), _) => result::outcome(result, &sides)?,
-                    (None, scores) if scores.iter().any(|score| is_skipped(score.as_deref())) => {
-                        return Ok(Found::None);
-                    }
-                    (None, [Some(first), Some(second)]) => result::by_scores(first, second)?,
-                    (None, _) => {
-                        return Err(String::from(
-                            "how it ended is missing, expected `result`, or `first_score` and `second_score`; where there \
-                             was no match, --skip ''",
-                        ));
-                    }
-                };
-                (sides.names, outcome)
+        let (names, outcome) = match self.ending.of(&cells)? {
+            Told::Match(names, outcome) => (names, outcome),
+            Told::NoMatch => {
+                self.matches.skipped += 1;
+                return Ok(());
             }
-            (None, None, Some(winner), Some(loser)) => {
-                let sides = Sides { columns: ["winner", "loser"], names: [winner.trim(), loser.trim()] };
-                let outcome = match &result {
-                    Some(result) if is_skipped(Some(result)) => return Ok(Found::None),
-                    Some(result) => result::outcome(result, &sides)?,
-                    None => Outcome::Win,
-                };
-                if outcome == Outcome::Loss {
-                    return Err(String::from("the loser won, expected `win` or `draw` as the result"));
-                }
-                (sides.names, outcome)
+            Told::Nobody => {
+                self.nobody += 1;
+                return Err(String::from(
+                    "who met whom is missing, expected `first` and `second`, or `winner` and `loser`",
+                ));
             }
-            _ => return Ok(Found::Nobody),
         };
-        let [first, second] = names.map(|name| match self.renames.get_mut(name) {
-            Some((new, is_used)) => {
-                *is_used = true;
-                *new
-            }
-            None => name,
-        });
+        let names = [names[0].trim(), names[1].trim()];
+        let [first, second] = names.map(|name| self.renames.apply(name));
         if first.is_empty() || second.is_empty() {
             return Err(String::from("a competitor has no name"));
         }
@@ -208,20 +136,21 @@ impl Reader<'_> {
             return Err(format!("`{}` meets itself, expected two different competitors", clean(first)));
         }
         let at_milliseconds = cells.get(Field::Time).map(|text| time::milliseconds(&text)).transpose()?;
-        let lacks = |field: Field, flag: &str| {
-            let column = columns.column(field);
-            format!("there is no `{}`, which {flag} asks for in every row", clean(&column))
+        let needed = |field: Field, is_needed: bool| match cells.get(field) {
+            None if is_needed => {
+                let column = clean(&columns.column(field)).into_owned();
+                Err(format!("there is no `{column}` for {}, expected one in every row", field.name()))
+            }
+            found => Ok(found.filter(|_| is_needed)),
         };
-        let judge = self
-            .reading
-            .with_judges
-            .then(|| cells.get(Field::Judge).ok_or_else(|| lacks(Field::Judge, "--judge")));
-        let judge = judge.transpose()?;
-        let category = self
-            .reading
-            .with_categories
-            .then(|| cells.get(Field::Category).ok_or_else(|| lacks(Field::Category, "--by")));
-        let category = category.transpose()?;
+        let judge = needed(Field::Judge, self.reading.with_judges)?;
+        let category = needed(Field::Category, self.reading.with_categories)?;
+        let has_pairs = self.reading.with_judges && columns.is_mapped(Field::Pair);
+        let pair = match needed(Field::Pair, has_pairs)?.or_else(|| cells.get(Field::Pair)) {
+            Some(pair) => pair.into_owned(),
+            None => format!("{}/{}", first.min(second), first.max(second)),
+        };
+        let pair = self.reading.with_judges.then_some(pair);
         let place = || format!("{file}:{line}");
         match at_milliseconds {
             Some(at) => {
@@ -234,10 +163,6 @@ impl Reader<'_> {
         if id.is_none() {
             self.without_id.add(&place());
         }
-        let pair = self.reading.with_judges.then(|| match cells.get(Field::Pair) {
-            Some(pair) => pair.into_owned(),
-            None => format!("{}/{}", first.min(second), first.max(second)),
-        });
         let matches = &mut self.matches;
         let file = match matches.files.last() {
             Some(last) if last == file => matches.files.len() - 1,
@@ -258,7 +183,7 @@ impl Reader<'_> {
             file: u32::try_from(file).unwrap_or(u32::MAX),
             line,
         });
-        Ok(Found::Match)
+        Ok(())
     }
 
     /// Checks what only shows when all rows are read, and gives places where rows have no ids or times.
@@ -280,7 +205,7 @@ impl Reader<'_> {
             let column = columns.column(field);
             let is_there = |name: &str| name == super::columns::FILE || self.seen.contains(name);
             let missing: Vec<&str> = column.split('+').filter(|name| !is_there(name)).collect();
-            if column != field.name() && count > 0 && !missing.is_empty() {
+            if columns.is_mapped(field) && count > 0 && !missing.is_empty() {
                 let names: Vec<String> = missing.iter().map(|name| format!("`{}`", clean(name))).collect();
                 self.problems.push(format!(
                     "no row has {} for {}, expected one of the columns {}",
@@ -290,11 +215,8 @@ impl Reader<'_> {
                 ));
             }
         }
-        for (old, (_, is_used)) in &self.renames {
-            if !is_used && count > 0 {
-                self.problems
-                    .push(format!("no match names `{}`, which --rename gives a new name", clean(old)));
-            }
+        for old in self.renames.unfound().filter(|_| count > 0) {
+            self.problems.push(format!("no match names `{}`, which --rename gives a new name", clean(old)));
         }
         if !self.problems.is_empty() {
             return Err(refused(self.problems, self.unlisted));
@@ -309,7 +231,8 @@ impl Reader<'_> {
         if !matches.has_time {
             number(&mut matches.rows);
         }
-        Ok(matches)
+        let problems = other_circumstances(&matches);
+        if problems.is_empty() { Ok(matches) } else { Err(refused(problems, 0)) }
     }
 
     fn nobody_at_all(&self) -> Failure {
@@ -338,4 +261,25 @@ fn number(rows: &mut [Row]) {
         let next = places.len() as i64;
         row.at_milliseconds = *places.entry(&row.id).or_insert(next);
     }
+}
+
+/// Rows that repeat the id of an earlier one, but with another judge, pair or category.
+fn other_circumstances(matches: &Matches) -> Vec<String> {
+    if matches.judges.is_empty() && matches.categories.is_empty() {
+        return Vec::new();
+    }
+    let mut first: BTreeMap<&str, &Row> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for row in &matches.rows {
+        let told = *first.entry(&row.id).or_insert(row);
+        if (told.judge, told.pair, told.category) != (row.judge, row.pair, row.category) {
+            problems.push(format!(
+                "{}: match `{}` has another judge, pair or category than at {}, expected one content for one id",
+                matches.place(row),
+                clean(&row.id),
+                matches.place(told)
+            ));
+        }
+    }
+    problems
 }

@@ -19,7 +19,8 @@ pub struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// Takes the named members of the JSON object `bytes`. All member names go into `seen`, while that has room.
+    /// Takes the named members of the JSON object `bytes`. Member names go into `seen`: those that
+    /// are asked for, and the others while there is room.
     ///
     /// # Errors
     /// Why the bytes are no such object.
@@ -80,10 +81,10 @@ impl<'a> Visitor<'a> for Members<'_, '_, 'a> {
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
         let mut taken = 0u64;
         while let Some(Name(name)) = map.next_key()? {
-            if self.seen.len() < REMEMBERED && !self.seen.contains(name.as_ref()) {
+            let place = self.names.iter().position(|wanted| *wanted == name);
+            if (place.is_some() || self.seen.len() < REMEMBERED) && !self.seen.contains(name.as_ref()) {
                 self.seen.insert(name.clone().into_owned());
             }
-            let place = self.names.iter().position(|wanted| *wanted == name);
             let Some((place, value)) = place.and_then(|place| Some((place, self.values.get_mut(place)?)))
             else {
                 map.next_value::<IgnoredAny>()?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use karat_core::statistics::compare::{Difference, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::estimate::{Writing, span};
+use super::estimate::{Writing, percent, span};
 use super::interval::{axis, interval};
 use super::text::{clean, count, fit, wrap};
 use crate::board::Settings;
@@ -15,20 +15,32 @@ use crate::rows::Rows;
 
 const GAP: &str = "  ";
 
-/// The comparison, the answer first.
-pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> String {
+/// Said where no result could have shown a difference.
+pub const FEW_TASKS: &str = "too few tasks differ to show anything at this level";
+
+/// The names of both.
+pub fn names(rows: &Rows, pair: &Pair) -> (String, String) {
     let name = |subject: usize| clean(rows.subjects.get(subject).map_or("", String::as_str)).into_owned();
-    let (first, second) = (name(pair.first), name(pair.second));
-    let level = settings.level * 100.0;
+    (name(pair.first), name(pair.second))
+}
+
+/// Who is ahead, or that nobody can tell.
+pub fn answer(rows: &Rows, pair: &Pair, settings: &Settings) -> String {
+    let (first, second) = names(rows, pair);
     let answer = match pair.score.verdict {
         Verdict::FirstAhead => format!("{first} is ahead of {second}"),
         Verdict::SecondAhead => format!("{second} is ahead of {first}"),
         Verdict::NotDistinguishable => format!("{first} and {second} cannot be told apart"),
     };
+    let level = percent(settings.level);
+    format!("{answer}, at {level} over {}", count(pair.score.estimate.tasks, "task"))
+}
+
+/// The comparison, the answer first.
+pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> String {
+    let (first, second) = names(rows, pair);
     let mut text = String::new();
-    for line in
-        wrap(&format!("{answer}, at {level}% over {}", count(pair.score.estimate.tasks, "task")), width)
-    {
+    for line in wrap(&answer(rows, pair, settings), width) {
         let _ = writeln!(text, "{STRONG}{line}{STRONG:#}");
     }
     let writing = Writing::of(rows.scale);
@@ -51,7 +63,7 @@ pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> S
         }
     }
     if !pair.score.enough_tasks {
-        let _ = writeln!(text, "  {CARE}too few tasks differ to show anything at this level{CARE:#}");
+        let _ = writeln!(text, "  {CARE}{FEW_TASKS}{CARE:#}");
     }
     text
 }
@@ -68,8 +80,9 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
         format!("{} to {}", writing.signed(interval.low), writing.signed(interval.high))
     };
     let column = all.iter().map(|(_, found)| ends(found).len()).max().unwrap_or(0);
-    let fixed = names + 6 + column + 4 * GAP.len() + "ahead".len();
-    let bar = width.saturating_sub(fixed).clamp(9, 40);
+    let fixed = names + 6 + column + 4 * GAP.len() + "second".len();
+    // An odd number of cells has a middle.
+    let bar = (width.saturating_sub(fixed).clamp(9, 40) - 1) | 1;
     let spans = || all.iter().map(|(_, found)| span(&found.estimate));
     let reach = axis(spans());
     // The same length on both sides of 0, so that the middle means: no difference.
@@ -84,11 +97,11 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
         cells.into_iter().collect::<String>()
     };
     let mut text = format!(
-        "{FAINT}{}{GAP}{:>6}{GAP}{}{GAP}{}{FAINT:#}\n",
+        "{FAINT}{}{GAP}{:>6}{GAP}{}{GAP}{}{GAP}ahead{FAINT:#}\n",
         fit("difference", names),
         "",
         fit("interval", column),
-        fit("second ahead   first ahead", bar)
+        sides(bar)
     );
     for (label, found) in &all {
         let mark = match found.verdict {
@@ -96,19 +109,31 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
             Verdict::SecondAhead => "second",
             Verdict::NotDistinguishable => "",
         };
+        let drawn = middle(interval(span(&found.estimate), &axis, bar));
+        let drawn = if mark.is_empty() { drawn.trim_end() } else { drawn.as_str() };
+        let mark = if mark.is_empty() { String::new() } else { format!("{GAP}{mark}") };
         let _ = writeln!(
             text,
-            "{}{GAP}{:>6}{GAP}{FAINT}{}{FAINT:#}{GAP}{BAR}{}{BAR:#}{GAP}{mark}",
+            "{}{GAP}{:>6}{GAP}{FAINT}{}{FAINT:#}{GAP}{BAR}{drawn}{BAR:#}{mark}",
             fit(label, names),
             writing.signed(found.estimate.mean),
             fit(&ends(found), column),
-            middle(interval(span(&found.estimate), &axis, bar)),
         );
     }
     text
 }
 
-fn notes(pair: &Pair, first: &str, second: &str) -> Vec<String> {
+/// Which side of an axis of so many columns is whose, where there is room for it.
+fn sides(width: usize) -> String {
+    let (left, right) = ("second ahead", "first ahead");
+    match width.saturating_sub(left.len() + right.len()) {
+        0 => " ".repeat(width),
+        gap => format!("{left}{:gap$}{right}", ""),
+    }
+}
+
+/// What a reader should know, also on a page.
+pub fn notes(pair: &Pair, first: &str, second: &str) -> Vec<String> {
     let found = &pair.score;
     let mut lines = vec![format!(
         "task by task: {first} ahead on {}, {second} on {}, {} even",

@@ -36,9 +36,19 @@ impl Writing {
         self.number(1.0).len()
     }
 
+    /// A share on this scale.
+    pub fn value(self, share: f64) -> f64 {
+        share * self.factor
+    }
+
+    /// Decimals of a number.
+    pub fn decimals(self) -> usize {
+        self.decimals
+    }
+
     /// A number.
     pub fn number(self, share: f64) -> String {
-        let text = format!("{:.1$}", share * self.factor, self.decimals);
+        let text = format!("{:.1$}", self.value(share), self.decimals);
         // What rounds to nothing has no sign.
         let is_zero = text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.'));
         if is_zero { text.trim_start_matches('-').to_owned() } else { text }
@@ -68,6 +78,23 @@ impl Writing {
 /// An estimate on an axis.
 pub fn span(estimate: &Estimate) -> Span {
     Span { low: estimate.interval.low, point: estimate.mean, high: estimate.interval.high }
+}
+
+/// A confidence in per cent: `95%`, `99.9%`.
+pub fn percent(share: f64) -> String {
+    // 100 times 0.57 is 56.99999999999999 in doubles.
+    let part = (share * 1e12).round() / 1e10;
+    format!("{part}%")
+}
+
+/// A part in whole per cent; `<1%` and `>99%` for what is not quite nothing, or all.
+pub fn whole_percent(share: f64) -> String {
+    let rounded = (share * 100.0).round();
+    match share {
+        _ if share > 0.0 && rounded < 1.0 => String::from("<1%"),
+        _ if share < 1.0 && rounded > 99.0 => String::from(">99%"),
+        _ => format!("{rounded}%"),
+    }
 }
 
 /// `3`, or `2-4`.
@@ -104,5 +131,10 @@ mod tests {
         );
         assert_eq!(writing.axis(&(0.0..=1.0), 14), "0.000    1.000");
         assert_eq!(places(RankRange { best: 2, worst: 4 }), "2-4");
+        assert_eq!([0.95, 0.57, 0.999, 0.29].map(percent), ["95%", "57%", "99.9%", "29%"]);
+        assert_eq!(
+            [0.0, 0.0001, 0.01, 0.5, 0.994, 0.9999, 1.0].map(whole_percent),
+            ["0%", "<1%", "1%", "50%", "99%", ">99%", "100%"]
+        );
     }
 }

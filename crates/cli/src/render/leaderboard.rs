@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use karat_core::facts::Outcome;
+use karat_core::statistics::bootstrap::Estimate;
 use karat_core::statistics::leaderboard::Row;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::estimate::{Writing, letter, places, span};
+use super::estimate::{Writing, letter, percent, places, span};
 use super::interval::{axis, interval};
 use super::text::{clean, count, fit, list, wrap};
-use crate::board::attempts::AttemptsAt;
+use crate::board::attempts::{AttemptsAt, AttemptsOf};
 use crate::board::{Board, By, Settings, Unranked};
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::rows::Rows;
@@ -42,10 +43,10 @@ pub fn head(rows: &Rows, settings: &Settings, layout: Layout) -> String {
     };
     let _ = writeln!(text, "{STRONG}{}{more}{STRONG:#}  by {by}", list(&shown));
     let mut line = format!(
-        "{} of {}; {}% intervals from {} draws of tasks, seed {}",
+        "{} of {}; {} intervals from {} draws of tasks, seed {}",
         count(rows.rows.len(), "item"),
         count(rows.subjects.len(), "subject"),
-        settings.level * 100.0,
+        percent(settings.level),
         settings.plan.draws,
         settings.plan.seed
     );
@@ -128,14 +129,14 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> Str
 }
 
 /// What a reader should know.
-fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
+pub fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::Style, String)> {
     let mut lines = Vec::new();
-    let level = settings.level * 100.0;
+    let level = percent(settings.level);
     if board.leaderboard.rows.len() > 1 {
         lines.push((
             FAINT,
             format!(
-                "place: within these in {level}% of draws; same letter: cannot be told apart from the first that has it"
+                "place: within these in {level} of draws; same letter: cannot be told apart from the first that has it"
             ),
         ));
     }
@@ -218,6 +219,9 @@ fn outcomes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::St
     lines
 }
 
+/// One of the chances at some k.
+type Chance = fn(&AttemptsAt) -> &Option<Estimate>;
+
 /// The chances of repeated attempts.
 fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     let writing = Writing::shares();
@@ -225,19 +229,23 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     let subject = names.clamp("attempts".len(), 24);
     let kind = "pass^k".len();
     let per_line = (layout.width.saturating_sub(subject + kind + 2 * GAP.len()) / ATTEMPT).max(1);
-    let most = board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0);
+    let most = most_tried(board).max(1);
     let mut text = String::new();
     for from in (0..most).step_by(per_line) {
-        let _ = write!(text, "\n{FAINT}{}{GAP}{:kind$}{GAP}", fit("attempts", subject), "");
-        for k in from..most.min(from + per_line) {
-            let _ = write!(text, "{:<ATTEMPT$}", format!("k = {}", k + 1));
-        }
-        let _ = writeln!(text, "{FAINT:#}");
+        let heads =
+            (from..most.min(from + per_line)).map(|k| format!("{:<ATTEMPT$}", format!("k = {}", k + 1)));
+        let heads = heads.collect::<String>();
+        let _ = writeln!(
+            text,
+            "\n{FAINT}{}{GAP}{:kind$}{GAP}{}{FAINT:#}",
+            fit("attempts", subject),
+            "",
+            heads.trim_end()
+        );
         for row in board.leaderboard.rows.iter().take(layout.top) {
             let Some(of) = board.attempts.get(row.subject) else { continue };
-            let by_k: Vec<&AttemptsAt> = of.by_k.iter().skip(from).take(per_line).collect();
-            let kinds: [(&str, fn(&AttemptsAt) -> &Option<_>); 2] =
-                [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
+            let by_k: Vec<&AttemptsAt> = of.by_k.iter().take(most).skip(from).take(per_line).collect();
+            let kinds: [(&str, Chance); 2] = [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
             for (at, (label, of)) in kinds.into_iter().enumerate() {
                 let who = if at == 0 { fit(name(rows, row.subject), subject) } else { " ".repeat(subject) };
                 let (mut values, mut ends) = (String::new(), String::new());
@@ -252,30 +260,42 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
                     );
                 }
                 let _ = writeln!(text, "{who}{GAP}{label}{GAP}{}", values.trim_end());
-                let _ = writeln!(
-                    text,
-                    "{:1$}{FAINT}{2}{FAINT:#}",
-                    "",
-                    subject + kind + 2 * GAP.len(),
-                    ends.trim_end()
-                );
+                let ends = ends.trim_end();
+                if !ends.is_empty() {
+                    let indent = subject + kind + 2 * GAP.len();
+                    let _ = writeln!(text, "{:indent$}{FAINT}{ends}{FAINT:#}", "");
+                }
             }
         }
     }
-    let _ = writeln!(
-        text,
-        "  {FAINT}pass^k: the chance that all of k attempts pass; pass@k: that one does{FAINT:#}"
-    );
-    let short: usize =
-        board.attempts.iter().filter_map(|of| of.by_k.last()).map(|last| last.tasks_left_out).sum();
-    if short > 0 {
-        let _ = writeln!(
-            text,
-            "  {CARE}{} with fewer attempts than the last k left out of it{CARE:#}",
-            count(short, "task")
-        );
+    let meaning = String::from("pass^k: the chance that all of k attempts pass; pass@k: that one does");
+    for (style, line) in [(FAINT, meaning)].into_iter().chain(left_out(board).map(|line| (CARE, line))) {
+        for part in wrap(&line, layout.width - 2) {
+            let _ = writeln!(text, "  {style}{part}{style:#}");
+        }
     }
     text
+}
+
+/// The largest k for which somebody tried a task so often; 0 if nobody tried any.
+fn most_tried(board: &Board) -> usize {
+    let tried = |of: &AttemptsOf| of.by_k.iter().take_while(|at| at.tasks > 0).count();
+    board.attempts.iter().map(tried).max().unwrap_or(0)
+}
+
+/// Says at which k tasks were tried too rarely: they are left out there, so the numbers are about fewer tasks.
+fn left_out(board: &Board) -> Option<String> {
+    let (tried, asked) =
+        (most_tried(board), board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0));
+    let short = (0..tried).filter_map(|place| {
+        let at = || board.attempts.iter().filter_map(|of| of.by_k.get(place));
+        let out: usize = at().map(|it| it.tasks_left_out).sum();
+        let all: usize = out + at().map(|it| it.tasks).sum::<usize>();
+        (out > 0).then(|| format!("{out} of {all} at k = {}", place + 1))
+    });
+    let beyond = (tried < asked).then(|| format!("all from k = {} on", tried + 1));
+    let short: Vec<String> = short.chain(beyond).collect();
+    (!short.is_empty()).then(|| format!("tasks tried fewer than k times are left out: {}", list(&short)))
 }
 
 /// The first of several names, and how many more there are.

@@ -6,7 +6,7 @@ use karat_core::statistics::ranks::OtherRanking;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::bar::bar;
-use super::estimate::{Writing, places};
+use super::estimate::{Writing, places, whole_percent};
 use super::text::{clean, count, fit, list, wrap};
 use crate::board::Settings;
 use crate::board::stress::Stress;
@@ -16,17 +16,24 @@ use crate::rows::Rows;
 const GAP: &str = "  ";
 /// Most pairs, and most names, that are listed.
 const LISTED: usize = 5;
-/// Columns of a bar.
+/// Most columns of a bar, and those of the others that do not change.
 const BARS: usize = 12;
+const PLACE: usize = 5;
+const PERCENT: usize = 5;
+const WITHIN: usize = 7;
+const ANY: &str = "any weights";
 
 /// Everything that was tried, and what became of the ranks.
 pub fn stress(rows: &Rows, stress: &Stress, settings: &Settings, width: usize) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "\n{STRONG}Other weights{STRONG:#}  {FAINT}{} draws, seed {}; composite of mean readings, without rules and gates{FAINT:#}",
+    let _ = writeln!(text, "\n{STRONG}Other weights{STRONG:#}");
+    let how = format!(
+        "{} draws, seed {}; composite of mean readings, without rules and gates",
         settings.plan.draws, settings.plan.seed
     );
+    for line in wrap(&how, width) {
+        let _ = writeln!(text, "{FAINT}{line}{FAINT:#}");
+    }
     text.push_str(&weights(rows, stress, width));
     let _ = writeln!(text, "\n{STRONG}Other rules{STRONG:#}");
     text.push_str(&others(rows, stress, width));
@@ -48,14 +55,16 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
     let names = order.iter().map(|&at| name(rows, stress, at).width()).max().unwrap_or(0).clamp(7, 28);
     let writing = Writing::of(rows.scale);
     let number = writing.width().max("composite".len());
+    let fixed = PLACE + names + number + PERCENT + WITHIN + ANY.len() + 5 * GAP.len();
+    let bars = width.saturating_sub(fixed).clamp(4, BARS);
     let mut text = format!(
-        "{FAINT}{:>5}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{}{FAINT:#}\n",
+        "{FAINT}{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{}{FAINT:#}\n",
         "place",
         fit("subject", names),
         "composite",
-        fit("keeps its place", BARS + 5),
-        fit("within", 7),
-        "any weights"
+        fit("keeps its place", bars + PERCENT),
+        fit("within", WITHIN),
+        ANY
     );
     for at in order {
         let around = stress.around.subjects.get(at).and_then(Option::as_ref);
@@ -67,14 +76,14 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
         };
         let kept = (around.share_kept * 1e9) as i64;
         let line = format!(
-            "{:>5}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>3.0}%{GAP}{}{GAP}{:.0}%, {}",
+            "{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>4}{GAP}{}{GAP}{}, {}",
             places(around.rank),
             fit(name(rows, stress, at), names),
             writing.number(composite as f64 / 1e9),
-            bar(kept, 1_000_000_000, BARS),
-            around.share_kept * 100.0,
-            fit(&places(around.rank_range), 7),
-            any.share_kept * 100.0,
+            bar(kept, 1_000_000_000, bars),
+            whole_percent(around.share_kept),
+            fit(&places(around.rank_range), WITHIN),
+            whole_percent(any.share_kept),
             places(any.rank_range)
         );
         let _ = writeln!(text, "{line}");
@@ -86,7 +95,7 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
         .take(LISTED)
         .map(|swap| {
             let (ahead, behind) = (name(rows, stress, swap.ahead), name(rows, stress, swap.behind));
-            format!("{} and {} in {:.0}%", clean(ahead), clean(behind), swap.share * 100.0)
+            format!("{} and {} in {}", clean(ahead), clean(behind), whole_percent(swap.share))
         })
         .collect();
     let line = match swaps.as_slice() {
@@ -101,15 +110,8 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
 
 /// What happens without a dimension, and under other means.
 fn others(rows: &Rows, stress: &Stress, width: usize) -> String {
-    let tried = stress
-        .without
-        .iter()
-        .enumerate()
-        .map(|(at, ranking)| (format!("without {}", key(rows, stress, at)), ranking));
-    let tried =
-        tried.chain(stress.means.iter().map(|(mean, ranking)| (format!("mean {}", mean.name()), ranking)));
     let (mut moved, mut unmoved) = (Vec::new(), Vec::new());
-    for (label, ranking) in tried {
+    for (label, ranking) in tried(rows, stress) {
         if ranking.moved.is_empty() { unmoved.push(label) } else { moved.push((label, ranking)) }
     }
     let column = moved.iter().map(|(label, _)| label.width()).max().unwrap_or(0).clamp(8, 30);
@@ -123,25 +125,34 @@ fn others(rows: &Rows, stress: &Stress, width: usize) -> String {
         }
     }
     if !unmoved.is_empty() {
-        for part in wrap(&format!("nobody moves {}", list(&unmoved)), width - 2) {
+        for part in wrap(&format!("nobody moves: {}", unmoved.join(", ")), width - 2) {
             let _ = writeln!(text, "  {FAINT}{part}{FAINT:#}");
         }
     }
     text
 }
 
-fn told(rows: &Rows, stress: &Stress, ranking: &OtherRanking) -> String {
+/// The other rules by name, and the ranks under each.
+pub fn tried<'s>(rows: &'s Rows, stress: &'s Stress) -> impl Iterator<Item = (String, &'s OtherRanking)> {
+    let without = stress.without.iter().enumerate();
+    let without = without.map(move |(at, ranking)| (format!("without {}", key(rows, stress, at)), ranking));
+    without.chain(stress.means.iter().map(|(mean, ranking)| (format!("mean {}", mean.name()), ranking)))
+}
+
+/// What happens under another rule.
+pub fn told(rows: &Rows, stress: &Stress, ranking: &OtherRanking) -> String {
     let first = ranking.ranks.iter().enumerate().filter(|(_, rank)| rank.is_some_and(|rank| rank.best == 1));
     let first: Vec<String> =
         first.map(|(at, _)| clean(name(rows, stress, at)).into_owned()).take(LISTED).collect();
-    let moved = count(ranking.moved.len(), "subject");
-    if ranking.first_differs {
-        format!(
-            "{moved} move, and {} first",
-            if first.is_empty() { String::from("nobody is") } else { format!("{} comes", list(&first)) }
-        )
-    } else {
-        format!("{moved} move, not the first")
+    let moved = match ranking.moved.len() {
+        1 => String::from("1 subject moves"),
+        more => format!("{more} subjects move"),
+    };
+    match first.as_slice() {
+        _ if !ranking.first_differs => format!("{moved}, not the first"),
+        [] => format!("{moved}, and nobody is first"),
+        [only] => format!("{moved}, and {only} comes first"),
+        several => format!("{moved}, and {} share first place", list(several)),
     }
 }
 
@@ -156,13 +167,11 @@ fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
         fit("dimension", names),
         "weight",
         "drives",
-        "rank correlation with the composite"
+        "rank correlation"
     );
     for at in order {
         let Some(driver) = stress.drivers.get(at) else { continue };
-        let part = |share: Option<f64>| {
-            share.map_or_else(|| String::from("-"), |share| format!("{:.0}%", share * 100.0))
-        };
+        let part = |share: Option<f64>| share.map_or_else(|| String::from("-"), whole_percent);
         let rank = driver
             .correlation
             .spearman
@@ -197,11 +206,11 @@ fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
 }
 
 /// What first place hangs on.
-fn first(rows: &Rows, stress: &Stress) -> Vec<String> {
+pub fn first(rows: &Rows, stress: &Stress) -> Vec<String> {
     let subject = |at: usize| clean(rows.subjects.get(at).map_or("", String::as_str)).into_owned();
     let mut lines = vec![format!(
-        "stays in {:.0}% of draws around the weights of the card",
-        stress.around.share_first_kept * 100.0
+        "stays in {} of draws around the weights of the card",
+        whole_percent(stress.around.share_first_kept)
     )];
     lines.push(match &stress.influence {
         None => String::from("no removal of tasks puts anybody else first by score"),
@@ -231,6 +240,7 @@ fn name<'r>(rows: &'r Rows, stress: &Stress, at: usize) -> &'r str {
     stress.subjects.get(at).and_then(|&it| rows.subjects.get(it)).map_or("", String::as_str)
 }
 
-fn key<'r>(rows: &'r Rows, stress: &Stress, at: usize) -> &'r str {
+/// The key of a dimension of `stress`.
+pub fn key<'r>(rows: &'r Rows, stress: &Stress, at: usize) -> &'r str {
     stress.dimensions.get(at).and_then(|&it| rows.dimensions.get(it)).map_or("", |(key, _)| key.as_str())
 }

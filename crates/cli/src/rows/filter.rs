@@ -48,11 +48,15 @@ pub struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    /// Whether `record`, of `time`, is wanted. What has no time lies in no span.
-    pub fn admits(&self, record: &Record<'_>, time: Option<Moment>) -> bool {
+    /// Whether `record`, of `subject` and `time`, is wanted. What has no time lies in no span.
+    pub fn admits(&self, record: &Record<'_>, subject: &str, time: Option<Moment>) -> bool {
         let is_met = |filter: &Filter| {
-            let found = value(record, &filter.field);
-            (found.as_deref().unwrap_or_default() == filter.value) != filter.is_not
+            let is_value = match fact(record, &filter.field) {
+                // `0.10` is 0.1.
+                Some(Fact::Number(number)) => filter.value.parse() == Ok(*number),
+                _ => value(record, subject, &filter.field).unwrap_or_default() == filter.value,
+            };
+            is_value != filter.is_not
         };
         self.since.is_none_or(|since| time.is_some_and(|time| time >= since))
             && self.until.is_none_or(|until| time.is_some_and(|time| time < until))
@@ -61,23 +65,26 @@ impl Wish<'_> {
 }
 
 /// The value of a field as text; none where the item does not say.
-pub fn value(record: &Record<'_>, field: &str) -> Option<String> {
+pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> {
     let occasion = record.item.occasion;
     match field {
-        "subject" => Some(record.item.subject.to_owned()),
+        "subject" => Some(subject.to_owned()),
         "id" => Some(record.item.id.to_owned()),
         "task" => occasion.task.map(str::to_owned),
         "outcome" => occasion.outcome.map(|outcome| Outcome::name(outcome).to_owned()),
-        _ => {
-            let at = record.card.facts.iter().position(|fact| fact.name == field)?;
-            match record.item.facts.get(at)? {
-                Fact::Missing => None,
-                Fact::Number(number) => Some(number.to_string()),
-                Fact::Flag(flag) => Some(flag.to_string()),
-                Fact::Text(text) => Some((*text).to_owned()),
-            }
-        }
+        _ => match fact(record, field)? {
+            Fact::Missing => None,
+            Fact::Number(number) => Some(number.to_string()),
+            Fact::Flag(flag) => Some(flag.to_string()),
+            Fact::Text(text) => Some((*text).to_owned()),
+        },
     }
+}
+
+/// The fact of this name, where it is not a field that every item has.
+fn fact<'r>(record: &'r Record<'_>, field: &str) -> Option<&'r Fact<'r>> {
+    let at = record.card.facts.iter().position(|fact| fact.name == field && !FIELDS.contains(&field))?;
+    record.item.facts.get(at)
 }
 
 /// Refuses a field that no card has.

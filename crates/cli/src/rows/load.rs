@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use karat_core::diagnostic::nearest;
 use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::facts::Digest;
 use karat_core::record::{DimensionRecord, ReadingStatus, Record};
@@ -11,16 +12,19 @@ use karat_core::scorecard::Scorecard;
 use karat_evidence::{Kind, Moment};
 
 use super::filter::{Wish, check_field, value};
-use super::{Row, Rows};
+use super::{Row, Rows, Tasks};
 use crate::args::Cli;
 use crate::cards;
 use crate::evidence::{Files, Flow, Wanted};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
 use crate::recompute;
+use crate::renames::{Rename, Renames};
 use crate::render::text::clean;
 use crate::session::Session;
+use crate::verify::Claim;
 
 /// Most problems that are listed.
 const LISTED: usize = 20;
@@ -40,6 +44,8 @@ pub struct Request<'a> {
     pub wish: Wish<'a>,
     /// Fields whose values go into [`Row::labels`].
     pub labels: &'a [String],
+    /// Subjects that go by two names.
+    pub renames: &'a [Rename],
     /// Each file is one subject, whatever its items call it.
     pub by_file: bool,
     /// No progress bar.
@@ -61,7 +67,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
     let files = Files::new(request.files, cli.color)?;
     let progress = Progress::new(files.bytes(), request.quiet);
-    let mut loader = Loader::new(request);
+    let mut loader = Loader::new(request)?;
     loader.scorers.extend(given.clone());
     let mut problems = Problems::default();
     files.each(&wanted, &progress, &mut |place, bytes| {
@@ -70,20 +76,26 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
             Ok(bytes) => bytes,
             Err(refusal) => return Ok(problems.add(refusal.to_string())),
         };
-        let told = match (recompute::claim(bytes)?, &mut session) {
+        let claim = match recompute::claim(bytes) {
+            Ok(claim) => claim,
+            Err(failure) => return Ok(problems.add_failure(&shown, &failure)),
+        };
+        let told = match (claim, &mut session) {
             (Some(claim), _) => {
-                recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)), cli.color)
-                    .map(Cow::into_owned)
-                    .and_then(|base| {
-                        let at = loader.scorer(&base);
-                        let scorer = recompute::scorer(&claim, Cow::Borrowed(&base))?;
-                        let mut workspace =
-                            if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
-                        recompute::record(&claim, &scorer, &mut workspace, |record| {
-                            loader.add(&shown, file, at, record)
-                        })
-                    })
-                    .map_err(|failure| format!("{shown}: {}", said(&failure)))
+                let base =
+                    recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)), cli.color);
+                let base = base.map(Cow::into_owned);
+                let is_at_hand = |named: String| given.is_some() || cards::released(&named).is_some();
+                if let (Err(failure), Ok(false)) = (base.as_ref(), claim.card().map(is_at_hand)) {
+                    // It is missing for all of its records: said once.
+                    return Err(Failure::new(format!("{shown}: {}", said(failure))));
+                }
+                let told =
+                    base.and_then(|base| loader.add_record(&claim, &base, cli.portable, (&shown, file)));
+                if let Err(failure) = told {
+                    return Ok(problems.add_failure(&shown, &failure));
+                }
+                Ok(())
             }
             (None, Some(session)) => session
                 .score(&place, Ok(bytes), request.as_of, |record, _| loader.add(&shown, file, 0, record))
@@ -100,14 +112,14 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         })
     })?;
     drop(progress);
-    problems.end("nothing was computed")?;
+    problems.end("nothing was computed: correct what is refused, or leave it out")?;
     loader.finish()
 }
 
 /// The lines of a failure, as one text.
 fn said(failure: &Failure) -> String {
     match failure {
-        Failure::Problem(problem) => problem.to_string().trim_end().replace('\n', "\n  "),
+        Failure::Problem(problem) => problem.to_string().trim_end().to_owned(),
         Failure::ReaderGone | Failure::Told(_) => String::new(),
     }
 }
@@ -117,9 +129,17 @@ fn said(failure: &Failure) -> String {
 struct Problems {
     first: Vec<String>,
     more: usize,
+    /// A record is not what its facts give: scripts look for that.
+    is_tampering: bool,
 }
 
 impl Problems {
+    /// A record that was refused, and where it stands.
+    fn add_failure(&mut self, place: &str, failure: &Failure) -> Flow {
+        self.is_tampering |= failure.exit() == Exit::VerificationFailed;
+        self.add(format!("{place}: {}", said(failure)))
+    }
+
     fn add(&mut self, problem: String) -> Flow {
         if self.first.len() < LISTED {
             self.first.push(problem);
@@ -129,22 +149,27 @@ impl Problems {
         Flow::Continue
     }
 
-    fn end(self, consequence: &str) -> Result<(), Failure> {
+    /// All that is wrong, and how to mend it.
+    fn end(self, mend: &str) -> Result<(), Failure> {
         let count = self.first.len() + self.more;
-        let mut problems = self.first.into_iter();
-        let failure = match (problems.next(), count) {
-            (None, _) => return Ok(()),
-            (Some(only), 1) => Failure::new(only),
-            (Some(first), _) => Failure::new(format!("{count} items are refused; {consequence}")).help(first),
+        let exit = if self.is_tampering { Exit::VerificationFailed } else { Exit::CouldNotRun };
+        let mut problems = self.first.iter();
+        let failure = match count {
+            0 => return Ok(()),
+            1 => Failure::with_exit(exit, problems.next().cloned().unwrap_or_default()),
+            _ => Failure::with_exit(exit, format!("{count} items are refused")),
         };
-        let failure = problems.fold(failure, Failure::help);
-        Err(if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure })
+        // The lines of a problem stand below its first.
+        let failure = problems.fold(failure, |failure, it| failure.help(it.replace('\n', "\n  ")));
+        let failure = if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure };
+        Err(failure.help(mend))
     }
 }
 
 /// Items as they come in.
 struct Loader<'r> {
     request: &'r Request<'r>,
+    renames: Renames<'r>,
     scorers: Vec<Scorer>,
     rows: Vec<(String, Row)>,
     /// Whom each file is about, where files are subjects.
@@ -153,12 +178,14 @@ struct Loader<'r> {
 }
 
 impl<'r> Loader<'r> {
-    fn new(request: &'r Request<'r>) -> Self {
-        Self { request, scorers: Vec::new(), rows: Vec::new(), files: BTreeMap::new(), filtered: 0 }
+    fn new(request: &'r Request<'r>) -> Result<Self, Failure> {
+        let renames = Renames::new(request.renames)?;
+        let (scorers, rows, files) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Ok(Self { request, renames, scorers, rows, files, filtered: 0 })
     }
 
     /// A scorer that was made for an earlier record of the same card.
-    fn known(&self, claim: &crate::verify::Claim) -> Option<&Scorer> {
+    fn known(&self, claim: &Claim) -> Option<&Scorer> {
         let digest = claim.text("/scorecard/digest").ok()?;
         self.scorers.iter().find(|scorer| scorer.card().digest.to_string() == digest)
     }
@@ -172,10 +199,25 @@ impl<'r> Loader<'r> {
         })
     }
 
+    /// Adds a record, made with `base`, if it is what its facts give.
+    fn add_record(
+        &mut self,
+        claim: &Claim,
+        base: &Scorer,
+        is_portable: bool,
+        (place, file): (&str, &str),
+    ) -> Result<(), Failure> {
+        let at = self.scorer(base);
+        let scorer = recompute::scorer(claim, Cow::Borrowed(base))?;
+        let mut workspace = if is_portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
+        recompute::record(claim, &scorer, &mut workspace, |record| self.add(place, file, at, record))
+    }
+
     fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
         let item = &record.item;
         let time = item.occasion.time.and_then(Moment::parse);
-        if !self.request.wish.admits(record, time) {
+        let subject = self.renames.apply(item.subject);
+        if !self.request.wish.admits(record, subject, time) {
             self.filtered += 1;
             return;
         }
@@ -194,13 +236,21 @@ impl<'r> Loader<'r> {
             digest: item.digest,
             scorer,
             score: record.score,
+            coverage: record.coverage,
             readings,
-            labels: self.request.labels.iter().map(|field| value(record, field)).collect(),
+            not_applicable: record
+                .dimensions
+                .iter()
+                .filter(|it| it.status == ReadingStatus::NotApplicable)
+                .map(|it| it.key.to_owned())
+                .collect(),
+            gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
+            labels: self.request.labels.iter().map(|field| value(record, subject, field)).collect(),
         };
-        let subject = if self.request.by_file { file } else { item.subject };
         if self.request.by_file {
-            self.files.entry(file.to_owned()).or_default().insert(item.subject.to_owned());
+            self.files.entry(file.to_owned()).or_default().insert(subject.to_owned());
         }
+        let subject = if self.request.by_file { file } else { subject };
         self.rows.push((subject.to_owned(), row));
     }
 
@@ -233,7 +283,8 @@ impl<'r> Loader<'r> {
             return Err(nothing());
         };
         let (scorers, filtered) = (self.scorers, self.filtered);
-        Ok(Rows { scorers, scale, dimensions, subjects, rows, repeated, filtered, digest })
+        let tasks = Tasks::new(&rows, &scorers);
+        Ok(Rows { scorers, scale, dimensions, subjects, rows, tasks, repeated, filtered, digest })
     }
 
     /// Refuses what cannot be compared, fields that nobody has, and nothing at all.
@@ -251,6 +302,15 @@ impl<'r> Loader<'r> {
             );
             return Err(Failure::new(message)
                 .help("give the records of one scorecard, or of challenges of one family"));
+        }
+        if let Some(old) = self.renames.unfound().next() {
+            let failure =
+                Failure::new(format!("no item is of `{}`, which --rename gives a new name", clean(old)));
+            let known = self.rows.iter().map(|(subject, _)| subject.as_str());
+            return Err(match nearest(old, known) {
+                Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
+                None => failure,
+            });
         }
         for filter in self.request.wish.filters {
             check_field(&filter.field, "--where", cards())?;
@@ -311,16 +371,16 @@ impl<'r> Loader<'r> {
         let before = self.rows.len();
         self.rows.dedup_by(|(next_subject, next), (subject, kept)| {
             let is_same = (&*next_subject, &next.id, next.scorer) == (&*subject, &kept.id, kept.scorer);
-            if is_same && (next.digest, next.score) != (kept.digest, kept.score) {
+            if is_same && next.content() != kept.content() {
                 let (subject, id) = (clean(subject), clean(&kept.id));
-                problems.add(format!(
-                    "`{subject}` has two items `{id}` with different content: {} ({}) and {} ({})",
-                    kept.place, kept.digest, next.place, next.digest
-                ));
+                let mut places = [&kept.place, &next.place];
+                places.sort();
+                let [one, other] = places;
+                problems.add(format!("`{subject}` has two items `{id}` that differ: {one} and {other}"));
             }
             is_same
         });
-        problems.end("correct one of each two, or give it an id of its own")?;
+        problems.end("remove one of the two, or give it an id of its own")?;
         Ok((before - self.rows.len()) as u64)
     }
 

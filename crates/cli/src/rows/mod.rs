@@ -35,17 +35,48 @@ pub struct Row {
     pub scorer: usize,
     /// The score; none where there is none.
     pub score: Option<Score>,
+    /// Share of the applicable weight that was measured, in billionths.
+    pub coverage: i64,
     /// What was measured, in billionths, by [`Rows::dimensions`]. A default in place of a reading is not measured.
     pub readings: Vec<Option<i64>>,
+    /// The dimensions that do not apply to it.
+    pub not_applicable: Vec<String>,
+    /// The gates that held.
+    pub gates: Vec<String>,
     /// The values of the fields that were asked for, in that order.
     pub labels: Vec<Option<String>>,
 }
 
 impl Row {
+    /// What must be the same where one id is given twice.
+    fn content(&self) -> (Digest, Option<Score>, Option<&str>, Option<Moment>, Option<Outcome>) {
+        (self.digest, self.score, self.task.as_deref(), self.time, self.outcome)
+    }
+
     /// What stands for the task: its name, that of the challenge, or the item itself.
-    pub fn task_name<'r>(&'r self, rows: &'r Rows) -> &'r str {
-        let challenge = rows.scorers.get(self.scorer).map(Scorer::card).filter(|card| card.base.is_some());
+    pub fn task_name<'r>(&'r self, scorers: &'r [Scorer]) -> &'r str {
+        let challenge = scorers.get(self.scorer).map(Scorer::card).filter(|card| card.base.is_some());
         self.task.as_deref().or(challenge.map(|card| card.id.as_str())).unwrap_or(&self.id)
+    }
+}
+
+/// What is attempted in many items.
+#[derive(Debug, Clone, Default)]
+pub struct Tasks {
+    /// The names, in order.
+    pub names: Vec<String>,
+    /// The task of each row: its place in `names`.
+    pub of_rows: Vec<usize>,
+}
+
+impl Tasks {
+    fn new(rows: &[Row], scorers: &[Scorer]) -> Self {
+        let of_rows: Vec<&str> = rows.iter().map(|row| row.task_name(scorers)).collect();
+        let mut names = of_rows.clone();
+        names.sort_unstable();
+        names.dedup();
+        let places = of_rows.iter().map(|name| names.binary_search(name).unwrap_or_default()).collect();
+        Self { of_rows: places, names: names.into_iter().map(str::to_owned).collect() }
     }
 }
 
@@ -62,6 +93,8 @@ pub struct Rows {
     pub subjects: Vec<String>,
     /// The items by subject, time and id.
     pub rows: Vec<Row>,
+    /// What they attempt.
+    pub tasks: Tasks,
     /// How many items were given again, with the same content.
     pub repeated: u64,
     /// How many items the filters left out.
@@ -92,15 +125,5 @@ impl Rows {
     /// The place of a subject.
     pub fn subject(&self, name: &str) -> Option<usize> {
         self.subjects.binary_search_by(|known| known.as_str().cmp(name)).ok()
-    }
-
-    /// A number for each row that stands for its task: equal for equal tasks, in the order of the names.
-    pub fn tasks(&self) -> (Vec<usize>, Vec<&str>) {
-        let of_rows: Vec<&str> = self.rows.iter().map(|row| row.task_name(self)).collect();
-        let mut names = of_rows.clone();
-        names.sort_unstable();
-        names.dedup();
-        let places = of_rows.iter().map(|name| names.binary_search(name).unwrap_or_default()).collect();
-        (places, names)
     }
 }

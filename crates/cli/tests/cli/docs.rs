@@ -1,6 +1,7 @@
 //! The documentation is true: commands run, screens are what the program prints, links lead somewhere, tables are whole.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,14 @@ use crate::help::paste;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, and screens or none.
-const OTHERS: [&str; 3] = ["docs/guide/record.md", "vectors/README.md", "docs/guide/ratings.md"];
+const OTHERS: [&str; 6] = [
+    "docs/guide/record.md",
+    "vectors/README.md",
+    "docs/guide/ratings.md",
+    "docs/guide/leaderboards.md",
+    "docs/guide/standing.md",
+    "examples/leaderboard/README.md",
+];
 
 /// What the commands of a page may find beside them.
 const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
@@ -23,8 +31,18 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 6] =
-    ["karat rate", "karat score", "karat explain", "karat conform", "karat grade", "karat cache show"];
+const SCREENS: [&str; 10] = [
+    "karat leaderboard",
+    "karat compare",
+    "karat stress",
+    "karat rate",
+    "karat standing",
+    "karat score",
+    "karat explain",
+    "karat conform",
+    "karat grade",
+    "karat cache show",
+];
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
@@ -254,5 +272,98 @@ fn the_guide_has_every_fact_of_every_kind() {
             let is_there = section.lines().any(|line| line.starts_with(&row));
             assert!(is_derived || is_there, "{}: no line `{row}`", kind.name());
         }
+    }
+}
+
+/// The members of the answers about many items, section by section: its heading, a verb, and where the object stands.
+const ANSWERS: [(&str, usize, &str); 17] = [
+    ("A board", 0, "/boards/0"),
+    ("A standing", 0, "/boards/0/standings/0"),
+    ("Attempts", 0, "/boards/0/standings/0/attempts/0"),
+    ("An estimate", 0, "/boards/0/standings/0/score"),
+    ("An estimate", 0, "/boards/0/standings/0/dimensions/solved"),
+    ("An estimate", 1, "/difference/estimate"),
+    ("A difference", 1, "/difference"),
+    ("A difference", 1, "/dimensions/speed"),
+    ("Passes", 1, "/passes"),
+    ("Robustness", 0, "/boards/0/robustness"),
+    ("Robustness", 2, "/robustness"),
+    ("Drawn weights", 2, "/robustness/weights_any"),
+    ("A subject under drawn weights", 2, "/robustness/weights_around/subjects/0"),
+    ("A driver", 2, "/robustness/drivers/0"),
+    ("A correlation", 2, "/robustness/drivers/0/correlation"),
+    ("A correlation", 2, "/robustness/correlations/0/correlation"),
+    ("Fewest tasks", 2, "/robustness/fewest_tasks"),
+];
+
+/// Small objects that a row names in full.
+const SMALL: [(usize, &str, &str); 11] = [
+    (0, "scorecards", "/scorecards/0"),
+    (0, "items", "/items"),
+    (0, "unranked", "/boards/0/unranked/0"),
+    (0, "other_outcomes", "/boards/0/other_outcomes"),
+    (1, "first", "/first"),
+    (1, "first", "/second"),
+    (2, "correlations", "/robustness/correlations/0"),
+    (2, "swaps", "/robustness/weights_any/swaps/0"),
+    (2, "moved", "/robustness/other_means/3/moved/0"),
+    (2, "moved", "/robustness/without_dimension/0/moved/0"),
+    (0, "moved", "/boards/0/robustness/without_dimension/0/moved/0"),
+];
+
+#[test]
+fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
+    let page = read("docs/guide/leaderboards.md");
+    let card = "examples/cards/task-run.toml";
+    let mut runs = read("examples/leaderboard/runs.csv");
+    runs.push_str("wren,air-01,wren,2026-05-01T00:00:00Z,succeeded,airline,1,0.1,9\n");
+    // The third attempts are not needed: each tries each task once.
+    let once: String = runs
+        .lines()
+        .filter(|row| !row.contains("-2,") && !row.contains("-3,"))
+        .map(|row| format!("{row}\n"))
+        .collect();
+    let flags = ["--draws", "100", "--json"];
+    let answers: Vec<Value> = [
+        (vec!["leaderboard", "-c", card, "--attempts", "2", "--robustness", "--min-tasks", "2"], &runs),
+        (vec!["compare", "heron", "ibis", "-c", card], &once),
+        (vec!["stress", card], &runs),
+    ]
+    .into_iter()
+    .map(|(verb, input)| {
+        serde_json::from_str(&karat_reading(&[verb, flags.to_vec()].concat(), input).stdout).unwrap()
+    })
+    .collect();
+    let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<BTreeSet<String>>();
+    let told = |heading: &str| {
+        let section = page.split(&format!("\n### {heading}\n")).nth(1).unwrap().split("\n#").next().unwrap();
+        let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
+        cells
+            .flat_map(|cell| cell.split('`').step_by(2).map(str::to_owned).collect::<Vec<_>>())
+            .filter(|it| !it.is_empty())
+            .collect::<BTreeSet<String>>()
+    };
+    let common = told("Every answer");
+    for (answer, schema) in answers.iter().zip(["leaderboard", "comparison", "stress"]) {
+        let schema = format!("karat/{schema}/1");
+        assert_eq!(answer["schema"], schema);
+        assert_eq!(keys(answer), common.union(&told(&format!("`{schema}`"))).cloned().collect());
+    }
+    for (heading, answer, path) in ANSWERS {
+        assert_eq!(keys(answers[answer].pointer(path).unwrap()), told(heading), "{heading}: {path}");
+    }
+    let another = told("Another ranking");
+    let with = |key: &str| another.iter().cloned().chain([key.to_owned()]).collect::<BTreeSet<_>>();
+    for (path, key) in [("without_dimension", "dimension"), ("other_means", "mean")] {
+        assert_eq!(keys(&answers[2]["robustness"][path][0]), with(key));
+    }
+    assert_eq!(keys(&answers[0]["boards"][0]["other_outcomes"]["rankings"][0]), with("outcomes"));
+    for (answer, member, path) in SMALL {
+        let object = answers[answer].pointer(path).unwrap();
+        let shape = format!("`{{{}}}`", keys(object).into_iter().collect::<Vec<_>>().join(", "));
+        let is_row = |line: &&str| {
+            line.starts_with("| ") && line.split(" | ").next().unwrap().contains(&format!("`{member}`"))
+        };
+        assert!(page.lines().filter(is_row).any(|row| row.contains(&shape)), "{member}: {shape}");
     }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::{Folder, Run, finish, karat, root};
 
-const VERBS: [&[&str]; 16] = [
+const VERBS: [&[&str]; 19] = [
     &[],
     &["score"],
     &["explain"],
@@ -20,6 +20,9 @@ const VERBS: [&[&str]; 16] = [
     &["cache", "show"],
     &["cache", "new"],
     &["rate"],
+    &["leaderboard"],
+    &["compare"],
+    &["stress"],
     &["conform"],
     &["demo"],
 ];

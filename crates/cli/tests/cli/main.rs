@@ -3,13 +3,21 @@
 mod caches;
 mod cards;
 mod common;
+mod compare;
 mod conform;
 mod docs;
 mod graders;
 mod help;
+mod leaderboard;
+mod pages;
 mod rate;
 mod real;
+mod real_matches;
 mod refusals;
+mod rows;
 mod screens;
+mod standing;
 #[cfg(target_os = "linux")]
 mod streams;
+mod stress;
+mod tasks;

@@ -178,7 +178,7 @@ fn all_that_is_wrong_is_told_at_once() {
 
 #[test]
 fn what_cannot_be_rated_says_why() {
-    let cases: [(&[&str], &str, &str); 15] = [
+    let cases: [(&[&str], &str, &str); 17] = [
         (
             &["elo"],
             "id,first,second,result\nx,a,b,1-0\nx,a,b,0-1\n",
@@ -192,12 +192,18 @@ fn what_cannot_be_rated_says_why() {
         (&["elo", "--rename", "a=b"], "first,second,result\na,b,1-0\n", "`b` meets itself"),
         (&["elo", "--set", "kk=1"], "first,second,result\na,b,1-0\n", "`kk` is no setting of elo"),
         (&["elo", "--set", "k=nan"], "first,second,result\na,b,1-0\n", "`k` is `nan`, expected a number"),
+        (&["elo", "--judge", "judge"], "first,second,result\na,b,1-0\n", "there is no `judge` for judge"),
         (
-            &["elo", "--judge", "judge"],
-            "first,second,result\na,b,1-0\n",
-            "there is no `judge`, which --judge asks for",
+            &["elo", "--judge", "judge", "--columns", "pair=round"],
+            "round,first,second,result,judge\n1,a,b,1-0,people\n1,a,c,1-0,people\n",
+            "pair `1` is of other competitors at standard input:3 than at standard input:2",
         ),
         (&["elo", "--state-out", "never.json"], "first,second,result\na,b,1-0\n", "the matches have no time"),
+        (
+            &["elo", "--judge", "judge"],
+            "id,first,second,result,judge\nx,a,b,1-0,people\nx,a,b,1-0,model\n",
+            "has another judge, pair or category than at standard input:2",
+        ),
         (&["bradley-terry"], "first,second,result\na,b,draw\nb,c,draw\n", "all 2 matches were drawn"),
         (&["bradley-terry"], "first,second,result\na,b,1-0\nb,a,1-0\nc,a,1-0\n", "never lost a point: `c`"),
         (
@@ -260,6 +266,24 @@ fn a_bootstrap_is_seeded() {
     assert_eq!(points(&one), points(&other));
 }
 
+/// Each vote given four times over: the same votes, and no more evidence.
+#[test]
+fn votes_on_one_pair_are_drawn_together() {
+    let votes = crate::common::example("matches/votes.jsonl");
+    let again = |copy: u32| votes.replace("\"id\": \"v", &format!("\"id\": \"c{copy}-v"));
+    let fourfold: String = (0..4).map(again).collect();
+    let width = |text: &str, flags: &[&str]| {
+        let flags = [&["--json", "--system", "bradley-terry", "--judge", "judge"], flags].concat();
+        let found: Value = serde_json::from_str(&reading(&flags, text).stdout).unwrap();
+        let interval = &found["boards"][0]["competitors"][0]["interval"];
+        interval["high"].as_f64().unwrap() - interval["low"].as_f64().unwrap()
+    };
+    assert!(width(&fourfold, &[]) < 0.6 * width(&votes, &[]));
+    let pairs = &["--bootstrap", "--draws", "400"];
+    let share = width(&fourfold, pairs) / width(&votes, pairs);
+    assert!((share - 1.0).abs() < 0.05, "{share}");
+}
+
 #[test]
 fn predictions_are_of_the_same_matches() {
     for system in ["elo", "glicko2", "weng-lin", "bradley-terry"] {
@@ -272,6 +296,13 @@ fn predictions_are_of_the_same_matches() {
             if system == "elo" { vec!["base-rate", "elo"] } else { vec!["base-rate", "elo", system] };
         assert_eq!(names, expected);
         assert!(forecasts.iter().all(|it| it["log_loss"].as_f64().unwrap() > 0.0));
+        let elo = forecasts[1]["log_loss"].as_f64().unwrap();
+        for it in forecasts.iter().filter(|it| it["name"] != "elo") {
+            let beside = &it["beside_elo"];
+            let difference = it["log_loss"].as_f64().unwrap() - elo;
+            assert!((beside["log_loss"].as_f64().unwrap() - difference).abs() < 2e-6, "{it}");
+            assert!(beside["low"].as_f64() < beside["log_loss"].as_f64(), "{it}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! workspace; without it, or without python3, these tests say on standard error that they were skipped.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test may stop it")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use serde_json::Value;
 
 use crate::common::{finish, karat_reading, root};
 
-/// The folder of one set of published runs, if the data and python3 are there.
-fn published(name: &str) -> Option<PathBuf> {
+/// The folder of one set of published data, if it is there.
+pub fn data(name: &str) -> Option<PathBuf> {
     let folder =
         std::env::var_os("KARAT_REAL_DATA").map_or_else(|| root().join("../shared/real"), PathBuf::from);
     let path = folder.join(name);
@@ -25,6 +26,12 @@ fn published(name: &str) -> Option<PathBuf> {
         ));
         return None;
     }
+    Some(path)
+}
+
+/// The same, if python3 is there too.
+fn published(name: &str) -> Option<PathBuf> {
+    let path = data(name)?;
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
         skipped("there is no python3 for the converters");
         return None;
@@ -189,4 +196,50 @@ fn runs_of_tau_bench() {
     assert_eq!((lowest, highest), (0.4942941176, 0.4625));
     let of = |name: &str| published_score(records.iter().find(|record| id(record).ends_with(name)).unwrap());
     assert_eq!(["airline-0-0", "airline-20-1", "airline-22-3"].map(of), [0.405, 0.7357142858, 0.1945789474]);
+}
+
+fn choose(n: u64, k: u64) -> u64 {
+    if k > n { 0 } else { (0..k).fold(1, |product, at| product * (n - at) / (at + 1)) }
+}
+
+#[test]
+fn attempts_of_tau_bench_are_the_exact_estimators() {
+    let Some(folder) = published("tau-bench") else { return };
+    let file = folder.join("gpt-4o-airline.json");
+    let script = root().join("examples/convert/tau_runs.py");
+    let runs = finish(Command::new("python3").arg("-B").arg(script).arg(&file), "");
+    assert_eq!((runs.status, runs.stderr.as_str()), (0, ""));
+    let verb = ["leaderboard", "--json", "--card", "examples/cards/task-run.toml", "--attempts", "4"];
+    let board = karat_reading(&verb, &runs.stdout);
+    assert_eq!((board.status, board.stderr.as_str()), (0, ""));
+    let board: Value = serde_json::from_str(&board.stdout).unwrap();
+    let standing = &board["boards"][0]["standings"][0];
+    assert_eq!((&standing["tasks"], &standing["items"]), (&25.into(), &100.into()));
+    // From the file itself: how many of the four trials of each task have the reward 1.
+    let trials: Vec<Value> = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let mut tasks: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
+    for trial in &trials {
+        let [passed, tried] = tasks.entry(trial["task_id"].as_u64().unwrap()).or_default();
+        *passed += u64::from(trial["reward"].as_f64() == Some(1.0));
+        *tried += 1;
+    }
+    assert!(tasks.len() == 25 && tasks.values().all(|it| it[1] == 4));
+    for k in 1..=4 {
+        // Over one denominator, the tasks times C(4, k), these are whole numbers.
+        let whole = tasks.len() as u64 * choose(4, k);
+        let hat: u64 = tasks.values().map(|it| choose(it[0], k)).sum();
+        let at: u64 = tasks.values().map(|it| choose(4, k) - choose(4 - it[0], k)).sum();
+        let found = |name: &str| standing["attempts"][k as usize - 1][name]["mean"].as_f64().unwrap();
+        for (name, part) in [("pass_hat", hat), ("pass_at", at)] {
+            // The share of a task is rounded to a billionth, and so is the mean.
+            assert!(
+                (found(name) - part as f64 / whole as f64).abs() <= 1e-9,
+                "{name} {k}: {part} of {whole}"
+            );
+        }
+    }
+    let means =
+        |name: &str| [0, 1, 2, 3].map(|at: usize| standing["attempts"][at][name]["mean"].as_f64().unwrap());
+    assert_eq!(means("pass_hat"), [0.49, 0.386666667, 0.34, 0.32]);
+    assert_eq!(means("pass_at"), [0.49, 0.593333333, 0.65, 0.68]);
 }

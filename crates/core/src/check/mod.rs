@@ -10,6 +10,7 @@ mod findings;
 pub mod range;
 mod readings;
 mod shares;
+mod standing;
 mod steps;
 mod traps;
 mod types;
@@ -80,6 +81,7 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     traps::coverage_picking(card, &mut findings);
     traps::fallbacks(card, &mut findings);
     traps::never_matters(card, &declared, &mut findings);
+    standing::never_matters(card, &mut findings);
     traps::unused(card, &mut findings);
     let values = card.dimensions.iter().zip(&declared.values);
     let readings = values.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();

@@ -216,18 +216,7 @@ impl<'a, 't> Fields<'a, 't> {
 
     /// A whole number between `low` and `high`.
     pub fn whole(&self, field: &str, low: u32, high: u32, report: &mut Report<'_>) -> Option<u32> {
-        let value = self.value(field)?;
-        let parsed = value
-            .get_ref()
-            .as_integer()
-            .and_then(|whole| u32::from_str_radix(&plain(whole.as_str()), whole.radix()).ok());
-        let fits = parsed.filter(|whole| (low..=high).contains(whole));
-        if fits.is_none() {
-            let message = format!("`{field}` of {} must be a whole number from {low} to {high}", self.what);
-            report.is_partial = true;
-            report.error(Code::BadValue, value.span(), message, "");
-        }
-        fits
+        whole(self.value(field)?, &format!("`{field}` of {}", self.what), low, high, report)
     }
 
     /// One of a list of words.
@@ -398,6 +387,27 @@ pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Rep
             None
         }
     }
+}
+
+/// A whole number of the file between `low` and `high`.
+pub(super) fn whole(
+    value: &Spanned<DeValue<'_>>,
+    what: &str,
+    low: u32,
+    high: u32,
+    report: &mut Report<'_>,
+) -> Option<u32> {
+    let parsed = value
+        .get_ref()
+        .as_integer()
+        .and_then(|whole| u32::from_str_radix(&plain(whole.as_str()), whole.radix()).ok());
+    let fits = parsed.filter(|whole| (low..=high).contains(whole));
+    if fits.is_none() {
+        let message = format!("{what} must be a whole number from {low} to {high}");
+        report.is_partial = true;
+        report.error(Code::BadValue, value.span(), message, "");
+    }
+    fits
 }
 
 /// The text of a number in the file, without underscores and in base ten.

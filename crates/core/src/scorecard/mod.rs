@@ -9,12 +9,16 @@ mod fields;
 mod parse;
 mod resolve;
 mod source;
+mod standing;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 pub use parse::Library;
+pub use standing::{
+    ConfidenceRule, SharePolicy, Standing, StandingGate, StandingScore, TaskLifecycle, WarmUp, WholeShares,
+};
 
 use crate::facts::{Digest, Fact};
 use crate::formula::Formula;
@@ -69,6 +73,8 @@ pub struct Scorecard {
     pub bands: Vec<Band>,
     /// Certified levels, lowest first.
     pub tiers: Vec<Tier>,
+    /// How the scores of a subject over time become a standing.
+    pub standing: Option<Standing>,
     /// What graders of evidence read of the file, the tables `evaluator` and `format`, as one object of canonical JSON. The
     /// engine does not look into it; the digest covers it.
     pub evaluator: Option<String>,

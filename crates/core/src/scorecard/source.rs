@@ -1,5 +1,7 @@
 //! The TOML of a scorecard, field by field, into a draft whose names are not yet resolved.
 
+mod standing;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,6 +9,7 @@ use core::ops::Range;
 
 use toml::de::DeTable;
 
+pub(super) use self::standing::{DraftGateStep, DraftStanding, DraftStandingGate, DraftStandingTier};
 use super::canonical;
 use super::fields::{Fields, Report, Text, decimal, in_file_order};
 use super::{FactType, Keep, Mean, Publish, Reporter, Scale, WeightSum};
@@ -78,6 +81,7 @@ pub(super) struct Draft {
     pub base: Option<Text>,
     pub dims: Vec<(Text, Decimal, Range<usize>)>,
     pub describe: Vec<DraftDescription>,
+    pub standing: Option<DraftStanding>,
     pub evaluator: Option<String>,
     pub keeps: Vec<Keep>,
     /// The place of the whole file's head, for what is missing as a whole.
@@ -175,15 +179,6 @@ pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
     let head = 0..first_line;
     let card = Fields::new(table, head.clone(), "a scorecard", CARD_FIELDS, report);
     let mut draft = Draft { head, ..Draft::default() };
-    if card.has("standing") {
-        let help = "windows, decay and ratings are not part of this version: remove the section";
-        report.error(
-            Code::NotYet,
-            card.place("standing"),
-            "`standing` is not yet supported".to_string(),
-            help,
-        );
-    }
     read_header(&card, &mut draft, report);
     draft.facts = read_facts(&card, report);
     for (name, value) in limited(card.entries("let", report), "let", report) {
@@ -204,6 +199,7 @@ pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
     }
     read_verdicts(&card, &mut draft, report);
     read_family(&card, &mut draft, report);
+    draft.standing = standing::read(&card, report);
     for field in GRADER_FIELDS.iter().filter(|field| card.has(field)) {
         // Only the type is checked: what is in them is for the graders of evidence.
         card.entries(field, report);

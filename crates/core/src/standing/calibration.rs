@@ -118,6 +118,19 @@ impl CalibrationRules {
         })
     }
 
+    /// The difficulty that these counts mean, by their rates to three places, halves up: wins among `completed`, completed
+    /// among `all`.
+    #[must_use]
+    pub fn of_counts(
+        &self,
+        wins: u64,
+        completed: u64,
+        all: u64,
+        current: Option<Difficulty>,
+    ) -> Option<Difficulty> {
+        self.difficulty(rate(wins, completed), rate(completed, all), completed, current)
+    }
+
     /// Calibrates a challenge by all matches ever played on it; `time_limit_seconds` is that of one match.
     #[must_use]
     pub fn calibrate(
@@ -138,7 +151,7 @@ impl CalibrationRules {
         let seconds: i128 = durations.iter().map(|duration| i128::from(duration.millionths())).sum();
         let limits = i128::from(time_limit_seconds.millionths()).checked_mul(durations.len() as i128);
         Calibration {
-            difficulty: self.difficulty(win_rate, completion_rate, finished, current),
+            difficulty: self.of_counts(wins, finished, all, current),
             matches: all,
             completed: finished,
             wins,

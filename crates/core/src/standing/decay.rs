@@ -31,6 +31,17 @@ pub struct DecayRule {
     pub point_billionths: u32,
     /// What a part of a period takes.
     pub periods: Periods,
+    /// What is lost from what.
+    pub scope: DecayScope,
+}
+
+/// What loses points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecayScope {
+    /// Each dimension, by the age of its own evidence.
+    Dimension,
+    /// The composite, by the age of the newest evidence; readings keep their value.
+    Composite,
 }
 
 /// What a part of a period takes.
@@ -50,6 +61,7 @@ impl Default for DecayRule {
             points_per_period: 1,
             point_billionths: 1_000_000,
             periods: Periods::Exact,
+            scope: DecayScope::Dimension,
         }
     }
 }
@@ -104,7 +116,8 @@ impl DecayRule {
         (i128::from(reading) * period).saturating_sub(lost).max(0)
     }
 
-    /// Each dimension decayed by the age of its own evidence, then the weighted mean over those that have a reading.
+    /// Each dimension decayed by the age of its own evidence, then the weighted mean over those that have a reading; or, with
+    /// [`DecayScope::Composite`], the mean first, less what its newest evidence has lost.
     ///
     /// The mean is exact; it is rounded where it is published or written down, once.
     ///
@@ -134,9 +147,12 @@ impl DecayRule {
         let (mut covered, mut covered_weight, mut sum) = (0i128, Decimal::ZERO, 0i128);
         let mut parts = Vec::with_capacity(dimensions.len());
         let period = i128::from(self.period_seconds.get());
+        let by_dimension = self.scope == DecayScope::Dimension;
         for dimension in dimensions {
             let weight = i128::from(dimension.weight.millionths() / unit);
-            let left = dimension.measured.map(|(reading, age)| self.left(reading, age));
+            let left = dimension.measured.map(|(reading, age)| {
+                if by_dimension { self.left(reading, age) } else { i128::from(reading) * period }
+            });
             if let Some(left) = left {
                 // Below 2^30 * 2^32 * 2^23: the weights were checked.
                 sum += left * weight;
@@ -147,9 +163,18 @@ impl DecayRule {
             parts.push(DecayedDimension {
                 key: dimension.key.clone(),
                 reading: left.and_then(|left| Ratio::new(left, period)).map(Ratio::whole),
-                points: dimension.measured.map(|(_, age)| self.points(age)),
+                points: dimension.measured.map(
+                    |(_, age)| {
+                        if by_dimension { self.points(age) } else { Ratio::ZERO }
+                    },
+                ),
                 is_ahead: dimension.measured.is_some_and(|(_, age)| age < 0),
             });
+        }
+        let newest = dimensions.iter().filter_map(|dimension| Some(dimension.measured?.1)).min();
+        if let Some(age) = newest.filter(|_| !by_dimension) {
+            let lost = self.lost(age).0.saturating_mul(i128::from(self.point_billionths) * covered);
+            sum = sum.saturating_sub(lost).max(0);
         }
         let denominator = i128::from(BILLION) * period * covered;
         Ok(Decayed { dimensions: parts, covered_weight, composite: Ratio::new(sum, denominator) })
@@ -186,7 +211,8 @@ pub struct DecayedDimension {
     pub key: String,
     /// What is left of its reading, in billionths, rounded once, ties to even; none if it was never measured.
     pub reading: Option<i64>,
-    /// The points that its age takes; more than it had, where it is down to 0.
+    /// The points that its age takes; more than it had, where it is down to 0. None are taken from it where the composite
+    /// decays as a whole.
     pub points: Option<Ratio>,
     /// True when its evidence lies after the moment of the verdict: some clock runs ahead. Nothing was lost.
     pub is_ahead: bool,
@@ -297,6 +323,24 @@ mod tests {
     }
 
     #[test]
+    fn a_composite_that_decays_as_a_whole_goes_by_its_newest_evidence() {
+        let rule = DecayRule { scope: DecayScope::Composite, ..DecayRule::default() };
+        let week = i64::from(WEEK_SECONDS);
+        let aged = |key: &str, reading, weeks| Aged {
+            key: key.into(),
+            weight: Decimal::ONE,
+            measured: Some((reading, weeks * week)),
+        };
+        let dimensions = [aged("a", 900_000_000, 30), aged("b", 800_000_000, 11)];
+        let decayed = rule.dimensions(&dimensions).unwrap();
+        let mean = Score::from_billionths(850_000_000);
+        assert_eq!(decayed.composite, Some(rule.composite(mean, 11 * week)));
+        assert_eq!(decayed.dimensions[0].reading, Some(900_000_000));
+        let gone = rule.dimensions(&[aged("a", 5, i64::MAX / week)]).unwrap();
+        assert_eq!(gone.composite, Some(Ratio::ZERO));
+    }
+
+    #[test]
     fn the_grace_and_whole_weeks_end_where_they_say() {
         let whole = DecayRule { periods: Periods::Whole, ..DecayRule::default() };
         let points = |rule: DecayRule, age| rule.points(age).to_string();
@@ -315,6 +359,7 @@ mod tests {
             points_per_period: u32::MAX,
             point_billionths: u32::MAX,
             periods: Periods::Exact,
+            scope: DecayScope::Dimension,
         };
         for rule in [fierce, DecayRule { period_seconds: NonZeroU32::MIN, ..fierce }] {
             assert_eq!(rule.composite(Score::ONE, i64::MAX), Ratio::ZERO);

@@ -81,7 +81,37 @@ pub struct PeriodOutcome {
     pub after: TaskStatus,
 }
 
+/// What becomes of a task that goes on as it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ahead {
+    /// The status that comes next.
+    pub status: TaskStatus,
+    /// After so many more periods of the same kind.
+    pub periods: u32,
+    /// True where nearly everybody solves it, false where nearly nobody does.
+    pub is_solved: bool,
+}
+
 impl TaskLife {
+    /// What comes next if the periods to come are like the last one; none where nothing is under way.
+    #[must_use]
+    pub fn ahead(self, rules: &LifecycleRules) -> Option<Ahead> {
+        if self.status == TaskStatus::Deprecated {
+            return None;
+        }
+        let of = |row: u32, limit: u32, status, is_solved| {
+            (row > 0).then(|| Ahead { status, periods: limit.saturating_sub(row), is_solved })
+        };
+        let solved = of(self.solved_periods, rules.periods, TaskStatus::Deprecated, true);
+        let removed_at = rules.periods.saturating_add(rules.quarantine_periods);
+        let failed = if self.failed_periods < rules.periods && rules.quarantine_periods > 0 {
+            of(self.failed_periods, rules.periods, TaskStatus::Quarantined, false)
+        } else {
+            of(self.failed_periods, removed_at, TaskStatus::Deprecated, false)
+        };
+        solved.into_iter().chain(failed).min_by_key(|ahead| ahead.periods)
+    }
+
     /// Takes in the scores of one period. A period without scores says nothing and breaks no row.
     ///
     /// ```
@@ -186,6 +216,27 @@ mod tests {
         assert_eq!(back, [Active, Active, Quarantined, Active]);
         let gone = statuses(&[vec![solved; 3], vec![good; 5]].concat());
         assert_eq!(gone[3..], [Deprecated; 5]);
+    }
+
+    #[test]
+    fn what_is_ahead_comes_when_it_was_said_to() {
+        for (quarantine_periods, period) in
+            [(5, scores(4, 0, 0)), (5, scores(0, 0, 4)), (0, scores(0, 0, 4)), (5, scores(1, 2, 1))]
+        {
+            let rules = LifecycleRules { quarantine_periods, ..LifecycleRules::default() };
+            let mut life = TaskLife::default();
+            let mut lives = vec![life];
+            for _ in 0..9 {
+                (life, _) = life.next(&rules, &period);
+                lives.push(life);
+            }
+            for (at, life) in lives.iter().enumerate() {
+                let change = lives[at..].iter().position(|later| later.status != life.status);
+                let told = life.ahead(&rules).map(|ahead| (ahead.periods as usize, ahead.status));
+                let came = change.map(|periods| (periods, lives[at + periods].status));
+                assert_eq!(told, came.filter(|_| at > 0), "{at}: {life:?}");
+            }
+        }
     }
 
     #[test]

@@ -12,7 +12,8 @@
 //! | a subject over time | [`window`] and [`rolling`] means, [`decay`] by age, the [`verdict`] of a moment |
 //! | what may be acted on | [`review`] of swings, [`tiers`] and the security [`gate`], [`confidence`], [`certification`] over time |
 //! | many subjects | [`shares`] that sum to 1 below a cap |
-//! | what subjects are measured by | [`overrides`] of weights, [`calibration`] of difficulty, the [`lifecycle`] of tasks |
+//! | all of it, under the section `[standing]` of a card | [`stand`] |
+//! | what subjects are measured by | [`overrides`] of weights, [`calibration`] of difficulty, the [`lifecycle`] of tasks; both by [`stand::tasks`] |
 
 pub mod calibration;
 pub mod certification;
@@ -25,6 +26,7 @@ pub mod ratio;
 pub mod review;
 pub mod rolling;
 pub mod shares;
+pub mod stand;
 pub mod tiers;
 pub mod verdict;
 pub mod window;

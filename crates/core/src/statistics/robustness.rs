@@ -103,7 +103,7 @@ pub const MOST_PAIRED: usize = 200;
 /// // They change places where the first weight is below 0.4.
 /// assert_eq!((found.swaps.len(), found.swaps[0].ahead, found.swaps[0].behind), (1, 0, 1));
 /// assert!((found.swaps[0].share - 0.4).abs() < 0.05);
-/// assert_eq!(found.subjects[2].unwrap().share_kept, 1.0);
+/// assert_eq!(found.subjects[2].as_ref().unwrap().share_kept, 1.0);
 /// # Ok::<(), karat_core::statistics::StatisticsError>(())
 /// ```
 pub fn under_drawn_weights(

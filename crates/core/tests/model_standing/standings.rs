@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use karat_core::number::{Decimal, Score};
-use karat_core::standing::decay::{Aged, DecayError, DecayRule, Periods, anchor_seconds};
+use karat_core::standing::decay::{Aged, DecayError, DecayRule, DecayScope, Periods, anchor_seconds};
 use karat_core::standing::gate::{GateFacts, SecurityGate};
 use karat_core::standing::ratio::Ratio;
 use karat_core::standing::rolling::RollingMean;
@@ -102,6 +102,7 @@ fn decay_rule(given: &Value) -> DecayRule {
         period_seconds: positive(&rule["period_seconds"]).unwrap(),
         points_per_period: whole_number(&rule["points_per_period"]),
         point_billionths: whole_number(&rule["point_billionths"]),
+        scope: DecayScope::Dimension,
         periods: if rule["whole"].as_bool().unwrap() { Periods::Whole } else { Periods::Exact },
     }
 }

@@ -5,6 +5,7 @@ mod diff;
 mod list;
 mod new;
 mod show;
+mod standing;
 
 use std::io::Write as _;
 

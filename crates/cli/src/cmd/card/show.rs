@@ -7,6 +7,7 @@ use karat_core::scorecard::{
     Dimension, FactDeclaration, FactType, Group, Mean, MissingPolicy, Publish, Reporter, Scorecard,
 };
 
+use super::standing;
 use crate::args::ShowArgs;
 use crate::cards::{find, parse};
 use crate::exit::Exit;
@@ -31,6 +32,10 @@ pub fn run(args: &ShowArgs, screen: &mut Screen, color: Color) -> Result<Exit, F
     dimensions(&card, screen)?;
     adjustments(&card, screen)?;
     badges(&card, screen)?;
+    if let Some(section) = &card.standing {
+        writeln!(screen, "\n{STRONG}Standing{STRONG:#}, of many scores of a subject")?;
+        standing::lines(&card, section).iter().try_for_each(|line| prose(screen, "  ", line))?;
+    }
     facts(&card, screen)?;
     keeps(&card, screen)?;
     writeln!(screen, "\n{FAINT}{}{FAINT:#}", card.digest)?;

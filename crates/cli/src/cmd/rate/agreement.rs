@@ -101,12 +101,16 @@ impl Agreement {
     /// Compares all judges with the one called `people`.
     ///
     /// # Errors
-    /// If no match is judged by people, or one pair has different competitors in two rows.
+    /// If no match is judged by people, an id stands for two votes, or one pair has different competitors in two rows.
     pub fn new(matches: &Matches, people: &str) -> Result<Self, Failure> {
         let judge = matches.judges.find(people).ok_or_else(|| nobody(matches, people))?;
+        // In order of time, each vote once.
+        let everything: Vec<usize> = (0..matches.rows.len()).collect();
+        let places = matches.season(&everything)?.places;
+        let rows: Vec<&Row> = places.iter().filter_map(|&place| matches.rows.get(place)).collect();
         let mut competitors: BTreeMap<u32, ((u32, u32), &Row)> = BTreeMap::new();
         let mut votes: BTreeMap<u32, Tally> = BTreeMap::new();
-        for row in &matches.rows {
+        for &row in &rows {
             let Some(pair) = row.pair else { continue };
             let (who, vote) = sides(row);
             let (first, told) = competitors.entry(pair).or_insert((who, row));
@@ -124,7 +128,7 @@ impl Agreement {
         }
         let mut among_people = Judged::default();
         let mut judged: BTreeMap<u32, Judged> = BTreeMap::new();
-        for row in &matches.rows {
+        for &row in &rows {
             let (Some(pair), Some(who)) = (row.pair, row.judge) else { continue };
             let (_, vote) = sides(row);
             let all = votes.get(&pair).copied().unwrap_or_default();

@@ -1,21 +1,17 @@
 //! Bradley-Terry: all matches at once, with intervals and groups.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::thread;
 
 use karat_core::rating::bradley_terry::{
-    Bootstrap, Counts, Fit, FitError, Interval, LOGIT_POINTS, Resamples, Separation, normal_deviations,
+    Counts, Covariance, Fit, FitError, Interval, LOGIT_POINTS, Resamples, Separation, normal_deviations,
 };
 use karat_core::rating::{BradleyTerry, Season};
 
 use super::board::{Estimate, Line, Tally, lines};
+use super::draws::{Clusters, resample};
 use crate::args::rate::{Component, RateArgs};
 use crate::failure::Failure;
 use crate::render::text::clean;
-
-/// Threads for the draws of a bootstrap. Their number changes no bit of the result.
-const THREADS: u64 = 4;
 
 /// What the matches say.
 pub struct Fitted {
@@ -63,7 +59,8 @@ impl Part {
     }
 }
 
-/// Fits the matches of `season`.
+/// Fits the matches of `season`. `pairs` says of each of them what was compared, if that is known: a bootstrap then draws
+/// pairs with all their votes.
 ///
 /// # Errors
 /// If they do not give everybody a strength, or the strengths no interval.
@@ -71,11 +68,21 @@ pub fn fit(
     model: &BradleyTerry,
     mean_points: f64,
     season: &Season,
+    pairs: Option<&[u32]>,
     args: &RateArgs,
 ) -> Result<Fitted, Failure> {
     let Part { counts, left_out } = Part::new(season, args.component)?;
     let fit = model.fit(&counts).map_err(|error| refused(error, args.component))?;
-    let uncertainty = Uncertainty::new(model, &counts, &fit, args)?;
+    let uncertainty = if args.bootstrap {
+        let clusters = pairs.map(|numbers| Clusters::new(season, &counts, numbers));
+        let drawn = resample(model, &counts, &fit, clusters.as_ref(), (args.seed, args.draws))?;
+        Uncertainty::Bootstrap(drawn)
+    } else {
+        let covariance = fit
+            .covariance(&counts)
+            .map_err(|error| Failure::new(error.to_string()).help("--bootstrap draws the matches anew"))?;
+        Uncertainty::Sandwich(covariance)
+    };
     let intervals = uncertainty.intervals(&fit, args.level)?;
     let point = |logits: f64| mean_points + LOGIT_POINTS * logits;
     let tallies = tallies(&counts);
@@ -104,21 +111,11 @@ pub fn fit(
 
 /// Where the intervals come from.
 enum Uncertainty {
-    Sandwich(karat_core::rating::bradley_terry::Covariance),
+    Sandwich(Covariance),
     Bootstrap(Resamples),
 }
 
 impl Uncertainty {
-    fn new(model: &BradleyTerry, counts: &Counts, fit: &Fit, args: &RateArgs) -> Result<Self, Failure> {
-        if args.bootstrap {
-            return Ok(Self::Bootstrap(resample(model, counts, fit, args.seed, args.draws)?));
-        }
-        let covariance = fit.covariance(counts);
-        covariance
-            .map(Self::Sandwich)
-            .map_err(|error| Failure::new(error.to_string()).help("--bootstrap draws the matches anew"))
-    }
-
     fn intervals(&self, fit: &Fit, level: f64) -> Result<Vec<Interval>, Failure> {
         match self {
             Self::Sandwich(covariance) => {
@@ -169,26 +166,6 @@ impl Uncertainty {
             Self::Bootstrap(resamples) => Some(resamples.without_fit),
         }
     }
-}
-
-/// All draws, split over threads: each is the same in any split.
-fn resample(
-    model: &BradleyTerry,
-    counts: &Counts,
-    fit: &Fit,
-    seed: u64,
-    draws: u64,
-) -> Result<Resamples, Failure> {
-    let share = draws.div_ceil(THREADS);
-    let ranges = (0..THREADS).map(|part| (part * share).min(draws)..((part + 1) * share).min(draws));
-    let parts: Vec<Result<Resamples, FitError>> = thread::scope(|scope| {
-        let drawn =
-            |rounds: Range<u64>| scope.spawn(|| model.resample(counts, fit, &Bootstrap { seed, rounds }));
-        let running: Vec<_> = ranges.map(drawn).collect();
-        running.into_iter().map(|part| part.join().unwrap_or(Err(FitError::NoMatch))).collect()
-    });
-    let joined = parts.into_iter().try_fold(Resamples::default(), |all, part| Ok(all.followed_by(part?)));
-    joined.map_err(|error: FitError| Failure::new(error.to_string()))
 }
 
 fn tallies(counts: &Counts) -> Vec<Tally> {

@@ -1,5 +1,6 @@
 //! How well ratings predict: the last matches from the ones before them.
 
+use karat_core::rating::bradley_terry::normal_deviations;
 use karat_core::rating::{BradleyTerry, Elo, Forecast, Match, Outcome, Season, System, mean_score, rate};
 
 use super::batch::{Part, refused};
@@ -19,9 +20,24 @@ pub struct Holdout {
     pub skipped_unknown: u64,
     /// Matches between competitors that the first matches do not connect; 0 but for Bradley-Terry.
     pub skipped_incomparable: u64,
-    /// The forecasts by the name of what made them: the base rate, Elo, and the system that was asked for.
-    pub forecasts: Vec<(&'static str, Forecast)>,
+    /// The forecasts: of the base rate, of Elo, and of the system that was asked for.
+    pub forecasts: Vec<Forecaster>,
 }
+
+/// How well something predicted.
+#[derive(Debug, Clone, Copy)]
+pub struct Forecaster {
+    /// What made the forecast.
+    pub name: &'static str,
+    /// How good it was.
+    pub forecast: Forecast,
+    /// Its log-loss less that of Elo, match by match: the mean, and the ends of its normal interval. None for Elo itself,
+    /// and for fewer than two matches.
+    pub beside_elo: Option<(f64, f64, f64)>,
+}
+
+/// The place of Elo among the forecasts.
+const ELO: usize = 1;
 
 /// The expected score of the first competitor, by their places; none if one of them has no rating.
 type Expected<'e> = Box<dyn Fn(u32, u32) -> Option<f64> + 'e>;
@@ -32,7 +48,7 @@ impl Holdout {
     ///
     /// # Errors
     /// If that leaves nothing to fit or nothing to predict, or the first part has no fit.
-    pub fn new(chosen: &Chosen, season: &Season, share: f64) -> Result<Self, Failure> {
+    pub fn new(chosen: &Chosen, season: &Season, share: f64, level: f64) -> Result<Self, Failure> {
         let tested = (share * season.matches.len() as f64).round_ties_even() as usize;
         let (first, last) = season.matches.split_at(season.matches.len().saturating_sub(tested));
         if first.is_empty() || last.is_empty() {
@@ -81,9 +97,15 @@ impl Holdout {
             Some((expected?, found.outcome))
         };
         let predicted: Vec<(Vec<f64>, Outcome)> = met.iter().filter_map(predict).collect();
+        let losses = |at: usize| -> Vec<f64> {
+            let own = predicted.iter().filter_map(|(expected, outcome)| Some((*expected.get(at)?, *outcome)));
+            own.map(|one| Forecast::of([one]).log_loss).collect()
+        };
+        let losses_of_elo = losses(ELO);
         let forecast = |(at, (name, _)): (usize, &(&'static str, Expected<'_>))| {
             let own = predicted.iter().filter_map(|(expected, outcome)| Some((*expected.get(at)?, *outcome)));
-            (*name, Forecast::of(own))
+            let beside_elo = if at == ELO { None } else { difference(&losses(at), &losses_of_elo, level) };
+            Forecaster { name, forecast: Forecast::of(own), beside_elo }
         };
         Ok(Self {
             trained: first.len() as u64,
@@ -93,6 +115,16 @@ impl Holdout {
             forecasts: forecasters.iter().enumerate().map(forecast).collect(),
         })
     }
+}
+
+/// The mean of the differences of two lists, with the ends of its normal interval; none for fewer than two.
+fn difference(one: &[f64], other: &[f64], level: f64) -> Option<(f64, f64, f64)> {
+    let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
+    let count = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / count;
+    let squares: f64 = differences.iter().map(|difference| (difference - mean) * (difference - mean)).sum();
+    let reach = normal_deviations(level)? * (squares / (count - 1.0) / count).sqrt();
+    (differences.len() > 1).then_some((mean, mean - reach, mean + reach))
 }
 
 fn online<'e, S: System + Copy + 'e>(system: &S, head: &Season) -> Result<Expected<'e>, Failure> {
@@ -118,4 +150,18 @@ fn fitted<'e>(model: &BradleyTerry, head: &Season) -> Result<Expected<'e>, Failu
         let place = |old: u32| places.get(old as usize).copied().flatten();
         fit.expected(place(first)?, place(second)?)
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_that_of_pairs() {
+        assert_eq!(difference(&[1.0], &[0.5], 0.95), None);
+        let (mean, low, high) = difference(&[1.0, 2.0, 3.0], &[0.5, 1.0, 1.5], 0.95).unwrap();
+        // Differences 0.5, 1 and 1.5: a deviation of 0.5, an error of 0.5 / sqrt 3.
+        assert!((mean - 1.0).abs() < 1e-12);
+        assert!((high - 1.565_792).abs() < 1e-6 && (low - 0.434_208).abs() < 1e-6, "{low} {high}");
+    }
 }

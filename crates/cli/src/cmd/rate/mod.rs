@@ -1,13 +1,14 @@
 //! `karat rate`: ratings from matches.
 //!
 //! - `settings`: the system that was asked for; `state`: ratings between two seasons
-//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`: Bradley-Terry; `holdout`: how well they predict
+//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`, `draws`: Bradley-Terry and its bootstrap; `holdout`: how well they predict
 //! - `agreement`: how often judges decide as people do
 //! - `board`, `report`: what was found, as data and as JSON
 
 mod agreement;
 mod batch;
 mod board;
+mod draws;
 mod holdout;
 mod online;
 mod report;
@@ -26,13 +27,15 @@ use crate::failure::Failure;
 use crate::matches::columns::{Columns, Field};
 use crate::matches::{Matches, Reading};
 use crate::output::{Screen, is_watched, lines};
+use crate::page;
 use crate::progress::Progress;
+use crate::render::page::rate::rate as rate_page;
 use crate::render::rating;
 pub use agreement::{Agreement, Judged};
 pub use batch::named;
 use board::Input;
 pub use board::{Board, Line, Tally};
-pub use holdout::Holdout;
+pub use holdout::{Forecaster, Holdout};
 use online::{Rated, Stored};
 pub use report::{Intervals, Report};
 use settings::Chosen;
@@ -44,6 +47,9 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     check(args, &chosen)?;
     let matches = read(args, cli)?;
     let report = report(args, chosen, &matches)?;
+    if let Some(path) = &args.html {
+        page::save(path, &rate_page(&report))?;
+    }
     if args.table || (!args.json && is_watched()) {
         let mut screen = Screen::stdout(cli.color);
         let text = rating::screen(&report, screen.width, args.top);
@@ -129,7 +135,7 @@ fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Report, 
         SystemName::Elo => Intervals::None,
         SystemName::Glicko2 | SystemName::WengLin => Intervals::Deviation,
         SystemName::BradleyTerry if args.bootstrap => {
-            Intervals::Bootstrap { draws: args.draws, seed: args.seed }
+            Intervals::Bootstrap { draws: args.draws, seed: args.seed, of_pairs: args.judge.is_some() }
         }
         SystemName::BradleyTerry => Intervals::Sandwich,
     };
@@ -142,6 +148,8 @@ struct Pool {
     category: Option<String>,
     season: Season,
     input: Input,
+    /// What each match of the season compared, if judges were asked for.
+    pairs: Option<Vec<u32>>,
 }
 
 fn pools(args: &RateArgs, matches: &Matches) -> Result<Vec<Pool>, Failure> {
@@ -152,7 +160,9 @@ fn pools(args: &RateArgs, matches: &Matches) -> Result<Vec<Pool>, Failure> {
     let pool = |category: Option<(&str, u32)>, rows: Vec<usize>| {
         let season = matches.season(&rows)?;
         let input = Input::new(&season, matches, &rows);
-        Ok(Pool { category: category.map(|(name, _)| name.to_owned()), season, input })
+        let pair = |place: &usize| matches.rows.get(*rows.get(*place)?)?.pair;
+        let pairs = season.places.iter().map(pair).collect();
+        Ok(Pool { category: category.map(|(name, _)| name.to_owned()), season, input, pairs })
     };
     if args.by.is_none() {
         return Ok(vec![pool(None, rated)?]);
@@ -170,7 +180,8 @@ fn pools(args: &RateArgs, matches: &Matches) -> Result<Vec<Pool>, Failure> {
 
 /// A board without what only some systems have.
 fn board(args: &RateArgs, chosen: &Chosen, pool: Pool, rated: Rated) -> Result<Board, Failure> {
-    let holdout = args.holdout.map(|share| Holdout::new(chosen, &pool.season, share)).transpose()?;
+    let holdout =
+        args.holdout.map(|share| Holdout::new(chosen, &pool.season, share, args.level)).transpose()?;
     Ok(Board {
         category: pool.category,
         input: pool.input,
@@ -236,9 +247,11 @@ fn batch(
     let fitted = |pool: Pool| {
         let category = pool.category.clone();
         let fitted =
-            batch::fit(model, mean_points, &pool.season, args).map_err(|failure| match category {
-                Some(category) => failure.help(format!("this is category `{category}`")),
-                None => failure,
+            batch::fit(model, mean_points, &pool.season, pool.pairs.as_deref(), args).map_err(|failure| {
+                match category {
+                    Some(category) => failure.help(format!("this is category `{category}`")),
+                    None => failure,
+                }
             })?;
         let rated = Rated { lines: fitted.lines, groups: fitted.groups, drift: None };
         Ok(Board {

@@ -48,6 +48,8 @@ pub enum Intervals {
         draws: u64,
         /// The seed.
         seed: u64,
+        /// Whether pairs were drawn, each with all its votes; else matches.
+        of_pairs: bool,
     },
 }
 
@@ -77,9 +79,11 @@ impl Report {
             "boards": self.boards.iter().map(board).collect::<Vec<_>>(),
             "judges": self.agreement.as_ref().map(|agreement| judges(agreement, self.level)),
         });
-        if let (Intervals::Bootstrap { draws, seed }, Some(members)) = (self.intervals, value.as_object_mut())
+        if let (Intervals::Bootstrap { draws, seed, of_pairs }, Some(members)) =
+            (self.intervals, value.as_object_mut())
         {
             members.insert("draws".into(), draws.into());
+            members.insert("drawn".into(), (if of_pairs { "pairs" } else { "matches" }).into());
             members.insert("seed".into(), seed.into());
         }
         canonical_json(&value)
@@ -146,8 +150,14 @@ fn line(line: &Line) -> Value {
 }
 
 fn holdout(holdout: &Holdout) -> Value {
-    let forecasts = holdout.forecasts.iter().map(|(name, forecast)| {
-        json!({"name": name, "log_loss": shown(forecast.log_loss), "brier": shown(forecast.brier)})
+    let interval = |(mean, low, high): (f64, f64, f64)| json!({"log_loss": shown(mean), "low": shown(low), "high": shown(high)});
+    let forecasts = holdout.forecasts.iter().map(|it| {
+        json!({
+            "name": it.name,
+            "log_loss": shown(it.forecast.log_loss),
+            "brier": shown(it.forecast.brier),
+            "beside_elo": it.beside_elo.map(interval),
+        })
     });
     json!({
         "trained_matches": holdout.trained,

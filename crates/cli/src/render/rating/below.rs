@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use karat_core::rating::Forecast;
 use karat_core::statistics::proportion::Proportion;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{lines, matches, percent};
-use crate::cmd::rate::{Agreement, Holdout, Judged};
+use crate::cmd::rate::{Agreement, Forecaster, Holdout, Judged};
 use crate::output::{FAINT, STRONG};
 use crate::render::text::{clean, fit, list};
 
@@ -17,8 +18,19 @@ const FORECAST: usize = 14;
 /// Columns of a share with its interval: `38.5%  35.6 to 41.6`.
 const SHARE: usize = 19;
 
-/// How well the last matches are predicted.
-pub fn forecasts(holdout: &Holdout, width: usize) -> String {
+/// Said below predictions.
+const LOSS: &str = "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half";
+
+/// Of which matches the predictions are, and how they are measured.
+pub fn about_forecasts(holdout: &Holdout) -> Vec<String> {
+    let mut told = vec![predicted(holdout)];
+    if holdout.predicted > 0 {
+        told.push(LOSS.to_owned());
+    }
+    told
+}
+
+fn predicted(holdout: &Holdout) -> String {
     let mut skipped = Vec::new();
     for (number, why) in [
         (holdout.skipped_unknown, "with somebody new"),
@@ -29,22 +41,27 @@ pub fn forecasts(holdout: &Holdout, width: usize) -> String {
         }
     }
     let skipped = if skipped.is_empty() { String::new() } else { format!("; left out: {}", list(&skipped)) };
-    let mut text = format!("{STRONG}Predicted{STRONG:#}\n");
-    text.push_str(&lines(
-        &format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained)),
-        width,
-    ));
+    format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained))
+}
+
+/// How well the last matches are predicted.
+pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> String {
+    let category = category.map_or(String::new(), |category| format!(", {}", clean(category)));
+    let mut text = format!("{STRONG}Predicted{category}{STRONG:#}\n");
+    text.push_str(&lines(&predicted(holdout), width));
     if holdout.predicted == 0 {
         return text;
     }
-    let _ = writeln!(text, "{FAINT}{} log-loss  Brier{FAINT:#}", fit("forecast", FORECAST));
-    for (name, forecast) in &holdout.forecasts {
-        let _ = writeln!(text, "{} {:>8.4} {:>6.4}", fit(name, FORECAST), forecast.log_loss, forecast.brier);
+    let _ = writeln!(text, "{FAINT}{} log-loss  Brier  beside elo{FAINT:#}", fit("forecast", FORECAST));
+    for Forecaster { name, forecast, beside_elo } in &holdout.forecasts {
+        let beside = beside_elo.map_or(String::new(), |(mean, low, high)| {
+            let verdict = if low <= 0.0 && high >= 0.0 { ", not distinguishable" } else { "" };
+            format!("  {mean:+.4}, {low:+.4} to {high:+.4}{verdict}")
+        });
+        let (name, Forecast { log_loss, brier, .. }) = (fit(name, FORECAST), forecast);
+        let _ = writeln!(text, "{name} {log_loss:>8.4} {brier:>6.4}{beside}");
     }
-    text.push_str(&lines(
-        "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half",
-        width,
-    ));
+    text.push_str(&lines(LOSS, width));
     text
 }
 
@@ -72,17 +89,19 @@ pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
             share(judged.same_winner.proportion(), level).trim_end()
         );
     }
-    text.push_str(&lines(
-        &format!(
-            "over {} pairs; on {} more people have no majority. Same outcome: of first, second and draw; same winner: \
-             where neither is a draw. Intervals of {} (Wilson)",
-            agreement.pairs - agreement.pairs_without_majority,
-            agreement.pairs_without_majority,
-            percent(level)
-        ),
-        width,
-    ));
+    text.push_str(&lines(&about_judges(agreement, level), width));
     text
+}
+
+/// What was compared, and how.
+pub fn about_judges(agreement: &Agreement, level: f64) -> String {
+    format!(
+        "over {} pairs; on {} more people have no majority. Same outcome: of first, second and draw; same winner: where \
+         neither is a draw. Intervals of {} (Wilson)",
+        agreement.pairs - agreement.pairs_without_majority,
+        agreement.pairs_without_majority,
+        percent(level)
+    )
 }
 
 /// A share with its interval.
@@ -90,7 +109,7 @@ fn share(proportion: Proportion, level: f64) -> String {
     match (proportion.share(), proportion.wilson(level)) {
         (Some(share), Ok(interval)) => format!(
             "{:>5} {:>13}",
-            percent(share),
+            format!("{:.1}%", 100.0 * share),
             format!("{:.1} to {:.1}", 100.0 * interval.low, 100.0 * interval.high)
         ),
         _ => format!("{:>5} {:>13}", "-", ""),

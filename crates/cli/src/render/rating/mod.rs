@@ -1,7 +1,7 @@
 //! The screen of ratings: a table for each pool, then what was left out, predictions, and judges beside people.
 
-mod below;
-mod table;
+pub mod below;
+pub mod table;
 
 use std::fmt::Write as _;
 
@@ -20,12 +20,16 @@ pub fn screen(report: &Report, width: usize, top: usize) -> String {
         }
         text.push_str(&pool(report, board, width, top));
     }
+    for note in notes(report) {
+        text.push_str(&lines(&note, width));
+    }
+    for (board, holdout) in report.boards.iter().filter_map(|board| Some((board, board.holdout.as_ref()?))) {
+        text.push('\n');
+        text.push_str(&forecasts(board.category.as_deref(), holdout, width));
+    }
     if let Some(agreement) = &report.agreement {
         text.push('\n');
         text.push_str(&judges(agreement, report.level, width));
-    }
-    for note in notes(report) {
-        text.push_str(&lines(&note, width));
     }
     text
 }
@@ -37,10 +41,7 @@ fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     if let Some(groups) = board.groups {
         about.push(count(groups as usize, "group"));
     }
-    let title = match &board.category {
-        Some(category) => format!("{}, {}", report.chosen.name(), clean(category)),
-        None => report.chosen.name().to_owned(),
-    };
+    let title = title(report, board);
     let _ = writeln!(text, "{STRONG}{title}{STRONG:#}  {}", about.join(", "));
     text.push_str(&lines(&told(&report.chosen.settings()), width));
     let rows = if top == 0 { board.lines.len() } else { top };
@@ -58,11 +59,15 @@ fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     for note in about_pool(board, columns.places) {
         text.push_str(&lines(&note, width));
     }
-    if let Some(holdout) = &board.holdout {
-        text.push('\n');
-        text.push_str(&forecasts(holdout, width));
-    }
     text
+}
+
+/// The system, and the category where there are several.
+pub fn title(report: &Report, board: &Board) -> String {
+    match &board.category {
+        Some(category) => format!("{}, {}", report.chosen.name(), clean(category)),
+        None => report.chosen.name().to_owned(),
+    }
 }
 
 fn matches(number: u64) -> String {
@@ -74,8 +79,8 @@ fn lines(text: &str, width: usize) -> String {
     wrap(text, width).into_iter().map(|line| format!("{FAINT}{line}{FAINT:#}\n")).collect()
 }
 
-/// What to know of one pool.
-fn about_pool(board: &Board, places: usize) -> Vec<String> {
+/// What to know of one pool, also on a page.
+pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(drift) = board.drift {
         let moved = points(drift.points(), places.max(1));
@@ -104,8 +109,8 @@ fn about_pool(board: &Board, places: usize) -> Vec<String> {
     notes
 }
 
-/// What to know of all of it.
-fn notes(report: &Report) -> Vec<String> {
+/// What to know of all of it, also on a page.
+pub fn notes(report: &Report) -> Vec<String> {
     let level = percent(report.level);
     let mut notes = Vec::new();
     let groups = "a group cannot be told apart from its first; ranks are those that it may have";
@@ -117,14 +122,17 @@ fn notes(report: &Report) -> Vec<String> {
         Intervals::Sandwich => {
             notes.push(format!("intervals of {level} by the sandwich estimator; {groups}"))
         }
-        Intervals::Bootstrap { draws, seed } => {
-            notes.push(format!("intervals of {level} from {draws} draws, seed {seed}; {groups}"));
+        Intervals::Bootstrap { draws, seed, of_pairs } => {
+            let drawn = if of_pairs { "of pairs with all their votes" } else { "of matches" };
+            notes.push(format!("intervals of {level} from {draws} draws {drawn}, seed {seed}; {groups}"));
         }
     }
     let votes: u64 = report.boards.iter().map(|board| board.input.matches).sum();
-    if report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes) {
+    let has_clusters = report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes);
+    if has_clusters && report.intervals == Intervals::Sandwich {
         notes.push(String::from(
-            "several votes on one pair count as so many matches: if they go together, intervals are wider",
+            "several votes on one pair count as so many matches; --bootstrap draws whole pairs, for the case that they go \
+             together",
         ));
     }
     if report.skipped > 0 {

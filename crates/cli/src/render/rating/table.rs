@@ -39,9 +39,7 @@ impl Columns {
     /// Wide enough for the lines that are `shown`.
     pub fn new<'l>(board: &Board, shown: impl Iterator<Item = &'l Line> + Clone, width: usize) -> Self {
         let axis = axis(shown.clone().map(|line| line.estimate.span()));
-        let length = axis.end() - axis.start();
-        // Some three digits tell the rows apart.
-        let places = if length < 10.0 { 2 } else { usize::from(length < 100.0) };
+        let places = decimals_of(&axis);
         let text = |number: f64| format!("{number:.places$}").len();
         let ends = shown.clone().flat_map(|line| {
             let Span { low, point, high } = line.estimate.span();
@@ -162,6 +160,17 @@ impl Columns {
     }
 }
 
+/// Decimals that tell the lines apart.
+pub fn decimals<'l>(lines: impl Iterator<Item = &'l Line>) -> usize {
+    decimals_of(&axis(lines.map(|line| line.estimate.span())))
+}
+
+/// Some three digits tell the rows apart.
+fn decimals_of(axis: &RangeInclusive<f64>) -> usize {
+    let length = axis.end() - axis.start();
+    if length < 10.0 { 2 } else { usize::from(length < 100.0) }
+}
+
 /// Points with so many decimals, without a sign before zero.
 pub fn points(number: f64, places: usize) -> String {
     let text = format!("{number:.places$}");
@@ -172,7 +181,7 @@ pub fn points(number: f64, places: usize) -> String {
 }
 
 /// The ranks that a competitor may have; the rank by points where that is not known.
-fn ranks(line: &Line) -> String {
+pub fn ranks(line: &Line) -> String {
     match line.range {
         Some(range) if range.best < range.worst => format!("{}–{}", range.best, range.worst),
         Some(range) => range.best.to_string(),

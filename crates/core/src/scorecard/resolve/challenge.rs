@@ -45,6 +45,7 @@ pub(in crate::scorecard) fn resolve_challenge(
         (draft.weight_sum.is_some(), "weights"),
         (draft.override_tolerance.is_some(), "override"),
         (draft.evidence.is_some(), "evidence"),
+        (draft.standing.is_some(), "standing"),
     ];
     for (_, name) in own.into_iter().filter(|&(there, _)| there) {
         let message = format!("a challenge takes `{name}` from its base");
@@ -129,6 +130,7 @@ pub(in crate::scorecard) fn resolve_challenge(
     card.bands.iter_mut().for_each(|band| band.span = place.clone());
     card.tiers.iter_mut().for_each(|tier| tier.span = place.clone());
     card.keeps.iter_mut().for_each(|keep| keep.span = place.clone());
+    card.standing.iter_mut().for_each(|standing| standing.span = place.clone());
     card.keeps.extend(draft.keeps);
     card.evaluator = draft.evaluator;
     let about = if draft.about.is_empty() { card.about } else { draft.about };

@@ -6,6 +6,7 @@
 mod challenge;
 mod members;
 mod names;
+mod standing;
 mod verdicts;
 mod weights;
 
@@ -15,6 +16,7 @@ use alloc::vec::Vec;
 pub(super) use self::challenge::resolve_challenge;
 use self::members::{dimension_at, resolve_dimensions, resolve_groups};
 use self::names::{Names, unknown};
+use self::standing::resolve_standing;
 use self::verdicts::{resolve_bands, resolve_gates, resolve_rules, resolve_tiers};
 use self::weights::{check_guards, check_weights, resolve_profiles};
 use super::fields::Report;
@@ -86,6 +88,8 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         check_weights(&draft, &groups, weight_sum, report);
     }
     let tiers = resolve_tiers(&draft, scale, report);
+    let standing =
+        draft.standing.as_ref().map(|section| resolve_standing(section, &draft, &tiers, scale, report));
     let mut facts_by_name: Vec<usize> = (0..facts.len()).collect();
     facts_by_name.sort_by(|&a, &b| {
         let name = |at: usize| facts.get(at).map(|fact| fact.name.encode_utf16().collect::<Vec<u16>>());
@@ -115,6 +119,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         groups,
         override_policy: draft.override_tolerance.map(|tolerance| OverridePolicy { tolerance }),
         tiers,
+        standing,
         evaluator: draft.evaluator,
         keeps: draft.keeps,
         digest,

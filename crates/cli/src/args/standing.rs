@@ -1,0 +1,55 @@
+//! The arguments of `karat standing`.
+
+use clap::{ArgGroup, Args};
+
+use super::many::{FormArgs, ItemArgs, level};
+
+/// What subjects stand for.
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("moment").args(["as_of"]).required(true),
+    after_help = "\
+Items after the moment are left out. The rule is the section [standing] of the
+scorecard. Events are JSON lines: decisions of reviewers, incidents, weights.
+
+Examples:
+  karat standing -c examples/cards/task-run.toml \\
+    --as-of 2026-06-01T00:00:00Z examples/leaderboard/runs.csv
+  karat standing -c examples/cards/support-agent.toml \\
+    --as-of 2026-03-10T00:00:00Z --events examples/standing/events.jsonl \\
+    examples/standing/agents.jsonl
+  karat standing --tasks -c examples/cards/practice.toml \\
+    --as-of 2026-06-09T00:00:00Z examples/standing/practice.csv"
+)]
+pub struct StandingArgs {
+    /// The scorecard of evidence; records name their own
+    #[arg(long, short = 'c', value_name = "ID|FILE")]
+    pub card: Option<String>,
+    /// What happened beside the evaluations
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<String>,
+    /// One subject in full
+    #[arg(long, short = 's', value_name = "NAME")]
+    pub subject: Option<String>,
+    /// What tasks stand for: difficulty, and whether they are of use
+    #[arg(long, conflicts_with_all = ["events", "subject", "html", "draws", "seed"])]
+    pub tasks: bool,
+    /// Which items
+    #[command(flatten)]
+    pub items: ItemArgs,
+    /// Confidence of intervals
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
+    pub level: f64,
+    /// Draws of tasks
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub draws: u32,
+    /// Where the draws start
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How shown
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// Records, or evidence with --card; `-` or none reads standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}

@@ -1,0 +1,87 @@
+//! The draws of a bootstrap: of matches, or of pairs with all their votes.
+
+use std::num::NonZeroU64;
+use std::ops::Range;
+use std::thread;
+
+use karat_core::rating::bradley_terry::{Bootstrap, Counts, Fit, FitError, Resamples};
+use karat_core::rating::{BradleyTerry, Match, Season};
+use karat_core::statistics::random::Random;
+
+use crate::failure::Failure;
+
+/// Threads for the draws. Their number changes no bit of the result.
+const THREADS: u64 = 4;
+
+/// Matches in clusters that are drawn whole: votes on one pair of answers are not independent of each other.
+pub struct Clusters {
+    /// The matches of each cluster, between places of the counts.
+    matches: Vec<Vec<Match>>,
+}
+
+impl Clusters {
+    /// The matches of `season` among those whom `counts` name. `numbers` says of every match which cluster it is of.
+    pub fn new(season: &Season, counts: &Counts, numbers: &[u32]) -> Self {
+        let place = |old: u32| {
+            let name = season.names.get(old as usize)?;
+            u32::try_from(counts.names.binary_search(name).ok()?).ok()
+        };
+        let places: Vec<Option<u32>> = (0..season.names.len() as u32).map(place).collect();
+        let place = |old: u32| places.get(old as usize).copied().flatten();
+        let moved = |(number, found): (&u32, &Match)| {
+            Some((*number, Match { first: place(found.first)?, second: place(found.second)?, ..*found }))
+        };
+        let mut matches: Vec<(u32, Match)> = numbers.iter().zip(&season.matches).filter_map(moved).collect();
+        // Stable: within a cluster the order is that of the season.
+        matches.sort_by_key(|&(number, _)| number);
+        let clusters = matches.chunk_by(|one, other| one.0 == other.0);
+        Self { matches: clusters.map(|cluster| cluster.iter().map(|&(_, found)| found).collect()).collect() }
+    }
+
+    /// Draws as many clusters as there are, each equally likely and again and again, and fits them; round by round.
+    fn resample(&self, model: &BradleyTerry, names: &[String], seed: u64, rounds: Range<u64>) -> Resamples {
+        let mut resamples = Resamples::default();
+        let mut drawn: Vec<Match> = Vec::new();
+        for round in rounds {
+            let mut random = Random::stream(seed, round);
+            drawn.clear();
+            if let Some(bound) = NonZeroU64::new(self.matches.len() as u64) {
+                for _ in 0..self.matches.len() {
+                    let cluster = self.matches.get(random.below(bound) as usize);
+                    drawn.extend(cluster.into_iter().flatten());
+                }
+            }
+            match Counts::new(names, &drawn).map(|counts| model.fit(&counts)) {
+                Ok(Ok(fit)) => resamples.strengths.push(fit.strengths),
+                _ => resamples.without_fit += 1,
+            }
+        }
+        resamples
+    }
+}
+
+/// All draws, split over threads: each is the same in any split. With `clusters` whole ones are drawn, else matches.
+///
+/// # Errors
+/// If the counts are no league.
+pub fn resample(
+    model: &BradleyTerry,
+    counts: &Counts,
+    fit: &Fit,
+    clusters: Option<&Clusters>,
+    (seed, draws): (u64, u64),
+) -> Result<Resamples, Failure> {
+    let share = draws.div_ceil(THREADS);
+    let ranges = (0..THREADS).map(|part| (part * share).min(draws)..((part + 1) * share).min(draws));
+    let draw = |rounds: Range<u64>| match clusters {
+        Some(clusters) => Ok(clusters.resample(model, &counts.names, seed, rounds)),
+        None => model.resample(counts, fit, &Bootstrap { seed, rounds }),
+    };
+    let parts: Vec<Result<Resamples, FitError>> = thread::scope(|scope| {
+        let running: Vec<_> = ranges.map(|rounds| scope.spawn(|| draw(rounds))).collect();
+        // A thread that stopped has told why already; what it drew is not there.
+        running.into_iter().map(|part| part.join().unwrap_or(Err(FitError::NoMatch))).collect()
+    });
+    let joined = parts.into_iter().try_fold(Resamples::default(), |all, part| Ok(all.followed_by(part?)));
+    joined.map_err(|error: FitError| Failure::new(error.to_string()))
+}

@@ -1,0 +1,254 @@
+//! What happened beside the evaluations: JSON lines, one event each (`docs/guide/standing.md`, Events).
+
+use std::collections::BTreeMap;
+
+use karat_core::facts::Digest;
+use karat_core::number::Decimal;
+use karat_core::standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
+use karat_core::standing::review::{Decision, Verdict};
+use karat_core::standing::stand::{Change, Event, Happening};
+use karat_evidence::Moment;
+use serde::Deserialize;
+
+use super::refused;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::read_text;
+
+/// The events of a file.
+#[derive(Debug, Default)]
+pub struct Events {
+    pub events: Vec<Event>,
+    /// The line of each of them.
+    pub lines: Vec<usize>,
+    /// The digest of the bytes of the file; none without one.
+    pub digest: Option<Digest>,
+    pub runners: Vec<Run>,
+}
+
+/// Who ran an evaluation.
+#[derive(Debug)]
+pub struct Run {
+    pub place: String,
+    pub subject: String,
+    pub id: String,
+    pub runner: String,
+}
+
+/// One line.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
+enum Line {
+    Operated {
+        subject: String,
+        operator: String,
+    },
+    Ran {
+        subject: String,
+        id: String,
+        runner: String,
+    },
+    Decided {
+        subject: String,
+        time: Moment,
+        reviewer: String,
+        verdict: Word,
+        reason: String,
+        #[serde(default)]
+        evidence: Vec<String>,
+    },
+    IncidentOpened {
+        subject: String,
+        time: Moment,
+        incident: String,
+    },
+    IncidentClosed {
+        subject: String,
+        time: Moment,
+        incident: String,
+    },
+    HoldPlaced {
+        subject: String,
+        time: Moment,
+    },
+    HoldLifted {
+        subject: String,
+        time: Moment,
+    },
+    WeightsProposed {
+        time: Moment,
+        id: String,
+        proposer: String,
+        reason: String,
+        weights: BTreeMap<String, serde_json::Number>,
+    },
+    WeightsAccepted {
+        time: Moment,
+        id: String,
+        decider: String,
+        reason: String,
+    },
+    WeightsRefused {
+        time: Moment,
+        id: String,
+        decider: String,
+        reason: String,
+    },
+    WeightsRevoked {
+        time: Moment,
+        id: String,
+        decider: String,
+        reason: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Word {
+    Approve,
+    Reject,
+}
+
+/// The events of `path`; none without one. Everything that is wrong is told at once.
+pub fn read(path: Option<&str>) -> Result<Events, Failure> {
+    let Some(path) = path else { return Ok(Events::default()) };
+    let text = read_text(path, "a file of events", Exit::CouldNotRun)?;
+    let digest = Some(Digest::of(text.as_bytes()));
+    let (mut events, mut problems) = (Events { digest, ..Events::default() }, Vec::new());
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let place = format!("{path}:{}", at + 1);
+        match serde_json::from_str::<Line>(line)
+            .map_err(|error| in_words(&error))
+            .and_then(|line| events.add(&place, at + 1, line))
+        {
+            Ok(()) => {}
+            Err(problem) => problems.push(format!("{place}: {problem}")),
+        }
+    }
+    if problems.is_empty() { Ok(events) } else { Err(refused(&problems)) }
+}
+
+/// What is wrong with a line, with the place in it first.
+fn in_words(error: &serde_json::Error) -> String {
+    if error.is_syntax() || error.is_eof() {
+        return format!("this is not JSON, from its column {} on", error.column());
+    }
+    let text = error.to_string();
+    match text.split_once(" at line 1 column ") {
+        Some((what, column)) => format!("column {column}: {what}"),
+        None => text,
+    }
+}
+
+impl Events {
+    fn add(&mut self, place: &str, number: usize, line: Line) -> Result<(), String> {
+        let changed = |subject, time: Moment, change| Event::Subject {
+            subject,
+            happening: Happening::Changed { at_seconds: seconds(time), change },
+        };
+        let decision = |id, time: Moment, decider, reason| OverrideDecision {
+            id,
+            at_seconds: seconds(time),
+            decider,
+            reason,
+        };
+        let event = match line {
+            Line::Operated { subject, operator } => {
+                Event::Subject { subject, happening: Happening::Operated(operator) }
+            }
+            Line::Ran { subject, id, runner } => {
+                self.runners.push(Run { place: place.to_owned(), subject, id, runner });
+                return Ok(());
+            }
+            Line::Decided { subject, time, reviewer, verdict, reason, evidence } => {
+                let verdict = match verdict {
+                    Word::Approve => Verdict::Approve,
+                    Word::Reject => Verdict::Reject,
+                };
+                let decision = Decision { at_seconds: seconds(time), reviewer, verdict, reason, evidence };
+                Event::Subject { subject, happening: Happening::Decided(decision) }
+            }
+            Line::IncidentOpened { subject, time, incident } => {
+                changed(subject, time, Change::IncidentOpened(incident))
+            }
+            Line::IncidentClosed { subject, time, incident } => {
+                changed(subject, time, Change::IncidentClosed(incident))
+            }
+            Line::HoldPlaced { subject, time } => changed(subject, time, Change::Held),
+            Line::HoldLifted { subject, time } => changed(subject, time, Change::Released),
+            Line::WeightsProposed { time, id, proposer, reason, weights } => {
+                let weights = weights.into_iter().map(|(key, weight)| Ok((decimal(&key, &weight)?, key)));
+                let weights = weights.map(|pair| pair.map(|(weight, key)| (key, weight)));
+                let weights = weights.collect::<Result<Vec<_>, String>>()?;
+                let at_seconds = seconds(time);
+                Event::Weights(OverrideEvent::Proposed(Proposal {
+                    id,
+                    at_seconds,
+                    proposer,
+                    reason,
+                    weights,
+                }))
+            }
+            Line::WeightsAccepted { time, id, decider, reason } => {
+                Event::Weights(OverrideEvent::Accepted(decision(id, time, decider, reason)))
+            }
+            Line::WeightsRefused { time, id, decider, reason } => {
+                Event::Weights(OverrideEvent::Refused(decision(id, time, decider, reason)))
+            }
+            Line::WeightsRevoked { time, id, decider, reason } => {
+                Event::Weights(OverrideEvent::Revoked(decision(id, time, decider, reason)))
+            }
+        };
+        self.events.push(event);
+        self.lines.push(number);
+        Ok(())
+    }
+}
+
+fn decimal(key: &str, weight: &serde_json::Number) -> Result<Decimal, String> {
+    let parsed = Decimal::parse(&weight.to_string()).ok();
+    let exact = parsed.and_then(|(decimal, is_exact)| is_exact.then_some(decimal));
+    exact.ok_or_else(|| {
+        format!("the weight of `{key}` is {weight}, expected a number of at most six decimals")
+    })
+}
+
+fn seconds(time: Moment) -> i64 {
+    time.milliseconds.div_euclid(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_event_is_read() {
+        let lines = r#"{"event":"operated","subject":"a","operator":"acme"}
+{"event":"ran","subject":"a","id":"1","runner":"lab"}
+{"event":"decided","subject":"a","time":"2026-01-01T00:00:00Z","reviewer":"ann","verdict":"approve","reason":"checked"}
+{"event":"incident-opened","subject":"a","time":"2026-01-01T00:00:00Z","incident":"i"}
+{"event":"incident-closed","subject":"a","time":"2026-01-01T00:00:01Z","incident":"i"}
+{"event":"hold-placed","subject":"a","time":"2026-01-01T00:00:00Z"}
+{"event":"hold-lifted","subject":"a","time":"2026-01-01T00:00:00Z"}
+{"event":"weights-proposed","time":"2026-01-01T00:00:00Z","id":"p","proposer":"loop","reason":"r","weights":{"k":0.25}}
+{"event":"weights-accepted","time":"2026-01-01T00:00:00Z","id":"p","decider":"ann","reason":"r"}
+{"event":"weights-refused","time":"2026-01-01T00:00:00Z","id":"p","decider":"ann","reason":"r"}
+{"event":"weights-revoked","time":"2026-01-01T00:00:00Z","id":"p","decider":"ann","reason":"r"}"#;
+        let mut events = Events::default();
+        for line in lines.lines() {
+            events.add("f:1", 1, serde_json::from_str(line).unwrap()).unwrap();
+        }
+        assert_eq!((events.events.len(), events.runners.len(), events.lines.len()), (10, 1, 10));
+        let Event::Weights(OverrideEvent::Proposed(proposal)) = &events.events[6] else { panic!() };
+        assert_eq!(proposal.weights, [("k".to_owned(), Decimal::from_millionths(250_000))]);
+        assert_eq!(proposal.at_seconds, 1_767_225_600);
+    }
+
+    #[test]
+    fn a_weight_that_is_too_fine_is_refused() {
+        let number = |text: &str| serde_json::from_str::<serde_json::Number>(text).unwrap();
+        assert_eq!(decimal("k", &number("0.000001")), Ok(Decimal::from_millionths(1)));
+        let told = decimal("k", &number("0.12345678")).unwrap_err();
+        assert_eq!(told, "the weight of `k` is 0.12345678, expected a number of at most six decimals");
+    }
+}

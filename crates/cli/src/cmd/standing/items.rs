@@ -1,0 +1,53 @@
+//! From rows to the items that a standing is made of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use karat_core::scorecard::Scorecard;
+use karat_core::standing::stand::{Item, Reading};
+
+use super::events::Events;
+use super::refused;
+use crate::failure::Failure;
+use crate::rows::{Row, Rows};
+
+/// The rows as items, with the runners that events name. Readings are put in the order of `card`.
+pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Failure> {
+    let places: Vec<Option<usize>> =
+        card.dimensions.iter().map(|dimension| rows.dimension(&dimension.key)).collect();
+    let mut used: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let runners: BTreeMap<(&str, &str), &str> = events
+        .runners
+        .iter()
+        .map(|run| ((run.subject.as_str(), run.id.as_str()), run.runner.as_str()))
+        .collect();
+    let item = |row: &'r Row| {
+        let subject = rows.subjects.get(row.subject).map_or("", String::as_str);
+        let reading = |(dimension, at): (&karat_core::scorecard::Dimension, &Option<usize>)| match at
+            .and_then(|at| row.readings.get(at).copied().flatten())
+        {
+            Some(reading) => Reading::Measured(reading),
+            None if row.not_applicable.contains(&dimension.key) => Reading::NotApplicable,
+            None => Reading::Missing,
+        };
+        used.insert((subject, &row.id));
+        Item {
+            task: row.task_name(&rows.scorers),
+            time_seconds: row.time.map(|time| time.milliseconds.div_euclid(1000)),
+            outcome: row.outcome,
+            score: row.score,
+            coverage: row.coverage,
+            readings: card.dimensions.iter().zip(&places).map(reading).collect(),
+            gates: row.gates.iter().map(String::as_str).collect(),
+            runner: runners.get(&(subject, row.id.as_str())).copied(),
+            ..Item::new(subject, &row.id, row.digest)
+        }
+    };
+    let items = rows.rows.iter().map(item).collect();
+    let strays: Vec<String> = events
+        .runners
+        .iter()
+        .filter(|run| !used.contains(&(run.subject.as_str(), run.id.as_str())))
+        .map(|run| format!("{}: `{}` has no item `{}`", run.place, run.subject, run.id))
+        .collect();
+    if strays.is_empty() { Ok(items) } else { Err(refused(&strays)) }
+}

@@ -1,0 +1,105 @@
+//! Who met whom and how it ended, from the cells of a row.
+
+use std::borrow::Cow;
+
+use karat_core::rating::Outcome;
+
+use super::columns::{Columns, Field};
+use super::result::{self, Sides};
+use super::row::Cells;
+
+/// What a row tells.
+pub enum Told<'c> {
+    /// These two met, and so it ended.
+    Match([Cow<'c, str>; 2], Outcome),
+    /// Its result says that there was no match.
+    NoMatch,
+    /// It does not say who met whom.
+    Nobody,
+}
+
+/// How rows are understood.
+pub struct Ending<'a> {
+    /// The columns of the two competitors.
+    sides: [String; 2],
+    /// Results that mean that there was no match.
+    skip: &'a [String],
+}
+
+impl<'a> Ending<'a> {
+    /// Understands rows of these columns.
+    pub fn new(columns: &Columns, skip: &'a [String]) -> Self {
+        Self { sides: [Field::First, Field::Second].map(|field| columns.column(field)), skip }
+    }
+
+    /// What the row tells.
+    ///
+    /// # Errors
+    /// What is wrong with its result.
+    pub fn of<'c>(&self, cells: &'c Cells<'_>) -> Result<Told<'c>, String> {
+        let competitors = cells.get(Field::First).zip(cells.get(Field::Second));
+        let has_neither = cells.get(Field::First).or(cells.get(Field::Second)).is_none();
+        let (result, winner) = (cells.get(Field::Result), cells.get(Field::Winner));
+        match (competitors, winner, cells.get(Field::Loser)) {
+            // Beside two competitors, the winner is a result by another name.
+            (Some((first, second)), winner, _) => self.between(cells, first, second, result.or(winner)),
+            (None, Some(winner), Some(loser)) if has_neither => self.won(winner, loser, result),
+            _ => Ok(Told::Nobody),
+        }
+    }
+
+    /// A match of two competitors with a result, or with two scores.
+    fn between<'c>(
+        &self,
+        cells: &Cells<'_>,
+        first: Cow<'c, str>,
+        second: Cow<'c, str>,
+        result: Option<Cow<'_, str>>,
+    ) -> Result<Told<'c>, String> {
+        let outcome = match (result, cells.get(Field::FirstScore), cells.get(Field::SecondScore)) {
+            (Some(result), ..) if self.is_skipped(&result) => return Ok(Told::NoMatch),
+            (Some(result), ..) => {
+                let columns = [self.sides[0].as_str(), self.sides[1].as_str()];
+                result::outcome(&result, &Sides { columns, names: [first.trim(), second.trim()] })?
+            }
+            (None, one, other)
+                if [&one, &other].iter().any(|it| self.is_skipped(it.as_deref().unwrap_or(""))) =>
+            {
+                return Ok(Told::NoMatch);
+            }
+            (None, Some(one), Some(other)) => result::by_scores(&one, &other)?,
+            (None, ..) => {
+                return Err(String::from(
+                    "how it ended is missing, expected `result`, or `first_score` and `second_score`; where there was no \
+                     match, --skip ''",
+                ));
+            }
+        };
+        Ok(Told::Match([first, second], outcome))
+    }
+
+    /// A match of a winner and a loser, or of two who drew.
+    fn won<'c>(
+        &self,
+        winner: Cow<'c, str>,
+        loser: Cow<'c, str>,
+        result: Option<Cow<'_, str>>,
+    ) -> Result<Told<'c>, String> {
+        let outcome = match result {
+            Some(result) if self.is_skipped(&result) => return Ok(Told::NoMatch),
+            Some(result) => {
+                let sides = Sides { columns: ["winner", "loser"], names: [winner.trim(), loser.trim()] };
+                result::outcome(&result, &sides)?
+            }
+            None => Outcome::Win,
+        };
+        match outcome {
+            Outcome::Loss => Err(String::from("the loser won, expected `win` or `draw` as the result")),
+            _ => Ok(Told::Match([winner, loser], outcome)),
+        }
+    }
+
+    fn is_skipped(&self, text: &str) -> bool {
+        self.skip.iter().any(|skip| skip.trim() == text.trim())
+    }
+}

@@ -1,0 +1,119 @@
+//! The page around its figures: head, policy, heading, sections, foot.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use karat_core::facts::Digest;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::model::{Figure, Page, Section};
+use super::{history, profiles, ranks, table};
+use crate::render::text::clean;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The whole file.
+pub fn html(page: &Page) -> String {
+    let (style, script) = (compact(STYLE), compact(SCRIPT));
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        source(&style),
+        source(&script)
+    );
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(concat!("karat ", env!("CARGO_PKG_VERSION")));
+                title { (page.title) }
+                // The only text that is markup as it stands: it is part of the program.
+                style { (PreEscaped(&style)) }
+            }
+            body {
+                header { (heading(page)) }
+                main {
+                    @for (index, part) in page.sections.iter().enumerate() { (section(index + 1, part)) }
+                }
+                footer {
+                    p {
+                        "Made by karat " (env!("CARGO_PKG_VERSION")) ". This file needs no network, and no script to be read. \
+                         Colour repeats what stands in words and numbers."
+                    }
+                }
+                script { (PreEscaped(&script)) }
+            }
+        }
+    };
+    without_control(markup.into_string())
+}
+
+fn heading(page: &Page) -> Markup {
+    html! {
+        h1 { (page.title) }
+        @if !page.subtitle.is_empty() { p.lead { (page.subtitle) } }
+        @if !page.notes.is_empty() {
+            div.notes role="note" aria-label="Before you read on" {
+                @for note in &page.notes { p { (note) } }
+            }
+        }
+        @if !page.about.is_empty() {
+            dl.about {
+                @for (label, value) in &page.about { div { dt { (label) } dd { (value) } } }
+            }
+        }
+        @if page.sections.len() > 1 {
+            nav aria-label="Sections" {
+                ul {
+                    @for (index, section) in page.sections.iter().enumerate() {
+                        li { a href=(format!("#s{}", index + 1)) { (section.heading) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn section(number: usize, section: &Section) -> Markup {
+    let id = format!("s{number}");
+    html! {
+        section aria-labelledby=(id) {
+            h2 id=(id) { (section.heading) }
+            @for paragraph in &section.text { p { (paragraph) } }
+            @for (index, figure) in section.figures.iter().enumerate() {
+                div.figure { (draw(&format!("{id}f{}", index + 1), figure)) }
+            }
+        }
+    }
+}
+
+/// A figure whose elements have ids that begin with `id`.
+fn draw(id: &str, figure: &Figure) -> Markup {
+    match figure {
+        Figure::Table(it) => table::draw(id, it),
+        Figure::Profiles(it) => profiles::draw(id, it),
+        Figure::History(it) => history::draw(id, it),
+        Figure::Ranks(it) => ranks::draw(id, it),
+    }
+}
+
+/// How a policy names text that stands in the page: by its digest, so that nothing else counts as ours.
+pub(super) fn source(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Digest::of(text.as_bytes()).0))
+}
+
+/// Lines without indentation and comments, with one kind of line end, whatever the checkout has.
+fn compact(text: &str) -> String {
+    let says_something = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    text.lines().map(str::trim).filter(says_something).collect::<Vec<_>>().join("\n")
+}
+
+/// Takes out what is no text: characters that control a terminal, turn the direction of what follows, or are not allowed
+/// in HTML. Done once for everything, so that no figure can forget it.
+fn without_control(text: String) -> String {
+    let lines: Vec<_> = text.split('\n').map(clean).collect();
+    lines.join("\n")
+}

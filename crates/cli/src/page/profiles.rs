@@ -1,0 +1,154 @@
+//! Profiles: a matrix of readings where there are many subjects, a drawing of each where there are few.
+
+use maud::{Markup, html};
+
+use super::model::{Axis, Cell, Column, Dimension, Estimate, Kind, Profile, Profiles, Reading, Row, Table};
+use super::scale::written;
+use super::table;
+
+/// So many subjects are drawn side by side, one row for each dimension; more make a matrix.
+const MOST_BESIDE: usize = 3;
+/// From so many dimensions on their names stand upright.
+const UPRIGHT: usize = 7;
+/// Decimals of a reading.
+const DECIMALS: usize = 3;
+
+/// The profiles of all subjects.
+pub fn draw(id: &str, profiles: &Profiles) -> Markup {
+    if profiles.subjects.len() <= MOST_BESIDE {
+        return table::draw(id, &beside(profiles));
+    }
+    let is_upright = profiles.dimensions.len() >= UPRIGHT;
+    let has_interval = |it: &Reading| matches!(it, Reading::Value(Estimate { interval: Some(_), .. }));
+    let has_intervals = profiles.subjects.iter().flat_map(|it| &it.readings).any(has_interval);
+    let has_weights = profiles.dimensions.iter().any(|dimension| dimension.weight.is_some());
+    html! {
+        (table::scrolling(id, &profiles.caption, html! {
+            thead.upright[is_upright] {
+                tr {
+                    th.name scope="col" { "subject" }
+                    @for dimension in &profiles.dimensions { th.number scope="col" { span { (dimension.name) } } }
+                }
+            }
+            tbody.heat {
+                @if has_weights { (weights(&profiles.dimensions)) }
+                @for subject in &profiles.subjects {
+                    tr {
+                        (table::name(&subject.name))
+                        @for reading in &subject.readings { (matrix_cell(reading, !is_upright)) }
+                    }
+                }
+            }
+        }))
+        (key())
+        @if is_upright && has_intervals {
+            (table::behind("The readings and their intervals as a table", intervals(id, profiles)))
+        }
+    }
+}
+
+fn ends(estimate: &Estimate) -> Option<String> {
+    estimate.interval.map(|(low, high)| format!("{} to {}", written(low, DECIMALS), written(high, DECIMALS)))
+}
+
+/// A row for each reading, where the matrix has no room for intervals.
+fn intervals(id: &str, profiles: &Profiles) -> Markup {
+    table::scrolling(
+        &format!("{id}n"),
+        &profiles.caption,
+        html! {
+            thead {
+                tr {
+                    th.name scope="col" { "subject" }
+                    th scope="col" { "dimension" }
+                    th.number scope="col" { "reading" }
+                    th.number scope="col" { "interval" }
+                }
+            }
+            tbody {
+                @for subject in &profiles.subjects {
+                    @for (dimension, reading) in profiles.dimensions.iter().zip(&subject.readings) {
+                        tr {
+                            (table::name(&subject.name))
+                            td { (dimension.name) }
+                            @match reading {
+                                Reading::Value(estimate) => {
+                                    td.number { (written(estimate.point, DECIMALS)) }
+                                    td.number { @if let Some(ends) = ends(estimate) { (ends) } }
+                                }
+                                Reading::Absent(why) => { td.absent { (why) } td.absent {} }
+                            }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
+
+fn weights(dimensions: &[Dimension]) -> Markup {
+    html! {
+        tr.weights {
+            (table::name("weight"))
+            @for dimension in dimensions { td.number { @if let Some(weight) = &dimension.weight { (weight) } } }
+        }
+    }
+}
+
+fn matrix_cell(reading: &Reading, has_room: bool) -> Markup {
+    match reading {
+        Reading::Value(estimate) if estimate.point.is_finite() => html! {
+            td class=(tint(estimate.point)) {
+                (written(estimate.point, DECIMALS))
+                @if let Some(ends) = ends(estimate).filter(|_| has_room) { small { (ends) } }
+            }
+        },
+        Reading::Value(_) => html! { td.absent { "no value" } },
+        Reading::Absent(why) => html! { td.absent { (why) } },
+    }
+}
+
+/// The class of a cell whose ground grows darker in eleven steps; the number in it says the same.
+pub fn tint(share: f64) -> String {
+    format!("number h{:.0}", (share.clamp(0.0, 1.0) * 10.0).floor())
+}
+
+/// What the grounds mean.
+fn key() -> Markup {
+    html! {
+        p.key {
+            span {
+                "0" @for step in [0, 2, 4, 6, 8, 10] { i class=(format!("h{step}")) {} } "1"
+            }
+            span { i.absent {} "no value, which is not a zero" }
+        }
+    }
+}
+
+/// A row for each dimension, the subjects beside each other.
+fn beside(profiles: &Profiles) -> Table {
+    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    let axis = Axis {
+        interval_label: String::from("interval"),
+        range: Some((0.0, 1.0)),
+        reference: None,
+        decimals: DECIMALS,
+    };
+    let mut columns = vec![column("dimension", Kind::Name), column("weight", Kind::Number)];
+    columns.extend(profiles.subjects.iter().map(|it| column(&it.name, Kind::Interval(axis.clone()))));
+    let rows = profiles.dimensions.iter().enumerate().map(|(at, dimension)| {
+        let weight = dimension.weight.clone().map_or_else(|| Cell::Absent(String::from("none")), Cell::Text);
+        let readings = profiles.subjects.iter().map(|it| cell_of(it, at));
+        let cells = [Cell::Text(dimension.name.clone()), weight].into_iter().chain(readings).collect();
+        Row { cells, group: None }
+    });
+    Table { caption: profiles.caption.clone(), rows: rows.collect(), columns }
+}
+
+fn cell_of(profile: &Profile, at: usize) -> Cell {
+    match profile.readings.get(at) {
+        Some(Reading::Value(estimate)) => Cell::Interval(*estimate),
+        Some(Reading::Absent(why)) => Cell::Absent(why.clone()),
+        None => Cell::Absent(String::from("missing")),
+    }
+}

@@ -1,0 +1,136 @@
+//! Ranks under other rules: a matrix where there are few subjects, a small histogram for each where there are many.
+
+use maud::{Markup, html};
+
+use super::model::{RankShares, Ranks};
+use super::profiles::tint;
+use super::scale::{coordinate, per_cent, percent, written};
+use super::table;
+
+/// So many ranks have a column each.
+const MOST_COLUMNS: u32 = 12;
+/// Height of a histogram in CSS pixels.
+const HEIGHT: f64 = 22.0;
+/// Room between two bars, as a share of what one takes.
+const GAP: f64 = 0.16;
+
+/// The ranks of all subjects.
+pub fn draw(id: &str, ranks: &Ranks) -> Markup {
+    let worst = ranks.subjects.iter().map(worst).max().unwrap_or(1).max(1);
+    let is_matrix = worst <= MOST_COLUMNS;
+    html! {
+        (table::scrolling(id, &ranks.caption, html! {
+            thead {
+                tr {
+                    th.name scope="col" { "subject" }
+                    th.number scope="col" { "rank" }
+                    th.number scope="col" { "keeps it" }
+                    @if is_matrix {
+                        @for rank in 1..=worst { th.number scope="col" { (rank) } }
+                    } @else {
+                        th.drawn scope="col" { span.aloud { "share of draws by rank, drawn" } (axis(worst)) }
+                    }
+                }
+            }
+            tbody.heat[is_matrix] {
+                @for subject in &ranks.subjects {
+                    tr {
+                        (table::name(&subject.name))
+                        td.number { (range(subject.rank)) }
+                        td.number { (per_cent(subject.share_kept)) }
+                        @if is_matrix { (matrix_cells(subject, worst)) } @else { td.drawn { (histogram(subject, worst)) } }
+                    }
+                }
+            }
+        }))
+        @if is_matrix {
+            p.key { "Bold: the rank under the rule as it is. Empty: in no draw. Shared places count as the best of them." }
+        } @else {
+            p.key { "Underlined: the rank under the rule as it is. Shared places count as the best of them." }
+            (table::behind("The shares as numbers", numbers(id, ranks)))
+        }
+    }
+}
+
+/// The ranks that the subject takes at all.
+fn taken(subject: &RankShares) -> impl Iterator<Item = (u32, f64)> {
+    subject.shares.iter().copied().filter(|&(rank, share)| rank > 0 && share > 0.0)
+}
+
+/// The worst rank that the subject takes.
+fn worst(subject: &RankShares) -> u32 {
+    taken(subject).map(|(rank, _)| rank).max().unwrap_or(0).max(subject.rank.1)
+}
+
+/// `3`, or `3 to 5` where places are shared.
+fn range((best, worst): (u32, u32)) -> String {
+    if best == worst { best.to_string() } else { format!("{best} to {worst}") }
+}
+
+fn matrix_cells(subject: &RankShares, worst: u32) -> Markup {
+    let share_of = |rank| taken(subject).find(|&(it, _)| it == rank).map_or(0.0, |(_, share)| share);
+    let is_own = |rank| (subject.rank.0..=subject.rank.1).contains(&rank);
+    html! {
+        @for rank in 1..=worst {
+            @let share = share_of(rank);
+            @let ground = if share > 0.0 { tint(share) } else { String::from("number") };
+            td class=(ground) {
+                @if is_own(rank) { b { (per_cent(share)) } } @else if share > 0.0 { (per_cent(share)) }
+            }
+        }
+    }
+}
+
+/// One bar for each rank that is ever taken, as high as its share.
+fn histogram(subject: &RankShares, worst: u32) -> Markup {
+    let width = 1.0 / f64::from(worst);
+    let left = |rank: u32| f64::from(rank.saturating_sub(1)) * width + width * GAP / 2.0;
+    let wide = |ranks: u32| f64::from(ranks) * width - width * GAP;
+    let (best, worst_own) = subject.rank;
+    html! {
+        svg aria-hidden="true" {
+            @for (rank, share) in taken(subject) {
+                // What happens at all is seen.
+                @let height = (share.min(1.0) * HEIGHT).max(1.0);
+                rect.bar x=(percent(left(rank))) width=(percent(wide(1))) y=(coordinate(HEIGHT - height))
+                    height=(coordinate(height)) {}
+            }
+            line.own x1=(percent(left(best))) x2=(percent(left(best) + wide(worst_own.saturating_sub(best) + 1)))
+                y1="25" y2="25" {}
+        }
+    }
+}
+
+fn axis(worst: u32) -> Markup {
+    let middle = worst.div_ceil(2);
+    let place = |rank: u32| percent((f64::from(rank) - 0.5) / f64::from(worst));
+    html! {
+        svg.axis aria-hidden="true" {
+            @for rank in [1, middle, worst] { text x=(place(rank)) y="11" { (rank) } }
+        }
+    }
+}
+
+/// A row for each rank that a subject takes.
+fn numbers(id: &str, ranks: &Ranks) -> Markup {
+    table::scrolling(
+        &format!("{id}n"),
+        "Share of draws by subject and rank",
+        html! {
+            thead {
+                tr { th.name scope="col" { "subject" } th.number scope="col" { "rank" } th.number scope="col" { "share" } }
+            }
+            tbody {
+                @for subject in &ranks.subjects {
+                    @for (rank, share) in taken(subject) {
+                        tr {
+                            (table::name(&subject.name))
+                            td.number { (rank) }
+                            td.number { (written(share, 4)) }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}

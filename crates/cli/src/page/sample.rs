@@ -1,0 +1,262 @@
+//! A page with one figure of every sort, for the tests and for screenshots. The agents and their numbers are made up.
+
+use karat_evidence::Moment;
+
+use super::model::{
+    Axis, Cell, Column, Dimension, Estimate, Figure, History, Kind, Page, Point, Profile, Profiles,
+    RankShares, Ranks, Reading, Row, Section, Series, Table,
+};
+
+const NAMES: [&str; 12] = [
+    "heron",
+    "kestrel-2",
+    "osprey-large",
+    "wren",
+    "night-jar-pro",
+    "finch-mini",
+    "swift",
+    "avocet-v3",
+    "plover",
+    "dunlin-32b",
+    "curlew",
+    "siskin",
+];
+const DIMENSIONS: [&str; 16] = [
+    "task_completion",
+    "accuracy",
+    "reliability",
+    "consistency",
+    "safety",
+    "instruction_following",
+    "tool_use",
+    "latency",
+    "cost",
+    "calibration",
+    "recovery",
+    "transparency",
+    "collaboration",
+    "privacy",
+    "robustness",
+    "novelty",
+];
+
+/// A page about `subjects` agents and `dimensions` dimensions.
+pub fn page(subjects: usize, dimensions: usize) -> Page {
+    let names: Vec<String> = (0..subjects).map(name).collect();
+    let dimensions: Vec<String> = (0..dimensions).map(dimension).collect();
+    Page {
+        title: String::from("Support agents, spring season"),
+        subtitle: format!("{subjects} agents under the card support-desk@2.1.0, 412 tasks each"),
+        about: [
+            ("card", "support-desk@2.1.0"),
+            ("card digest", "sha256:5d41402abc4b2a76b9719d911017c592ae1f2d3c4b5a69788796a5b4c3d2e1f0"),
+            ("as of", "2026-03-31T00:00:00Z"),
+            ("seed", "1"),
+            ("draws", "1000"),
+            ("level", "0.95"),
+            ("engine", "karat 0.1.0"),
+        ]
+        .map(|(label, value)| (label.to_owned(), value.to_owned()))
+        .to_vec(),
+        notes: vec![
+            String::from(
+                "First place differs if runs that were stopped count as failures: kestrel-2 would lead.",
+            ),
+            String::from(
+                "Within a tie group the data do not tell the agents apart; their order is that of the mean.",
+            ),
+        ],
+        sections: vec![
+            section(
+                "Leaderboard",
+                "Dots are means over tasks, bars their 95% intervals.",
+                vec![leaderboard(&names)],
+            ),
+            section(
+                "Profiles",
+                "The mean reading of each agent in each dimension.",
+                vec![profiles(&names, &dimensions), profiles(&names[..subjects.min(2)], &dimensions)],
+            ),
+            section(
+                "Over time",
+                "One panel an agent, the same axes in all.",
+                vec![history(&names[..subjects.min(6)]), history(&names[..subjects.min(1)])],
+            ),
+            section(
+                "Robustness",
+                "Ranks under 1000 draws of the weights around those of the card.",
+                vec![ranks(&names[..subjects.min(8)]), ranks(&names), comparison()],
+            ),
+        ],
+    }
+}
+
+fn section(heading: &str, text: &str, figures: Vec<Figure>) -> Section {
+    Section { heading: heading.to_owned(), text: vec![text.to_owned()], figures }
+}
+
+pub fn name(at: usize) -> String {
+    match at / NAMES.len() {
+        0 => NAMES[at].to_owned(),
+        round => format!("{}-{}", NAMES[at % NAMES.len()], round + 1),
+    }
+}
+
+fn dimension(at: usize) -> String {
+    match at / DIMENSIONS.len() {
+        0 => DIMENSIONS[at].to_owned(),
+        round => format!("{}_{}", DIMENSIONS[at % DIMENSIONS.len()], round + 1),
+    }
+}
+
+/// Something between 0 and 1 that looks like chance and is the same everywhere.
+fn noise(seed: usize) -> f64 {
+    let mixed = (seed as u32 ^ 0x9e37).wrapping_mul(0x85eb_ca6b);
+    let mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35);
+    f64::from((mixed ^ (mixed >> 16)) >> 8) / f64::from(1 << 24)
+}
+
+fn leaderboard(names: &[String]) -> Figure {
+    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    let axis =
+        Axis { interval_label: String::from("95% interval"), range: None, reference: None, decimals: 3 };
+    let rows = names.iter().enumerate().map(|(at, name)| {
+        let point = 0.842 - 0.5 * at as f64 / names.len().max(12) as f64 - 0.01 * noise(at);
+        let half = 0.018 + 0.02 * noise(at + 900);
+        let estimate = if at == 10 {
+            Cell::Absent(String::from("no verdict"))
+        } else {
+            Cell::Interval(Estimate { point, interval: Some((point - half, point + half)) })
+        };
+        let share = 0.98 - 0.4 * noise(at + 30);
+        Row {
+            cells: vec![
+                Cell::Text(format!("{} to {}", at / 3 * 3 + 1, at / 3 * 3 + 3)),
+                Cell::Text(name.clone()),
+                estimate,
+                Cell::Text(String::from(["gold", "silver", "bronze"][(at / 4).min(2)])),
+                Cell::Share(share, format!("{:.0}%", (share * 100.0).floor())),
+                Cell::Text(((400.0 * noise(at + 77)) as u32 + 12).to_string()),
+            ],
+            group: Some(at as u32 / 3 + 1),
+        }
+    });
+    Figure::Table(Table {
+        caption: String::from(
+            "Ranks, means and tie groups. Shaded neighbours cannot be told apart at the level 0.95.",
+        ),
+        rows: rows.collect(),
+        columns: vec![
+            column("rank", Kind::Number),
+            column("agent", Kind::Name),
+            column("mean score", Kind::Interval(axis)),
+            column("tier", Kind::Text),
+            column("coverage", Kind::Share),
+            column("tasks", Kind::Number),
+        ],
+    })
+}
+
+fn profiles(names: &[String], dimensions: &[String]) -> Figure {
+    let reading = |subject: usize, at: usize| match (subject * 31 + at * 7) % 23 {
+        3 => Reading::Absent(String::from("missing")),
+        11 => Reading::Absent(String::from("n/a")),
+        _ => {
+            let point = 0.15 + 0.85 * noise(subject * 57 + at);
+            let interval = (names.len() <= 3).then_some(((point - 0.06).max(0.0), (point + 0.05).min(1.0)));
+            Reading::Value(Estimate { point, interval })
+        }
+    };
+    Figure::Profiles(Profiles {
+        caption: String::from("Readings from 0 to 1 by agent and dimension"),
+        dimensions: dimensions
+            .iter()
+            .enumerate()
+            .map(|(at, name)| Dimension {
+                name: name.clone(),
+                weight: (at != 3).then(|| format!("0.{:02}", 4 + at % 9)),
+            })
+            .collect(),
+        subjects: names
+            .iter()
+            .enumerate()
+            .map(|(subject, name)| Profile {
+                name: name.clone(),
+                readings: (0..dimensions.len()).map(|at| reading(subject, at)).collect(),
+            })
+            .collect(),
+    })
+}
+
+fn history(names: &[String]) -> Figure {
+    let series = names.iter().enumerate().map(|(subject, name)| {
+        let mut sum = 0.0;
+        let points = (0..60).map(|at| {
+            let swing = if at == 34 && subject % 2 == 0 { -330.0 } else { 0.0 };
+            let value =
+                640.0 + 25.0 * subject as f64 + 2.0 * at as f64 + 90.0 * noise(subject * 400 + at) + swing;
+            sum += value;
+            Point {
+                time: Some(Moment { milliseconds: 1_767_225_600_000 + at as i64 * 129_600_000 }),
+                value: (at % 17 != 5).then_some(value),
+                line: (at > 3).then_some(sum / (at + 1) as f64),
+                flag: (swing < 0.0)
+                    .then(|| String::from("held: a swing of 312 points, review by 2026-03-10")),
+            }
+        });
+        Series { name: name.clone(), points: points.collect() }
+    });
+    Figure::History(History {
+        caption: String::from("Score of each task, and the mean of the window after it"),
+        value_label: String::from("score"),
+        line_label: String::from("mean of the last 100 tasks"),
+        range: Some((0.0, 1000.0)),
+        decimals: 1,
+        series: series.collect(),
+    })
+}
+
+fn ranks(names: &[String]) -> Figure {
+    let count = names.len() as u32;
+    let subjects = names.iter().zip(1..).map(|(name, rank)| {
+        let near = [(rank - 1, 0.21), (rank, 0.62), (rank + 1, 0.165), (rank + 2, 0.005)];
+        let shares = near.into_iter().filter(|&(it, _)| it >= 1 && it <= count).collect();
+        RankShares {
+            name: name.clone(),
+            rank: (rank, (rank + u32::from(rank == 3)).min(count)),
+            share_kept: 0.62,
+            shares,
+        }
+    });
+    Figure::Ranks(Ranks {
+        caption: String::from("Share of draws in which each agent takes each rank"),
+        subjects: subjects.collect(),
+    })
+}
+
+fn comparison() -> Figure {
+    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    let axis =
+        Axis { interval_label: String::from("95% interval"), range: None, reference: Some(0.0), decimals: 3 };
+    let row = |first: &str, second: &str, point: f64, verdict: &str| Row {
+        cells: vec![
+            Cell::Text(format!("{first} and {second}")),
+            Cell::Interval(Estimate { point, interval: Some((point - 0.05, point + 0.045)) }),
+            Cell::Text(verdict.to_owned()),
+        ],
+        group: None,
+    };
+    Figure::Table(Table {
+        caption: String::from("Differences of neighbours on shared tasks"),
+        columns: vec![
+            column("pair", Kind::Name),
+            column("difference", Kind::Interval(axis)),
+            column("verdict", Kind::Text),
+        ],
+        rows: vec![
+            row("heron", "kestrel-2", 0.012, "not distinguishable"),
+            row("kestrel-2", "osprey-large", 0.081, "first ahead"),
+            row("osprey-large", "wren", -0.02, "not distinguishable"),
+        ],
+    })
+}

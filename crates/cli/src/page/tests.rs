@@ -1,0 +1,387 @@
+//! What must hold of every page: nothing from outside runs or is fetched, and everybody can read it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scraper::{ElementRef, Html, Selector};
+
+use super::document::html;
+use super::model::{
+    Axis, Cell, Column, Estimate, Figure, History, Kind, Page, Point, Profile, RankShares, Reading, Row,
+    Section, Series, Table,
+};
+use super::sample::page;
+use super::save;
+
+/// Names that try to be markup, to leave an attribute, to turn the line, to be longer than any column.
+fn hostile_names() -> Vec<String> {
+    let long = "x".repeat(10_000);
+    let names = [
+        "<script>alert(1)</script>",
+        "\" onload=\"alert(1)",
+        "</style></title></svg><img src=https://example.org/x>",
+        "a\u{202e}b\u{2066}c\u{0}d\u{1b}[31m",
+        "&lt;b&gt;",
+        "{{7*7}}",
+        "",
+        &long,
+    ];
+    names.map(str::to_owned).to_vec()
+}
+
+/// The sample with `name` in place of every text that comes from outside.
+fn renamed(mut page: Page, names: &[String]) -> Page {
+    let mut next = names.iter().cycle();
+    let mut put = |text: &mut String| {
+        if let Some(name) = next.next() {
+            text.clone_from(name);
+        }
+    };
+    put(&mut page.title);
+    put(&mut page.subtitle);
+    page.notes.iter_mut().for_each(&mut put);
+    page.about.iter_mut().for_each(|(label, value)| {
+        put(label);
+        put(value);
+    });
+    for section in &mut page.sections {
+        put(&mut section.heading);
+        section.text.iter_mut().for_each(&mut put);
+        for figure in &mut section.figures {
+            match figure {
+                Figure::Table(it) => {
+                    put(&mut it.caption);
+                    it.columns.iter_mut().for_each(|column| put(&mut column.label));
+                    for cell in it.rows.iter_mut().flat_map(|row| &mut row.cells) {
+                        match cell {
+                            Cell::Text(text) | Cell::Share(_, text) | Cell::Absent(text) => put(text),
+                            Cell::Interval(_) => {}
+                        }
+                    }
+                }
+                Figure::Profiles(it) => {
+                    put(&mut it.caption);
+                    it.dimensions.iter_mut().for_each(|dimension| put(&mut dimension.name));
+                    for Profile { name, readings } in &mut it.subjects {
+                        put(name);
+                        for reading in readings {
+                            if let Reading::Absent(why) = reading {
+                                put(why);
+                            }
+                        }
+                    }
+                }
+                Figure::History(it) => {
+                    [&mut it.caption, &mut it.value_label, &mut it.line_label].into_iter().for_each(&mut put);
+                    for Series { name, points } in &mut it.series {
+                        put(name);
+                        points.iter_mut().filter_map(|point| point.flag.as_mut()).for_each(&mut put);
+                    }
+                }
+                Figure::Ranks(it) => {
+                    put(&mut it.caption);
+                    it.subjects.iter_mut().for_each(|subject| put(&mut subject.name));
+                }
+            }
+        }
+    }
+    page
+}
+
+fn parse(text: &str) -> Html {
+    let parsed = Html::parse_document(text);
+    assert_eq!(parsed.errors, Vec::<std::borrow::Cow<'_, str>>::new());
+    parsed
+}
+
+fn all<'d>(document: &'d Html, selector: &str) -> Vec<ElementRef<'d>> {
+    document.select(&Selector::parse(selector).expect("a selector")).collect()
+}
+
+fn text_of(element: ElementRef<'_>) -> String {
+    element.text().collect()
+}
+
+/// What every page keeps, whatever is in it.
+fn check(text: &str) {
+    let document = parse(text);
+    // Nothing but the two pieces that are part of the program can run or style, and nothing is fetched.
+    assert_eq!((all(&document, "script").len(), all(&document, "style").len()), (1, 1));
+    let allowed = BTreeSet::from([
+        "href",
+        "http-equiv",
+        "content",
+        "name",
+        "charset",
+        "lang",
+        "id",
+        "class",
+        "role",
+        "scope",
+        "tabindex",
+        "d",
+        "x",
+        "y",
+        "x1",
+        "x2",
+        "y1",
+        "y2",
+        "cx",
+        "cy",
+        "r",
+        "width",
+        "height",
+        "viewBox",
+        "aria-hidden",
+        "aria-label",
+        "aria-labelledby",
+    ]);
+    let mut ids = BTreeSet::new();
+    let mut referred = Vec::new();
+    let mut level = 0;
+    for element in all(&document, "*") {
+        let tag = element.value().name();
+        assert!(!["img", "link", "iframe", "object", "embed", "base", "form"].contains(&tag), "<{tag}>");
+        for (name, value) in element.value().attrs() {
+            assert!(allowed.contains(name), "<{tag} {name}>");
+            if name == "href" {
+                referred.push(value.strip_prefix('#').expect("a link within the page").to_owned());
+            }
+            if name == "aria-labelledby" {
+                referred.extend(value.split(' ').map(str::to_owned));
+            }
+        }
+        if let Some(id) = element.value().id() {
+            assert!(ids.insert(id.to_owned()), "`{id}` twice");
+        }
+        if let Some(own) = tag.strip_prefix('h').and_then(|level| level.parse::<u32>().ok()) {
+            assert!(own <= level + 1, "<{tag}> after a heading of level {level}");
+            level = own;
+        }
+    }
+    assert!(referred.iter().all(|id| ids.contains(id)));
+    for table in all(&document, "table") {
+        assert_eq!(table.child_elements().next().map(|it| it.value().name()), Some("caption"));
+        let widths: BTreeSet<usize> = table
+            .select(&Selector::parse("tr").expect("a selector"))
+            .map(|row| row.child_elements().count())
+            .collect();
+        assert_eq!(widths.len(), 1, "rows of different length");
+    }
+    assert!(all(&document, "th").iter().all(|head| head.attr("scope").is_some()));
+    for svg in all(&document, "svg") {
+        let names: Vec<&str> = svg.child_elements().take(2).map(|it| it.value().name()).collect();
+        let is_picture = svg.attr("role") == Some("img") && names == ["title", "desc"];
+        // A mark beside the number that it draws says nothing new.
+        assert!(is_picture || svg.attr("aria-hidden") == Some("true"));
+    }
+    assert_eq!(all(&document, "html").first().and_then(|it| it.attr("lang")), Some("en"));
+    assert_eq!(all(&document, "meta[name=viewport]").len(), 1);
+    assert!(!text.contains(|c: char| c != '\n' && karat_core::diagnostic::steers_terminal(c)));
+}
+
+#[test]
+fn a_page_can_be_read_by_everybody_and_fetches_nothing() {
+    let text = html(&page(24, 16));
+    check(&text);
+    assert!(!text.contains("//"), "an address");
+    // For scripts/screenshots.
+    if let Ok(path) = std::env::var("KARAT_SAMPLE_PAGE") {
+        std::fs::write(path, &text).expect("the sample is written");
+    }
+}
+
+#[test]
+fn text_from_outside_stays_text() {
+    let names = hostile_names();
+    let text = html(&renamed(page(24, 16), &names));
+    check(&text);
+    let document = parse(&text);
+    let shown: BTreeSet<String> = all(&document, "th.name").into_iter().map(text_of).collect();
+    for name in &names {
+        let kept = crate::render::text::clean(name);
+        assert!(shown.contains(kept.as_ref()), "{kept}");
+    }
+}
+
+#[test]
+fn the_policy_allows_our_style_and_script_alone() {
+    let text = html(&page(3, 4));
+    let document = parse(&text);
+    let policy = all(&document, "meta[http-equiv]")[0].attr("content").expect("a policy");
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    assert!(!policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"));
+    for kind in ["style", "script"] {
+        let hash = super::document::source(&text_of(all(&document, kind)[0]));
+        assert!(policy.contains(&format!("{kind}-src '{hash}'")), "{kind}");
+    }
+    // Markup that is not escaped is written in one file, for these two.
+    for source in [
+        include_str!("table.rs"),
+        include_str!("profiles.rs"),
+        include_str!("history.rs"),
+        include_str!("ranks.rs"),
+    ] {
+        assert!(!source.contains("PreEscaped"));
+    }
+    assert_eq!(include_str!("document.rs").matches("(PreEscaped(").count(), 2);
+}
+
+#[test]
+fn what_is_missing_is_shown_as_missing() {
+    let document = parse(&html(&page(6, 16)));
+    let matrix = all(&document, "tbody.heat")[0];
+    let cells: Vec<ElementRef<'_>> =
+        matrix.select(&Selector::parse("td.absent").expect("a selector")).collect();
+    assert!(cells.len() > 4);
+    assert!(cells.iter().all(|cell| ["missing", "n/a"].contains(&text_of(*cell).as_str())));
+    // No number, so no mark either.
+    let drawn = all(&document, "td.absent.drawn");
+    assert!(!drawn.is_empty() && drawn.iter().all(|cell| cell.child_elements().count() == 0));
+}
+
+#[test]
+fn values_that_are_no_numbers_and_rows_that_are_too_short_do_no_harm() {
+    let estimate = |point, low, high| Cell::Interval(Estimate { point, interval: Some((low, high)) });
+    let axis = Axis { interval_label: String::new(), range: None, reference: Some(f64::NAN), decimals: 12 };
+    let column = |kind| Column { label: String::from("it"), kind };
+    let row = |cells| Row { cells, group: None };
+    let name = || Cell::Text(String::from("it"));
+    let table = Table {
+        caption: String::new(),
+        columns: vec![column(Kind::Name), column(Kind::Interval(axis)), column(Kind::Share)],
+        rows: vec![
+            row(vec![name(), estimate(f64::NAN, 0.0, 1.0), Cell::Share(f64::NAN, String::new())]),
+            row(vec![
+                name(),
+                estimate(1e300, f64::NEG_INFINITY, f64::INFINITY),
+                Cell::Share(7.0, String::new()),
+            ]),
+            row(vec![name(), Cell::Share(0.5, String::new()), estimate(0.5, 0.4, 0.6)]),
+            row(vec![]),
+        ],
+    };
+    let point = |value, line| Point { time: None, value, line, flag: Some(String::from("held")) };
+    let history = History {
+        caption: String::new(),
+        value_label: String::from("score"),
+        line_label: String::from("mean"),
+        range: None,
+        decimals: 1,
+        series: vec![
+            Series { name: String::from("none"), points: vec![] },
+            Series {
+                name: String::from("odd"),
+                points: vec![point(Some(f64::NAN), None), point(None, Some(f64::INFINITY))],
+            },
+        ],
+    };
+    let ranks = |rank, shares| RankShares { name: String::from("it"), rank, share_kept: f64::NAN, shares };
+    let figures = vec![
+        Figure::Table(table),
+        Figure::History(history),
+        Figure::Ranks(super::model::Ranks {
+            caption: String::new(),
+            subjects: vec![ranks((0, 0), vec![(0, f64::NAN)]), ranks((5, 2), vec![(30, 2.0)])],
+        }),
+        Figure::Ranks(super::model::Ranks { caption: String::new(), subjects: vec![] }),
+    ];
+    let mut odd = page(0, 0);
+    odd.sections.push(Section { heading: String::from("odd"), text: vec![], figures });
+    let text = html(&odd);
+    check(&text);
+    for word in ["NaN", "inf"] {
+        assert!(!text.contains(&format!("\"{word}")) && !text.contains(&format!(">{word}")), "{word}");
+    }
+}
+
+#[test]
+fn a_page_stays_small() {
+    assert!(html(&page(100, 16)).len() < 1_000_000);
+    let large = html(&page(1000, 16));
+    assert!(large.len() < 6_000_000, "{}", large.len());
+}
+
+#[test]
+fn light_and_dark_have_every_colour_and_enough_contrast() {
+    let style = include_str!("style.css");
+    let (light, rest) = style.split_once("@media (prefers-color-scheme: dark)").expect("a dark theme");
+    let (dark, _) = rest.split_once("* {").expect("an end of the themes");
+    let (light, dark) = (variables(light), variables(dark));
+    assert_eq!(light.keys().collect::<Vec<_>>(), dark.keys().collect::<Vec<_>>());
+    for theme in [&light, &dark] {
+        let paper = theme["--paper"];
+        let darkest: [f64; 3] = std::array::from_fn(|at| (paper[at] + theme["--heat"][at]) / 2.0);
+        for (text, ground) in [
+            ("--ink", paper),
+            ("--soft", paper),
+            ("--accent", paper),
+            ("--care", paper),
+            ("--ink", theme["--band"]),
+            ("--soft", theme["--band"]),
+            ("--ink", theme["--care-band"]),
+            ("--ink", darkest),
+        ] {
+            let ratio = contrast(theme[text], ground);
+            assert!(ratio >= 4.5, "{text} on {ground:?}: {ratio}");
+        }
+        for mark in ["--accent", "--care"] {
+            assert!(contrast(theme[mark], paper) >= 3.0);
+        }
+    }
+}
+
+/// The colours of a theme by name.
+fn variables(css: &str) -> BTreeMap<&str, [f64; 3]> {
+    let pairs = css.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(": "));
+    pairs.filter(|(name, _)| name.starts_with("--")).map(|(name, value)| (name, colour(value))).collect()
+}
+
+fn colour(text: &str) -> [f64; 3] {
+    let channels: Vec<f64> = match text.strip_prefix('#') {
+        Some(hex) => (0..3)
+            .map(|at| f64::from(u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("a colour")))
+            .collect(),
+        None => text.split(' ').map(|part| part.parse().expect("a colour")).collect(),
+    };
+    channels.try_into().expect("three channels")
+}
+
+/// `x` to the power of 2.4, by bisection: `y^5 = x^12`. No test depends on the last digits.
+fn power(x: f64) -> f64 {
+    let twelfth = (0..12).fold(1.0, |product, _| product * x);
+    let fifth = |y: f64| y * y * y * y * y;
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        if fifth(middle) < twelfth { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// The ratio of contrast of WCAG 2.1.
+fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
+    let channel = |value: f64| {
+        let value = value / 255.0;
+        if value <= 0.04045 { value / 12.92 } else { power((value + 0.055) / 1.055) }
+    };
+    let luminance = |[red, green, blue]: [f64; 3]| {
+        0.2126 * channel(red) + 0.7152 * channel(green) + 0.0722 * channel(blue)
+    };
+    let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+    one.max(other) / one.min(other)
+}
+
+#[test]
+fn a_page_is_written_whole_and_replaces_the_one_before() {
+    let folder = std::env::temp_dir().join(format!("karat-page-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("page.html");
+    let path = path.to_str().expect("a path");
+    for subjects in [5, 3] {
+        save(path, &page(subjects, 4)).expect("written");
+        assert_eq!(std::fs::read_to_string(path).expect("a page"), html(&page(subjects, 4)));
+    }
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 1);
+    assert!(save(folder.join("none").join("page.html").to_str().expect("a path"), &page(1, 1)).is_err());
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

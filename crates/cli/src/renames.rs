@@ -1,0 +1,94 @@
+//! Who goes by two names, because it was renamed half way: `--rename OLD=NEW`.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use crate::failure::Failure;
+use crate::render::text::clean;
+
+/// A name that became another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rename {
+    /// The name in the file.
+    pub old: String,
+    /// The name that counts.
+    pub new: String,
+}
+
+impl FromStr for Rename {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((old, new)) if !old.is_empty() && !new.is_empty() && old != new => {
+                Ok(Self { old: old.to_owned(), new: new.to_owned() })
+            }
+            _ => Err(String::from("expected two different names, such as `old-name=new-name`")),
+        }
+    }
+}
+
+/// All of them, and which were found.
+#[derive(Debug, Default)]
+pub struct Renames<'a> {
+    new_names: BTreeMap<&'a str, (&'a str, bool)>,
+}
+
+impl<'a> Renames<'a> {
+    /// The new name of every old one.
+    ///
+    /// # Errors
+    /// If a name becomes two others, or leads on from one new name to another.
+    pub fn new(given: &'a [Rename]) -> Result<Self, Failure> {
+        let mut new_names = BTreeMap::new();
+        for Rename { old, new } in given {
+            if new_names.insert(old.as_str(), (new.as_str(), false)).is_some() {
+                return Err(Failure::new(format!("--rename gives `{}` two new names", clean(old))));
+            }
+        }
+        match given.iter().find(|rename| new_names.contains_key(rename.new.as_str())) {
+            Some(Rename { old, new }) => Err(Failure::new(format!(
+                "--rename leads from `{}` to `{}` and on from there",
+                clean(old),
+                clean(new)
+            ))
+            .help("name the last name for each of the old ones")),
+            None => Ok(Self { new_names }),
+        }
+    }
+
+    /// The name that counts in place of `name`.
+    pub fn apply<'n>(&mut self, name: &'n str) -> &'n str
+    where
+        'a: 'n,
+    {
+        match self.new_names.get_mut(name) {
+            Some((new, is_found)) => {
+                *is_found = true;
+                new
+            }
+            None => name,
+        }
+    }
+
+    /// The old names that nobody had.
+    pub fn unfound(&self) -> impl Iterator<Item = &'a str> {
+        self.new_names.iter().filter(|(_, (_, is_found))| !is_found).map(|(old, _)| *old)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_others_once() {
+        let given: Vec<Rename> = ["a=b", "c=b"].map(|text| text.parse().unwrap()).into();
+        let mut renames = Renames::new(&given).unwrap();
+        assert_eq!((renames.apply("a"), renames.apply("x")), ("b", "x"));
+        assert_eq!(renames.unfound().collect::<Vec<_>>(), ["c"]);
+        let wrong = |texts: [&str; 2]| Renames::new(&texts.map(|text| text.parse().unwrap())).is_err();
+        assert!(wrong(["a=b", "a=c"]) && wrong(["a=b", "b=c"]) && !wrong(["a=c", "b=c"]));
+        assert!("a=a".parse::<Rename>().is_err() && "a".parse::<Rename>().is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! Standings as a page: score and interval, tier and what blocks the next, share, dimensions, history with what was held.
+
+use karat_core::standing::review::State;
+use karat_core::standing::stand::SubjectStanding;
+use karat_evidence::Moment;
+
+use super::{axis, column, estimate, page, text};
+use crate::board::{By, Settings};
+use crate::cmd::standing::Answer;
+use crate::page::model::{
+    self, Axis, Cell, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading, Section,
+    Series, Table,
+};
+use crate::page::scale::per_cent;
+use crate::render::estimate::Writing;
+use crate::render::number::cut;
+use crate::render::standing::{foot, notes};
+
+/// The standings of `shown`.
+pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
+    let rules = answer.card.standing.as_ref();
+    let settings = Settings {
+        by: By::Score,
+        policy: rules.map(|rules| rules.outcomes).unwrap_or_default(),
+        level: answer.interval.level,
+        plan: answer.interval.plan,
+        attempts: None,
+        tasks_min: 1,
+    };
+    let mut page = page("Standing", answer.rows, &settings);
+    page.about.insert(0, ("as of".to_owned(), answer.as_of.to_string()));
+    page.about.extend(answer.events.digest.map(|digest| ("events".to_owned(), digest.to_string())));
+    page.notes = foot(answer);
+    page.sections = vec![
+        Section {
+            heading: "Standing".to_owned(),
+            text: Vec::new(),
+            figures: std::iter::once(table(answer, shown, &settings))
+                .chain(told(shown))
+                .map(Figure::Table)
+                .collect(),
+        },
+        Section {
+            heading: "Dimensions".to_owned(),
+            text: vec!["What is left after decay. What was not measured has no number.".to_owned()],
+            figures: vec![Figure::Profiles(profiles(shown))],
+        },
+    ];
+    if !answer.standings.by_id {
+        page.sections.push(Section {
+            heading: "Over time".to_owned(),
+            text: Vec::new(),
+            figures: vec![Figure::History(history(answer, shown))],
+        });
+    }
+    page
+}
+
+fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) -> Table {
+    let writing = Writing::of(answer.card.scale);
+    let absent = |why: &str| Cell::Absent(why.to_owned());
+    // Without intervals the dots stand on the whole scale.
+    let has_interval = shown.iter().any(|standing| standing.interval.is_some());
+    let range = (!has_interval).then(|| (0.0, writing.value(1.0)));
+    let axis = Axis { range, ..axis(writing, settings) };
+    let has_share = shown.iter().any(|standing| standing.share.is_some());
+    let has_tier = shown.iter().any(|standing| standing.tier.is_some());
+    let row = |standing: &SubjectStanding| {
+        let drawn = standing.score.map(|score| {
+            let point = writing.value(score.to_f64());
+            let interval = standing.interval.as_ref().and_then(|found| estimate(found, writing).interval);
+            Cell::Interval(model::Estimate { point, interval })
+        });
+        let points =
+            |points: Option<i64>| points.map_or_else(|| absent("none"), |points| text(points.to_string()));
+        let mut cells = vec![
+            text(standing.subject.clone()),
+            drawn.unwrap_or_else(|| absent("no score")),
+            points(standing.points),
+            points(standing.gating_points),
+        ];
+        let tier = || standing.tier.as_ref().and_then(|tier| tier.name.clone());
+        cells.extend(has_tier.then(|| tier().map_or_else(|| absent("none"), text)));
+        let share = standing.share.map(|it| it.share.to_f64()).unwrap_or_default();
+        cells.extend(has_share.then(|| Cell::Share(share, per_cent(share))));
+        cells.push(text(standing.counts.in_window.to_string()));
+        model::Row { cells, group: None }
+    };
+    let mut columns = vec![
+        column("subject", Kind::Name),
+        column("score", Kind::Interval(axis)),
+        column("stands", Kind::Number),
+        column("gates see", Kind::Number),
+    ];
+    columns.extend(has_tier.then(|| column("tier", Kind::Text)));
+    columns.extend(has_share.then(|| column("share", Kind::Share)));
+    columns.push(column("items", Kind::Number));
+    let caption =
+        "The score of the moment, the points that stand, and those that gates, tiers and shares see";
+    Table { caption: caption.to_owned(), columns, rows: shown.iter().map(row).collect() }
+}
+
+/// What a reader should know of each subject, a row each; none where there is nothing to say.
+fn told(shown: &[SubjectStanding]) -> Option<Table> {
+    let row =
+        |subject: &str, note: String| model::Row { cells: vec![text(subject), text(note)], group: None };
+    let rows = shown
+        .iter()
+        .flat_map(|standing| notes(standing).into_iter().map(|(_, note)| row(&standing.subject, note)));
+    let rows: Vec<model::Row> = rows.collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: "What is under review, and what is in the way of the next tier".to_owned(),
+        columns: vec![column("subject", Kind::Name), column("what", Kind::Text)],
+        rows,
+    })
+}
+
+fn profiles(shown: &[SubjectStanding]) -> Profiles {
+    let parts = shown.first().map_or(&[][..], |standing| &standing.dimensions);
+    let dimension = |part: &karat_core::standing::stand::DimensionStanding| Dimension {
+        name: part.key.clone(),
+        weight: Some(cut(part.weight.millionths(), 6, 4)),
+    };
+    let reading = |part: &karat_core::standing::stand::DimensionStanding| match part.reading {
+        Some(reading) => Reading::Value(model::Estimate { point: reading as f64 / 1e9, interval: None }),
+        None if part.applies => Reading::Absent("missing".to_owned()),
+        None => Reading::Absent("does not apply".to_owned()),
+    };
+    Profiles {
+        caption: "Reading by subject and dimension, 0 to 1".to_owned(),
+        dimensions: parts.iter().map(dimension).collect(),
+        subjects: shown
+            .iter()
+            .map(|standing| Profile {
+                name: standing.subject.clone(),
+                readings: standing.dimensions.iter().map(reading).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
+    let writing = Writing::of(answer.card.scale);
+    let series = |standing: &SubjectStanding| {
+        let flag = |at_seconds: i64| {
+            let lines = standing.review.iter().flat_map(|review| &review.transitions);
+            let mut told =
+                lines.filter(|line| line.at_seconds == at_seconds && line.state != State::Committed);
+            let line = told.next_back()?;
+            Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
+        };
+        let points = standing.history.iter().map(|point| Point {
+            time: Some(Moment { milliseconds: point.at_seconds.saturating_mul(1000) }),
+            value: point.score.map(|score| writing.value(score.to_f64())),
+            // Without a review what stands is the score itself.
+            line: match &standing.review {
+                Some(_) => point.canonical.map(|points| points as f64),
+                None => point.score.map(|score| writing.value(score.to_f64())),
+            },
+            flag: flag(point.at_seconds),
+        });
+        Series { name: standing.subject.clone(), points: points.collect() }
+    };
+    History {
+        caption: "The score at each moment, and the one that stood after it".to_owned(),
+        value_label: "score".to_owned(),
+        line_label: "score that stands".to_owned(),
+        range: Some((0.0, writing.value(1.0))),
+        decimals: writing.decimals(),
+        series: shown.iter().map(series).collect(),
+    }
+}

@@ -1,0 +1,254 @@
+//! The standings of all subjects on a terminal: score, interval, tier, share, and below each what is in its way.
+
+use std::fmt::Write as _;
+
+use karat_core::number::BILLION;
+use karat_core::scorecard::{Standing, StandingScore};
+use karat_core::standing::shares::ShareCase;
+use karat_core::standing::stand::SubjectStanding;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::estimate::{Writing, span};
+use super::interval::{Span, axis, interval};
+use super::number::cut;
+use super::text::{clean, count, fit, wrap};
+use crate::cmd::standing::{Answer, moment};
+use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
+
+const GAP: &str = "  ";
+
+/// The table of all subjects.
+pub fn table(answer: &Answer<'_>, width: usize) -> String {
+    let mut text = head(answer, width);
+    let subjects = &answer.standings.subjects;
+    let writing = Writing::of(answer.card.scale);
+    let widest = |of: &dyn Fn(&SubjectStanding) -> usize, least: usize| {
+        subjects.iter().map(of).fold(least, usize::max)
+    };
+    let has = |of: fn(&SubjectStanding) -> bool| subjects.iter().any(of);
+    let (has_tier, has_share) = (has(|it| it.tier.is_some()), has(|it| it.share.is_some()));
+    let tier = if has_tier { widest(&|it| tier(it).width(), "tier".len()).min(14) } else { 0 };
+    let shares = if has_share { "share".len().max(6) } else { 0 };
+    let number = widest(&|it| shown(it, writing).len(), "score".len());
+    let items = widest(&|it| window(it).len(), "items".len());
+    let columns = [number, items, tier, shares].into_iter().filter(|columns| *columns > 0);
+    let fixed: usize = columns.map(|columns| columns + GAP.len()).sum::<usize>() + GAP.len();
+    let free = width.saturating_sub(fixed);
+    let subject = widest(&|it| it.subject.width(), "subject".len()).clamp(7, free.saturating_sub(16).max(12));
+    let bar = free.saturating_sub(subject).clamp(8, 40);
+    // Where no mean is taken there is nothing to draw an interval of: then the bar is the score that stands.
+    let has_interval = has(|it| it.interval.is_some());
+    let axis = if has_interval { axis(subjects.iter().filter_map(spanned)) } else { 0.0..=1.0 };
+    let mut row = |style: anstyle::Style, cells: [&str; 6]| {
+        let [name, score, drawn, counted, held, part] = cells;
+        let before = format!("{}{GAP}{score:>number$}{GAP}", fit(name, subject));
+        let mut after = format!("{GAP}{counted:>items$}");
+        if has_tier {
+            let _ = write!(after, "{GAP}{}", fit(held, tier));
+        }
+        if has_share {
+            let _ = write!(after, "{GAP}{part:>shares$}");
+        }
+        let (bar, after) = (if style == FAINT { FAINT } else { BAR }, after.trim_end());
+        let _ = writeln!(text, "{style}{before}{style:#}{bar}{drawn}{bar:#}{style}{after}{style:#}");
+    };
+    row(FAINT, ["subject", "score", &writing.axis(&axis, bar), "items", "tier", "share"]);
+    for standing in subjects {
+        let drawn = match has_interval {
+            true => spanned(standing).map(|it| interval(it, &axis, bar)),
+            false => stands(standing, answer).map(|units| super::bar::bar(units, BILLION, bar)),
+        };
+        let drawn = drawn.unwrap_or_else(|| " ".repeat(bar));
+        let (score, counted) = (shown(standing, writing), window(standing));
+        let share = standing.share.map_or_else(String::new, |it| percent(it.share.units()));
+        let tier = self::tier(standing);
+        row(anstyle::Style::new(), [&standing.subject, &score, &drawn, &counted, &tier, &share]);
+    }
+    with_notes(&text, answer, width)
+}
+
+/// The score that stands as a part of the scale, in billionths.
+fn stands(standing: &SubjectStanding, answer: &Answer<'_>) -> Option<i64> {
+    match standing.points.filter(|_| standing.review.is_some()) {
+        Some(points) => Some(points.saturating_mul(BILLION) / i64::from(answer.card.scale.max)),
+        None => Some(standing.score?.billionths()),
+    }
+}
+
+/// Each row with the notes on it below.
+fn with_notes(table: &str, answer: &Answer<'_>, width: usize) -> String {
+    let rows = &answer.standings.subjects;
+    let head = table.lines().count().saturating_sub(rows.len());
+    let mut text = String::new();
+    for (at, line) in table.lines().enumerate() {
+        let _ = writeln!(text, "{line}");
+        let standing = at.checked_sub(head).and_then(|at| rows.get(at));
+        for (style, note) in standing.into_iter().flat_map(notes) {
+            for (place, part) in wrap(&note, width.saturating_sub(4)).iter().enumerate() {
+                let indent = if place == 0 { "  " } else { "    " };
+                let _ = writeln!(text, "{indent}{style}{part}{style:#}");
+            }
+        }
+    }
+    for note in foot(answer) {
+        for part in wrap(&note, width) {
+            let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
+        }
+    }
+    text
+}
+
+fn head(answer: &Answer<'_>, width: usize) -> String {
+    let Answer { card, rows, standings, as_of, interval, .. } = answer;
+    let what = card.standing.as_ref().map_or("", |rules| match rules.score {
+        StandingScore::Window => "mean of scores",
+        StandingScore::Latest => "newest readings",
+    });
+    let mut text = format!("{STRONG}{}{STRONG:#}  {what} at {as_of}\n", card.name());
+    let mut line =
+        format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
+    if standings.subjects.iter().any(|subject| subject.interval.is_some()) {
+        let (level, plan) = (interval.level * 100.0, interval.plan);
+        let _ = write!(line, "; {level}% intervals from {} draws of tasks, seed {}", plan.draws, plan.seed);
+    }
+    let left_out = [(standings.after, "after the moment"), (rows.filtered, "not wanted")];
+    for (number, why) in left_out.into_iter().filter(|(number, _)| *number > 0) {
+        let _ = write!(line, "; {} left out, {why}", count(number as usize, "item"));
+    }
+    if rows.repeated > 0 {
+        let _ = write!(line, "; {} given again, which count once", count(rows.repeated as usize, "item"));
+    }
+    if standings.by_id {
+        line.push_str("; no item has a time, so they go by id");
+    }
+    for part in wrap(&line, width) {
+        let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
+    }
+    text
+}
+
+/// What a reader of a row should know.
+pub fn notes(standing: &SubjectStanding) -> Vec<(anstyle::Style, String)> {
+    let mut notes = Vec::new();
+    let held = standing.review.as_ref().and_then(|review| review.history.held.as_ref());
+    if let Some(held) = held {
+        let delta = held.flags.delta.map_or(String::new(), |delta| format!(" ({delta:+})"));
+        notes.push((
+            CARE,
+            format!(
+                "under review until {}: {} points{delta}; gates see {}",
+                moment(held.deadline_seconds),
+                held.candidate.points,
+                standing.gating_points.map_or_else(|| "none".to_owned(), |points| points.to_string())
+            ),
+        ));
+    } else if let Some((points, gating)) = standing.points.zip(standing.gating_points)
+        && gating < points
+    {
+        notes.push((CARE, format!("gates see {gating} points")));
+    }
+    if standing.has_incident_gate || !standing.incidents.is_empty() {
+        let names: Vec<String> = standing.incidents.iter().map(|id| format!(" `{}`", clean(id))).collect();
+        notes.push((LOSS, format!("a critical incident is open{}", names.join(","))));
+    }
+    if standing.is_on_hold {
+        notes.push((LOSS, "on hold".to_owned()));
+    }
+    if let Some(gated) = standing.gated.filter(|gated| gated.points < gated.ungated_points) {
+        notes.push((LOSS, format!("the gate caps {} points at {}", gated.ungated_points, gated.points)));
+    }
+    if let Some(tier) = &standing.tier {
+        let missing: Vec<String> = tier.earned.missing.iter().map(ToString::to_string).collect();
+        if let Some(next) = &tier.earned.next {
+            let why = match missing.as_slice() {
+                [only] => format!("only {only}"),
+                [first, rest @ ..] => format!("{first}; and {} more", rest.len()),
+                [] => String::new(),
+            };
+            notes.push((FAINT, format!("not {}: {why}", clean(next))));
+        }
+        let from = tier.certificate.as_ref().and_then(|(_, shown)| shown.promotion_from_seconds);
+        notes.extend(
+            from.map(|from| (FAINT, format!("a tier up from {} on, if it stays earned", moment(from)))),
+        );
+        let until = tier.certificate.as_ref().and_then(|(_, shown)| shown.at_risk_until_seconds);
+        notes.extend(until.map(|until| (CARE, format!("the tier is lost to decay at {}", moment(until)))));
+    }
+    if let Some(warm_up) = standing.warm_up.filter(|it| it.factor < BILLION) {
+        notes.push((FAINT, format!("warm-up: {} of {} tasks seen", warm_up.seen, warm_up.needed)));
+    }
+    notes
+}
+
+/// What is to say about all of them.
+pub fn foot(answer: &Answer<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let cap = answer.card.standing.as_ref().and_then(|rules: &Standing| rules.shares);
+    if let Some((shared, policy)) = answer.standings.shared.zip(cap) {
+        let cap = policy.rules.cap;
+        notes.extend(match shared.case {
+            ShareCase::NothingToShare => Some("no score is above 0, so there is nothing to share".to_owned()),
+            ShareCase::Proportional => None,
+            ShareCase::Redistributed => {
+                Some(format!("{} at the cap of {cap}", count(shared.capped, "subject")))
+            }
+            ShareCase::CapRaised => Some(format!(
+                "a cap of {cap} cannot hold for {}: it was raised, and all with a score get the same",
+                count(shared.positive, "subject")
+            )),
+            ShareCase::RestLeft => Some(format!(
+                "a cap of {cap} cannot hold for {}: {} of the whole is left",
+                count(shared.positive, "subject"),
+                percent(shared.unassigned.units())
+            )),
+        });
+    }
+    let weights = answer.standings.override_refusals.iter().map(|(at, why)| (*at, why.to_string()));
+    let reviews = answer.standings.subjects.iter().filter_map(|subject| subject.review.as_ref());
+    let reviews = reviews.flat_map(|review| review.refusals.iter().map(|(at, why)| (*at, why.to_string())));
+    for (at, why) in weights.chain(reviews) {
+        let line = answer.events.lines.get(at).copied().unwrap_or_default();
+        notes.push(format!("line {line} of the events: {}", clean(&why)));
+    }
+    if answer.standings.events_after > 0 {
+        let number = answer.standings.events_after as usize;
+        notes.push(format!("{} after the moment left out", count(number, "event")));
+    }
+    notes
+}
+
+/// The score as it is shown: whole points where the card has them, else a share.
+fn shown(standing: &SubjectStanding, writing: Writing) -> String {
+    let is_under_review = standing.review.is_some();
+    match (standing.score, standing.points) {
+        (Some(_), Some(points)) if is_under_review => points.to_string(),
+        (Some(score), _) => writing.number(score.to_f64()),
+        _ => "-".to_owned(),
+    }
+}
+
+fn tier(standing: &SubjectStanding) -> String {
+    match &standing.tier {
+        Some(tier) => tier.name.as_deref().map_or_else(|| "-".to_owned(), |name| clean(name).into_owned()),
+        None => String::new(),
+    }
+}
+
+/// `12`, or `12/100` of a window that is not full.
+fn window(standing: &SubjectStanding) -> String {
+    let counts = standing.counts;
+    match counts.window_tasks {
+        Some(tasks) => format!("{}/{tasks}", counts.in_window),
+        None => counts.in_window.to_string(),
+    }
+}
+
+fn spanned(standing: &SubjectStanding) -> Option<Span> {
+    let point = standing.score?.to_f64();
+    Some(standing.interval.as_ref().map_or(Span::at(point), |found| Span { point, ..span(found) }))
+}
+
+/// A share of units of 1e-15 in per cent, cut to one decimal.
+fn percent(units: i64) -> String {
+    format!("{}%", cut(units, 13, 1))
+}

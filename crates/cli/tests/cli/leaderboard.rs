@@ -1,0 +1,428 @@
+//! `karat leaderboard` from outside: its numbers computed a second time, its screens, what it refuses.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::common::{Run, example, karat, karat_reading};
+
+pub const CARD: &str = "examples/cards/task-run.toml";
+pub const RUNS: &str = "examples/leaderboard/runs.csv";
+
+/// Runs a line without quotes at the root of the repository, with `CARD`, `RUNS` in their places and few draws.
+pub fn line(text: &str) -> Run {
+    let text = text.replace("CARD", CARD).replace("RUNS", RUNS);
+    karat(&text.split_whitespace().chain(["--draws", "100"]).collect::<Vec<_>>())
+}
+
+/// The JSON that a run gave.
+pub fn parsed(run: &Run) -> Value {
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// The JSON of a line.
+fn answer(text: &str) -> Value {
+    parsed(&line(text))
+}
+
+/// Reads rows of `subject,task,id,outcome,solved` and whatever flags there are.
+pub fn ranked(rows: &str, flags: &str) -> Run {
+    let arguments = format!("leaderboard --card {CARD} --draws 100 {flags}");
+    karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows))
+}
+
+/// Lines `subject task outcome solved` as a table; each line is an item of its own.
+pub fn table(rows: &str) -> String {
+    let rows = rows.lines().map(str::trim).filter(|row| !row.is_empty()).enumerate();
+    let rows = rows.map(|(at, row)| {
+        let [subject, task, outcome, solved] = row.split_whitespace().collect::<Vec<_>>().try_into().unwrap();
+        format!("{subject},{task},{at},{outcome},{}\n", solved.trim_matches('-'))
+    });
+    format!("subject,task,id,outcome,solved\n{}", rows.collect::<String>())
+}
+
+/// `subject` passes the first `passed` of `of` tasks.
+pub fn passing(subject: &str, passed: usize, of: usize) -> String {
+    let row = |task: usize| match task < passed {
+        true => format!("{subject} t{task:02} succeeded 1\n"),
+        false => format!("{subject} t{task:02} failed 0\n"),
+    };
+    (0..of).map(row).collect()
+}
+
+fn standings(board: &Value) -> &Vec<Value> {
+    board["standings"].as_array().unwrap()
+}
+
+fn subjects(answer: &Value) -> Vec<&str> {
+    standings(&answer["boards"][0]).iter().map(|it| it["subject"].as_str().unwrap()).collect()
+}
+
+fn standing<'a>(answer: &'a Value, subject: &str) -> &'a Value {
+    standings(&answer["boards"][0]).iter().find(|it| it["subject"] == subject).unwrap()
+}
+
+/// An attempt of the example, read by this test.
+struct Attempt {
+    subject: String,
+    task: String,
+    outcome: String,
+    domain: String,
+    facts: [Option<f64>; 3],
+}
+
+impl Attempt {
+    fn all() -> Vec<Self> {
+        let text = example("leaderboard/runs.csv");
+        let attempt = |line: &str| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let [subject, task, outcome, domain] = [0, 1, 4, 5].map(|at| cells[at].to_owned());
+            Self { subject, task, outcome, domain, facts: [6, 7, 8].map(|at| cells[at].parse().ok()) }
+        };
+        text.lines().skip(1).map(attempt).collect()
+    }
+
+    /// Solved, thrift and speed, as the card has them.
+    fn readings(&self) -> [Option<f64>; 3] {
+        let [solved, cost, seconds] = self.facts;
+        let reading = |of: Option<f64>, half: f64| Some(solved? * (1.0 - of? / (of? + half)));
+        [solved, reading(cost, 0.1), reading(seconds, 60.0)]
+    }
+
+    /// What it counts, if it does: the weighted mean of what was measured.
+    fn value(&self) -> Option<f64> {
+        match self.outcome.as_str() {
+            "no-verdict" => return None,
+            "stopped" | "refused" => return Some(0.0),
+            _ => {}
+        }
+        let measured = || {
+            self.readings().into_iter().zip([0.7, 0.2, 0.1]).filter_map(|(it, weight)| Some((it?, weight)))
+        };
+        Some(measured().map(|(it, weight)| it * weight).sum::<f64>() / measured().map(|it| it.1).sum::<f64>())
+    }
+}
+
+/// The mean over tasks of the means of what `value` says of their attempts.
+fn mean_over_tasks(attempts: &[&Attempt], value: impl Fn(&Attempt) -> Option<f64>) -> f64 {
+    let mut tasks: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for it in attempts {
+        tasks.entry(&it.task).or_default().extend(value(it));
+    }
+    let means = tasks.values().filter(|it| !it.is_empty()).map(|it| it.iter().sum::<f64>() / it.len() as f64);
+    let means: Vec<f64> = means.collect();
+    means.iter().sum::<f64>() / means.len() as f64
+}
+
+fn choose(n: u32, k: u32) -> u32 {
+    if k > n { 0 } else { (0..k).fold(1, |product, at| product * (n - at) / (at + 1)) }
+}
+
+/// Each mean is rounded to a billionth at its tasks, and once more.
+#[track_caller]
+fn near(found: &Value, expected: f64) {
+    assert!((found.as_f64().unwrap() - expected).abs() < 4e-9, "{found}, expected {expected}");
+}
+
+#[test]
+fn means_are_those_of_the_rows() {
+    let all = Attempt::all();
+    let found = answer("leaderboard --card CARD RUNS");
+    assert_eq!(subjects(&found).len(), 5);
+    let mut expected: Vec<(f64, &str)> = Vec::new();
+    for subject in subjects(&found) {
+        let own: Vec<&Attempt> = all.iter().filter(|it| it.subject == subject).collect();
+        let row = standing(&found, subject);
+        let mean = mean_over_tasks(&own, Attempt::value);
+        near(&row["score"]["mean"], mean);
+        expected.push((mean, subject));
+        assert_eq!((row["items"].as_u64(), row["tasks"].as_u64()), (Some(48), Some(16)));
+        assert!(
+            row["score"]["low"].as_f64().unwrap() < mean && mean < row["score"]["high"].as_f64().unwrap()
+        );
+        let no_verdict = own.iter().filter(|it| it.outcome == "no-verdict").count();
+        assert_eq!(row["outcomes"]["no-verdict"], no_verdict);
+    }
+    assert!(expected.is_sorted_by(|a, b| a.0 > b.0), "{expected:?}");
+    // A reading is that of the item; where the outcome counts as something, the reading does so too.
+    let kite: Vec<&Attempt> = all.iter().filter(|it| it.subject == "kite").collect();
+    let solved = |it: &Attempt| {
+        it.value().map(|value| if it.outcome == "stopped" { value } else { it.facts[0].unwrap() })
+    };
+    near(&standing(&found, "kite")["dimensions"]["solved"]["mean"], mean_over_tasks(&kite, solved));
+}
+
+#[test]
+fn attempts_are_the_exact_fractions() {
+    let found = answer("leaderboard --card CARD RUNS --attempts 4");
+    let all = Attempt::all();
+    for subject in subjects(&found) {
+        let mut tasks: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+        for it in all.iter().filter(|it| it.subject == subject && it.outcome != "no-verdict") {
+            let (passed, tried) = tasks.entry(&it.task).or_default();
+            *passed += u32::from(it.outcome == "succeeded");
+            *tried += 1;
+        }
+        for k in 1..=4 {
+            let at = &standing(&found, subject)["attempts"][k as usize - 1];
+            let enough: Vec<(u32, u32)> = tasks.values().copied().filter(|it| it.1 >= k).collect();
+            assert_eq!((at["k"].as_u64(), at["tasks"].as_u64()), (Some(k.into()), Some(enough.len() as u64)));
+            assert_eq!(at["tasks_left_out"], tasks.len() - enough.len());
+            if enough.is_empty() {
+                assert_eq!((&at["pass_hat"], &at["pass_at"]), (&Value::Null, &Value::Null));
+                continue;
+            }
+            let mean = |share: &dyn Fn(u32, u32) -> f64| {
+                enough.iter().map(|it| share(it.0, it.1)).sum::<f64>() / enough.len() as f64
+            };
+            let of = |count: u32, tried: u32| f64::from(choose(count, k)) / f64::from(choose(tried, k));
+            near(&at["pass_hat"]["mean"], mean(&|passed, tried| of(passed, tried)));
+            near(&at["pass_at"]["mean"], mean(&|passed, tried| 1.0 - of(tried - passed, tried)));
+        }
+    }
+    // Half credit is below a pass from 60 points on, and above one from 30 on.
+    let one = |flags: &str| parsed(&ranked("a t1 failed 0.5\na t2 failed 0.4", flags));
+    let pass =
+        |flags: &str| one(flags)["boards"][0]["standings"][0]["attempts"][0]["pass_hat"]["mean"].as_f64();
+    assert_eq!(
+        ["", "--pass 60", "--pass 50", "--pass 30"].map(|it| pass(&format!("--attempts 1 {it}"))),
+        [Some(0.0), Some(0.0), Some(0.5), Some(1.0)]
+    );
+}
+
+#[test]
+fn those_who_cannot_be_told_apart_share_a_group() {
+    // By a test of signs five tasks that differ show nothing at 95 %, 2/32, and six do, 2/64.
+    let groups = |second: usize| {
+        let rows =
+            [passing("first", 20, 20), passing("second", second, 20), passing("third", 0, 20)].concat();
+        let found = parsed(&ranked(&rows, ""));
+        standings(&found["boards"][0]).iter().map(|it| it["group"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!((groups(15), groups(14)), (vec![1, 1, 2], vec![1, 2, 3]));
+    let tied =
+        parsed(&ranked(&[passing("a", 10, 20), passing("b", 10, 20), passing("c", 10, 20)].concat(), ""));
+    for row in standings(&tied["boards"][0]) {
+        assert_eq!(
+            (&row["rank"], &row["rank_range"]),
+            (&serde_json::json!([1, 3]), &serde_json::json!([1, 3]))
+        );
+    }
+    assert_eq!(tied["boards"][0]["tie_groups"], 1);
+    // Its mean is higher, as it left the hard tasks out; on those that both have it is behind.
+    let skipped = [
+        (0..12).map(|task| format!("lazy t{task:02} failed 0.{}\n", 6 + task % 2)).collect(),
+        passing("keen", 12, 24),
+    ]
+    .concat();
+    let found = parsed(&ranked(&skipped, ""));
+    assert_eq!(
+        (subjects(&found), &found["boards"][0]["same_tasks"]),
+        (vec!["lazy", "keen"], &Value::Bool(false))
+    );
+    assert_eq!(standing(&found, "keen")["ahead_on_shared_tasks"], true);
+}
+
+/// `a` passes 8 of 8 and has two without a verdict, `b` passes 9 of 10.
+fn with_two_verdicts_missing() -> String {
+    let open = "a t08 no-verdict -\na t09 no-verdict -\n";
+    [passing("a", 8, 8), open.to_owned(), passing("b", 9, 10)].concat()
+}
+
+#[test]
+fn other_choices_for_outcomes_are_other_rankings() {
+    let rows = with_two_verdicts_missing();
+    let found = parsed(&ranked(&rows, ""));
+    assert_eq!(subjects(&found), ["a", "b"]);
+    near(&standing(&found, "a")["score"]["mean"], 1.0);
+    let others = found["boards"][0]["other_outcomes"]["rankings"].as_array().unwrap();
+    let first_differs: BTreeMap<&str, bool> = others
+        .iter()
+        .map(|it| (it["outcomes"]["no-verdict"].as_str().unwrap(), it["first_differs"].as_bool().unwrap()))
+        .collect();
+    // As failures they leave 8 of 10, below 9 of 10; as successes they leave 10 of 10.
+    assert_eq!(first_differs, BTreeMap::from([("failure", true), ("success", false)]));
+    assert_eq!(found["boards"][0]["other_outcomes"]["first_differs"], true);
+    let counted = parsed(&ranked(&rows, "--count no-verdict=failure"));
+    assert_eq!(
+        (subjects(&counted), &counted["outcomes"]["no-verdict"]),
+        (vec!["b", "a"], &Value::from("failure"))
+    );
+    near(&standing(&counted, "a")["score"]["mean"], 0.8);
+    // What it scored: half of the way.
+    let scored = parsed(&ranked("a t1 stopped 0.5", "--count stopped=scored"));
+    near(&standing(&scored, "a")["score"]["mean"], 0.5);
+    assert_snapshot!(ranked(&rows, "--table").screen());
+}
+
+#[test]
+fn items_are_chosen() {
+    let all = Attempt::all();
+    let airline: Vec<&Attempt> =
+        all.iter().filter(|it| it.subject == "ibis" && it.domain == "airline").collect();
+    let found = answer("leaderboard --card CARD RUNS --where domain=airline");
+    near(&standing(&found, "ibis")["score"]["mean"], mean_over_tasks(&airline, Attempt::value));
+    assert_eq!(
+        (found["items"]["count"].as_u64(), found["items"]["left_out"].as_u64()),
+        (Some(120), Some(120))
+    );
+    let count = |flags: &str| {
+        answer(&format!("leaderboard --card CARD RUNS {flags}"))["items"]["count"].as_u64().unwrap()
+    };
+    assert_eq!(count("--where domain=airline --where subject!=ibis"), 96);
+    assert_eq!(count("--where outcome=refused"), 1);
+    let costing = |cost: Option<f64>| all.iter().filter(|it| it.facts[1] == cost).count() as u64;
+    assert_eq!(count("--where cost_usd=0.09490"), costing(Some(0.0949)), "a number, however it is written");
+    assert_eq!(count("--where cost_usd="), costing(None));
+    assert!(costing(Some(0.0949)) > 0 && costing(None) > 0);
+    // The first item is of 00:07, the next of 00:14: from on, and before.
+    let (from, before) = (count("--since 2026-05-01T00:14:00Z"), count("--until 2026-05-01T00:14:00Z"));
+    assert_eq!((from, before), (239, 1));
+    assert_eq!(count("--since 2026-05-01T02:14:00+02:00"), 239, "moments, not texts");
+}
+
+#[test]
+fn each_value_of_a_field_has_a_board() {
+    let found = answer("leaderboard --card CARD RUNS --group-by domain");
+    let boards = found["boards"].as_array().unwrap();
+    let groups: Vec<&str> = boards.iter().map(|it| it["group"].as_str().unwrap()).collect();
+    assert_eq!(
+        (groups, &found["group_by"]),
+        (vec!["domain = airline", "domain = retail"], &Value::from("domain"))
+    );
+    let alone = answer("leaderboard --card CARD RUNS --where domain=retail");
+    assert_eq!(boards[1]["standings"], alone["boards"][0]["standings"]);
+}
+
+#[test]
+fn rows_are_ranked_and_sorted() {
+    let by = |flags: &str| {
+        subjects(&answer(&format!("leaderboard --card CARD RUNS {flags}")))
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let ranks = by("");
+    assert_eq!(by("--sort subject"), ["heron", "ibis", "kite", "merlin", "osprey"]);
+    let found = answer("leaderboard --card CARD RUNS --by thrift");
+    let falls = |path: &str| {
+        standings(&found["boards"][0])
+            .iter()
+            .map(|it| it.pointer(path).unwrap().as_f64().unwrap())
+            .collect::<Vec<_>>()
+            .is_sorted_by(|a, b| a >= b)
+    };
+    assert!(falls("/score/mean") && falls("/dimensions/thrift/mean"));
+    assert_eq!(found["boards"][0]["by"], "thrift");
+    // What succeeded at an unknown price is not thrifty.
+    let free = parsed(&ranked("a t1 succeeded 1\nb t1 failed 0.5\n", "--by solved"));
+    near(&standing(&free, "b")["score"]["mean"], 0.5);
+    let unknown = ranked("a t1 succeeded 1\n", "--by thrift");
+    assert!(unknown.status == 1 && unknown.stderr.contains("with a score that counts"), "{}", unknown.stderr);
+    for row in standings(&found["boards"][0]) {
+        assert_eq!(row["score"], row["dimensions"]["thrift"]);
+    }
+    let found = answer("leaderboard --card CARD RUNS --sort low");
+    let lows: Vec<f64> =
+        standings(&found["boards"][0]).iter().map(|it| it["score"]["low"].as_f64().unwrap()).collect();
+    assert!(lows.is_sorted_by(|a, b| a >= b));
+    assert_eq!(by("--sort thrift"), by("--by thrift"));
+    assert_eq!(by("--sort tasks"), ranks, "all have 16");
+}
+
+#[test]
+fn few_tasks_take_no_place_and_are_named() {
+    let rows = [passing("a", 5, 9), passing("b", 3, 3), "c t00 no-verdict -\n".to_owned()].concat();
+    let found = parsed(&ranked(&rows, "--min-tasks 4"));
+    assert_eq!(subjects(&found), ["a"]);
+    let unranked = serde_json::json!([{"subject": "b", "tasks": 3}, {"subject": "c", "tasks": 0}]);
+    assert_eq!(found["boards"][0]["unranked"], unranked);
+    assert_snapshot!(ranked(&rows, "--min-tasks 4 --table").screen());
+}
+
+#[test]
+fn one_subject_all_alike_is_not_certain() {
+    let found = parsed(&ranked(&passing("a", 20, 20), ""));
+    let score = &found["boards"][0]["standings"][0]["score"];
+    // Clopper-Pearson at 20 of 20: the share at which all twenty pass in 0.025 of all cases.
+    let all_twenty = (0..20).fold(1.0, |product, _| product * score["low"].as_f64().unwrap());
+    assert!((all_twenty - 0.025).abs() < 1e-8, "{score}");
+    assert_eq!((score["high"].as_f64(), score["method"].as_str()), (Some(1.0), Some("clopper-pearson")));
+}
+
+#[test]
+fn three_hundred_subjects() {
+    let rows: String = (0..300).map(|who| passing(&format!("s{who:03}"), who % 10, 9)).collect();
+    let found = parsed(&ranked(&rows, ""));
+    assert_eq!(subjects(&found).iter().collect::<BTreeSet<_>>().len(), 300);
+    let screen = ranked(&rows, "--table --top 3").stdout;
+    assert!(screen.contains("\nand 297 more\n") && screen.lines().count() < 20, "{screen}");
+    assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+}
+
+#[test]
+fn names_cannot_steer_the_terminal() {
+    let item = |subject: &str, task: &str| {
+        format!("{{\"subject\":\"{subject}\",\"task\":\"{task}\",\"solved\":1}}\n")
+    };
+    let items = [
+        item("\\u001b[31mred", "\\u001b[2J"),
+        item("plain\\u202e", "t"),
+        item("語の名前が長い長い長い長い長い長い長い長い", "t"),
+    ];
+    let run =
+        |verb: &[&str]| karat_reading(&[verb, &["--table", "--draws", "100"]].concat(), &items.concat());
+    for verb in [
+        &["leaderboard", "--card", CARD, "--group-by", "subject", "--robustness", "--attempts", "2"][..],
+        &["leaderboard", "--card", CARD],
+        &["stress", CARD],
+    ] {
+        let run = run(verb);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert!(!run.stdout.contains(['\u{1b}', '\u{202e}']), "{}", run.stdout);
+    }
+    let refused = run(&["compare", "\u{1b}[31mre", "b", "--card", CARD]);
+    assert!(refused.status == 1 && !refused.stderr.contains('\u{1b}'), "{}", refused.stderr);
+}
+
+#[test]
+fn screens() {
+    assert_snapshot!(line("leaderboard --card CARD RUNS --table").screen());
+    assert_snapshot!(
+        line("leaderboard --card CARD RUNS --table --group-by domain --top 2 --level 0.9").screen()
+    );
+    assert_snapshot!(
+        line("leaderboard --card CARD RUNS --table --attempts 6 --where subject!=heron --by solved").screen()
+    );
+}
+
+#[test]
+fn what_is_refused_and_how_it_is_mended() {
+    let lines = [
+        "leaderboard --card CARD RUNS --by solvd",
+        "leaderboard --card CARD RUNS --sort thrft",
+        "leaderboard --card CARD RUNS --where domian=airline",
+        "leaderboard --card CARD RUNS --group-by outcom",
+        "leaderboard --card CARD RUNS --where domain=airlin",
+        "leaderboard --card CARD RUNS --where domain",
+        "leaderboard --card CARD RUNS --level 0.99",
+        "leaderboard --card CARD RUNS --level 95",
+        "leaderboard --card CARD RUNS --seed one",
+        "leaderboard --card CARD RUNS --attempts 0",
+        "leaderboard --card CARD RUNS --attempts 2 --pass 101",
+        "leaderboard --card CARD RUNS --count failed=success",
+        "leaderboard --card CARD RUNS --count stopped=nothing",
+        "leaderboard --card CARD RUNS --min-tasks 17",
+        "leaderboard --card CARD RUNS --where outcome=no-verdict",
+        "leaderboard --card CARD RUNS --where outcome=no-verdict --group-by domain",
+        "leaderboard --card CARD RUNS --since yesterday",
+        "leaderboard RUNS",
+        "leaderboard --card CARD",
+    ];
+    let told = lines.map(|text| format!("$ karat {text}\n{}", line(text).screen()));
+    assert_snapshot!(told.join("\n"));
+    assert_eq!(karat(&["leaderboard", "--card", CARD, RUNS, "--draws", "0"]).status, 2);
+}

@@ -1,0 +1,123 @@
+//! Pages for a browser: written beside the answer, the same bytes each time, safe with any name, whole or not at all.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::fs;
+
+use scraper::{Html, Selector};
+
+use crate::common::{Folder, example};
+
+const RUNS: [&str; 3] = ["-c", "task-run.toml", "runs.csv"];
+
+/// A folder with runs of agents, and the rule for them.
+fn runs() -> Folder {
+    let folder = Folder::new();
+    folder.write("task-run.toml", &example("cards/task-run.toml"));
+    folder.write("runs.csv", &example("leaderboard/runs.csv"));
+    folder.write("season.csv", &example("matches/season.csv"));
+    folder.write("votes.jsonl", &example("matches/votes.jsonl"));
+    folder
+}
+
+/// Writes `page.html` beside the answer, which it does not change, and reads it.
+fn page(folder: &Folder, arguments: &[&str]) -> String {
+    let without = folder.karat(arguments);
+    let run = folder.karat(&[arguments, &["--html", "page.html"]].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+    assert_eq!(run.stdout, without.stdout);
+    fs::read_to_string(folder.path().join("page.html")).unwrap()
+}
+
+fn texts(text: &str, selector: &str) -> Vec<String> {
+    let document = Html::parse_document(text);
+    assert_eq!(document.errors.len(), 0, "{:?}", document.errors);
+    document.select(&Selector::parse(selector).unwrap()).map(|it| it.text().collect()).collect()
+}
+
+#[test]
+fn a_leaderboard_has_all_its_parts() {
+    let folder = runs();
+    let arguments = [&["leaderboard", "--robustness", "--attempts", "2"][..], &RUNS].concat();
+    let text = page(&folder, &arguments);
+    assert_eq!(texts(&text, "h1"), ["Leaderboard: task-run@1.0.0"]);
+    let parts = [
+        "Places",
+        "Dimensions",
+        "Other weights",
+        "Other rules",
+        "What drives the composite",
+        "First place",
+        "Over time",
+    ];
+    assert_eq!(texts(&text, "h2"), parts);
+    // The numbers of the terminal, in its order.
+    let screen = folder.karat(&[&arguments[..], &["--table"]].concat()).stdout;
+    let rows: Vec<&str> = screen.lines().skip(3).take(5).collect();
+    let names = texts(&text, "section:nth-of-type(1) .figure:nth-of-type(1) th.name[scope=row]");
+    let points = texts(&text, "section:nth-of-type(1) td.point");
+    assert_eq!(names.len(), 5);
+    for ((row, name), points) in rows.iter().zip(&names).zip(&points) {
+        assert!(row.contains(name.as_str()) && row.contains(points.as_str()), "{row}: {name} {points}");
+    }
+    assert_eq!(texts(&text, "figure figcaption"), names, "one history for each");
+    assert_eq!(text, page(&folder, &arguments), "the same bytes, over the page before");
+    assert!(!text.contains("://"));
+}
+
+#[test]
+fn every_verb_that_looks_at_many_has_a_page() {
+    let folder = runs();
+    let groups = page(&folder, &[&["leaderboard", "--group-by", "domain"][..], &RUNS].concat());
+    let headings = texts(&groups, "h2");
+    assert!(headings.contains(&String::from("Places: domain = airline")), "{headings:?}");
+    let text = page(&folder, &["compare", "heron", "ibis", "-c", "task-run.toml", "runs.csv"]);
+    assert_eq!(texts(&text, "h2"), ["Differences", "Over time"]);
+    assert_eq!(texts(&text, ".lead"), ["ibis is ahead of heron, at 95% over 16 tasks"]);
+    let text = page(&folder, &["stress", "task-run.toml", "runs.csv"]);
+    assert_eq!(texts(&text, "h1"), ["Robustness: task-run@1.0.0"]);
+    for system in ["elo", "glicko2", "weng-lin", "bradley-terry"] {
+        let text = page(&folder, &["rate", "--system", system, "--holdout", "0.2", "season.csv"]);
+        assert_eq!(texts(&text, "h2"), [system, "Predicted"]);
+        assert_eq!(texts(&text, "thead th:nth-of-type(1)")[0] == "group", system != "elo");
+    }
+    let text = page(&folder, &["rate", "--system", "bradley-terry", "--judge", "judge", "votes.jsonl"]);
+    assert_eq!(texts(&text, "h2"), ["bradley-terry", "Judges"]);
+}
+
+#[test]
+fn a_name_stays_a_name() {
+    let folder = runs();
+    let names =
+        ["<script>alert(1)</script>", "\" onload=\"alert(1)", "</style><img src=x>", &"x".repeat(10_000)];
+    let mut lines = String::new();
+    for (at, name) in names.iter().enumerate() {
+        let item = serde_json::json!({
+            "subject": name, "id": format!("item-{at}"), "task": "one", "outcome": "succeeded",
+            "solved": 1, "cost_usd": 0.1 * at as f64, "seconds": 10,
+        });
+        lines.push_str(&format!("{item}\n"));
+    }
+    folder.write("named.jsonl", &lines);
+    let text = page(&folder, &["leaderboard", "-c", "task-run.toml", "named.jsonl"]);
+    let shown = texts(&text, "th.name[scope=row]");
+    assert!(names.iter().all(|name| shown.iter().any(|it| it == name)));
+    assert_eq!(
+        (texts(&text, "script").len(), texts(&text, "style").len(), texts(&text, "img").len()),
+        (1, 1, 0)
+    );
+}
+
+#[test]
+fn a_page_that_cannot_be_written_says_so_and_leaves_nothing() {
+    let folder = runs();
+    for place in ["none/page.html", "."] {
+        let run = folder.karat(&[&["leaderboard", "--html", place][..], &RUNS].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+        assert!(run.stderr.starts_with("error: cannot write `"), "{}", run.stderr);
+    }
+    folder.write("page.html", "kept");
+    let run = folder.karat(&["leaderboard", "--html", "page.html", "-c", "task-run.toml", "none.csv"]);
+    assert_eq!(run.status, 1);
+    assert_eq!(fs::read_to_string(folder.path().join("page.html")).unwrap(), "kept");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+}

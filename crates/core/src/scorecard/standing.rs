@@ -1,0 +1,136 @@
+//! The section `[standing]`: how the scores of a subject over time become what people act on (`docs/guide/standing.md`).
+//!
+//! The values are the settings of [`crate::standing`], with the names of the card resolved.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::standing::calibration::CalibrationRules;
+use crate::standing::certification::CertificationRules;
+use crate::standing::confidence::FreshnessRule;
+use crate::standing::decay::DecayRule;
+use crate::standing::gate::SecurityGate;
+use crate::standing::lifecycle::LifecycleRules;
+use crate::standing::review::ReviewRules;
+use crate::standing::shares::ShareRules;
+use crate::standing::tiers::TierRule;
+use crate::standing::window::WindowLimits;
+use crate::statistics::outcome::Policy;
+
+/// How many scored items become one standing. What is none is not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// What the standing is made of.
+    pub score: StandingScore,
+    /// How far back it looks.
+    pub window: WindowLimits,
+    /// What an item counts as that ended in neither success nor failure.
+    pub outcomes: Policy,
+    /// What a new subject's score counts when shares are given.
+    pub warm_up: Option<WarmUp>,
+    /// What age takes; only where the newest readings are taken.
+    pub decay: Option<DecayRule>,
+    /// Which swings are held, and who lets them pass.
+    pub review: Option<ReviewRules>,
+    /// What no other dimension can make up for.
+    pub gate: Option<StandingGate>,
+    /// What each tier asks, lowest first.
+    pub tiers: Vec<TierRule>,
+    /// How the tier that is held follows the one that is earned; without it they are the same.
+    pub certification: Option<CertificationRules>,
+    /// How much evidence makes how sure.
+    pub confidence: Option<ConfidenceRule>,
+    /// So many evaluations are a full batch, whose age is what tiers ask for.
+    pub batch_evaluations: u32,
+    /// How scores become shares of a whole.
+    pub shares: Option<SharePolicy>,
+    /// When a task counts as how hard.
+    pub calibration: Option<CalibrationRules>,
+    /// When a task has outlived its use.
+    pub lifecycle: Option<TaskLifecycle>,
+    /// The section in the file.
+    pub span: Range<usize>,
+}
+
+/// What a standing is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StandingScore {
+    /// The mean of the scores in the window, each with the same weight.
+    Window,
+    /// The newest reading of each dimension, and the weighted mean of these.
+    Latest,
+}
+
+impl StandingScore {
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Window => "window",
+            Self::Latest => "latest",
+        }
+    }
+}
+
+/// A subject with few tasks gets a part of its share: `tasks seen / tasks`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WarmUp {
+    /// Tasks after which its score counts in full.
+    pub tasks: u32,
+    /// Seconds since its first task after which its score counts in full, however few they are; no end if none.
+    pub period_seconds: Option<u32>,
+}
+
+/// A gate on one dimension, and what it takes from the card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingGate {
+    /// The dimension.
+    pub dimension: String,
+    /// What it does.
+    pub rule: SecurityGate,
+    /// The gate of single items that holds while an incident is open.
+    pub incident_gate: Option<String>,
+}
+
+/// How much evidence makes how sure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfidenceRule {
+    /// Items that a dimension asks for.
+    pub items: u32,
+    /// Items that these dimensions ask for instead.
+    pub items_by: BTreeMap<String, u32>,
+    /// What age leaves.
+    pub freshness: FreshnessRule,
+}
+
+/// How scores become shares, and in which numbers they are handed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharePolicy {
+    /// The cap.
+    pub rules: ShareRules,
+    /// Shares as whole numbers too.
+    pub whole: Option<WholeShares>,
+}
+
+/// Shares as whole numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WholeShares {
+    /// With this sum, by largest remainder.
+    Sum(u32),
+    /// The largest is 65,535, the others in proportion.
+    SixteenBit,
+}
+
+/// The life of tasks, judged by period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskLifecycle {
+    /// When a period counts against a task.
+    pub rules: LifecycleRules,
+    /// Seconds of a period, from the first second of 1970.
+    pub period_seconds: u32,
+}
+
+#[cfg(test)]
+mod tests;
