@@ -1,5 +1,6 @@
 //! A store that is open for writing: hand in items, get an answer when they would outlive a loss of power.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
@@ -46,7 +47,6 @@ pub struct Accepted {
 
 /// A store that is open for writing. Many threads may hand in items at once; one thread writes, and commits together what
 /// arrived while it was writing.
-#[derive(Debug)]
 pub struct Store {
     backend: Arc<dyn Backend>,
     key: VerifyingKey,
@@ -54,9 +54,9 @@ pub struct Store {
     thread: Option<JoinHandle<()>>,
 }
 
-impl std::fmt::Debug for dyn Backend {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Backend")
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("key", &self.key).finish_non_exhaustive()
     }
 }
 

@@ -78,6 +78,9 @@ impl Sqlite {
             )));
         }
         let _lock = place.lock()?;
+        if path.exists() {
+            return Err(Error::Exists(place.path)); // made by another process meanwhile
+        }
         // Under another name until it is whole, so that a store of the right name is a store.
         let draft = Place { path: place.beside("-new") };
         let made = draft.make().and_then(|()| {
@@ -100,7 +103,7 @@ impl Sqlite {
     }
 
     fn tables(&self, connection: Connection) -> Tables {
-        Tables { connection, place: self.place.clone(), recent: Arc::clone(&self.recent) }
+        Tables { connection, place: self.place.clone(), recent: Arc::clone(&self.recent), fixed: None }
     }
 
     /// The store in the file at `path`.

@@ -138,13 +138,8 @@ fn ahead_damage(place: &Place) -> Result<Option<String>> {
 
 /// The numbers of wrong pages: of all, or of some.
 fn wrong_pages(place: &Place, among: Option<&[u32]>) -> Result<Vec<u32>> {
-    let mut notes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (page, sum) in read(place)? {
-        let sums = notes.entry(page).or_default();
-        if !sums.contains(&sum) {
-            sums.push(sum);
-        }
-    }
+    let mut notes = read(place)?;
+    notes.sort_unstable();
     let failed = |error| place.io_error("read", &error);
     let mut file = BufReader::with_capacity(1 << 18, File::open(&place.path).map_err(failed)?);
     let mut wrong = Vec::new();
@@ -155,7 +150,7 @@ fn wrong_pages(place: &Place, among: Option<&[u32]>) -> Result<Vec<u32>> {
         if bytes.is_empty() {
             break;
         }
-        let sound = || notes.get(&page).is_some_and(|sums| sums.contains(&crc32fast::hash(&bytes)));
+        let sound = || notes.binary_search(&(page, crc32fast::hash(&bytes))).is_ok();
         if among.is_none_or(|some| some.contains(&page)) && !sound() {
             wrong.push(page);
         }

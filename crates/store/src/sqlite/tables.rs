@@ -19,6 +19,8 @@ pub(super) struct Tables {
     pub connection: Connection,
     pub place: Place,
     pub recent: Arc<Recent>,
+    /// Within a transaction of the writer, the sizes at its beginning: nobody else can change them.
+    pub fixed: Option<Sizes>,
 }
 
 /// How far rows and postings go.
@@ -38,11 +40,13 @@ impl Tables {
     /// Runs `work` in one transaction, which is synced when this returns, or taken back if `work` fails.
     pub fn transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.execute("BEGIN IMMEDIATE")?;
-        let done = work(self).and_then(|done| self.execute("COMMIT").map(|()| done));
+        let begun = self.cover().map(|sizes| self.fixed = sizes);
+        let done = begun.and_then(|()| work(self)).and_then(|done| self.execute("COMMIT").map(|()| done));
         if done.is_err() && !self.connection.is_autocommit() {
             // Some failures take back everything themselves; the first one is the one to tell.
             let _ = self.execute("ROLLBACK");
         }
+        self.fixed = None;
         done
     }
 
@@ -83,6 +87,9 @@ impl Tables {
     /// Sees to it that the postings which are not in the table are in memory, and says of which rows; none in an empty
     /// store. The process that writes has them from its commits, others work them out.
     pub fn cover(&self) -> Result<Option<Sizes>> {
+        if self.fixed.is_some() {
+            return Ok(self.fixed);
+        }
         loop {
             let Some(sizes) = self.sizes()? else { return Ok(None) };
             {
