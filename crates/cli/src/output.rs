@@ -1,7 +1,7 @@
 //! Standard output and standard error: colour, width, and who reads them.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -105,12 +105,45 @@ pub fn tell(color: Color, failure: &Failure) {
     }
 }
 
+/// Writes a file as [`replace`] does, where there is none, an empty one, or one that begins with `mark`. Any other stays as it
+/// is: a flag that was given the name of the evidence must not cost the evidence. `what` says what `mark` marks.
+pub fn replace_own(path: &str, bytes: &[u8], mark: &[u8], what: &str) -> Result<(), Failure> {
+    if path == "-" {
+        return Err(Failure::new(format!("{what} is written to a file, found `-`")).help("give it a name"));
+    }
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Failure::writing(path, &error)),
+        Ok(found) if found.is_dir() => {
+            return Err(Failure::writing(path, &io::ErrorKind::IsADirectory.into()));
+        }
+        Ok(found) => {
+            let mut start = Vec::new();
+            if found.is_file() {
+                let file = fs::File::open(path).map_err(|error| Failure::writing(path, &error))?;
+                let read = file.take(mark.len() as u64).read_to_end(&mut start);
+                read.map_err(|error| Failure::writing(path, &error))?;
+            }
+            if !found.is_file() || !(start.is_empty() || start == mark) {
+                return Err(Failure::new(format!(
+                    "`{path}` is there and is not {what}, so it stays as it is"
+                ))
+                .help("name another file, or remove this one first"));
+            }
+        }
+    }
+    replace(path, bytes)
+}
+
 /// Writes a file so that at every moment it is the old one or the new one, whole.
 pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     // The number keeps apart what runs at the same time; a file that somebody has there already is not touched.
     let fresh = format!("{path}.{}.new", std::process::id());
     let file = OpenOptions::new().write(true).create_new(true).open(&fresh);
-    let mut file = file.map_err(|error| Failure::writing(&fresh, &error))?;
+    let mut file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::new(format!("cannot write `{path}`: its folder is not there")),
+        _ => Failure::writing(&fresh, &error),
+    })?;
     let mut write = || {
         file.write_all(bytes)?;
         file.sync_all()?;

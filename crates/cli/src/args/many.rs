@@ -94,7 +94,7 @@ pub struct LeaderboardArgs {
     /// Fewer tasks take no place
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub min_tasks: usize,
-    /// Only so many rows on the screen
+    /// Only so many rows on the screen; 0 for all
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
     /// pass@k and pass^k for k from 1 to K

@@ -43,7 +43,7 @@ pub struct RateArgs {
     #[arg(long, value_name = "COLUMN")]
     pub judge: Option<String>,
     /// What that column has for people
-    #[arg(long, value_name = "NAME", default_value = "people")]
+    #[arg(long, value_name = "NAME", default_value = "people", requires = "judge")]
     pub people: String,
     /// A competitor that goes by two names; repeatable
     #[arg(long, value_name = "OLD=NEW")]
@@ -58,10 +58,10 @@ pub struct RateArgs {
     #[arg(long)]
     pub bootstrap: bool,
     /// How often to draw
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "bootstrap", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub draws: u64,
     /// The seed of the draws
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "bootstrap")]
     pub seed: u64,
     /// Confidence of intervals and groups
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]

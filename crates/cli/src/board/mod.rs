@@ -180,6 +180,11 @@ fn is_measured(row: &Row, by: By) -> bool {
     by == By::Score || by.of(row).is_some() || !is_decided()
 }
 
+/// What an item counts by its score and outcome; none if it is left out.
+pub fn counted(row: &Row, policy: Policy) -> Option<Score> {
+    run(row, 0, By::Score).value(policy).map(Score::from_billionths)
+}
+
 /// The item as a run at a task, with what is ranked by as its score.
 fn run(row: &Row, task: usize, by: By) -> Run {
     Run { subject: row.subject, task, outcome: row.outcome, score: by.of(row) }

@@ -15,7 +15,7 @@ use crate::output::Screen;
 use crate::page;
 use crate::render::compare::compare;
 use crate::render::page::compare as page_of;
-use crate::render::text::clean;
+use crate::render::text::{clean, short};
 use crate::rows::Rows;
 
 /// Most subjects that are named when one is not found.
@@ -38,7 +38,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let settings = many::settings(&args.sure, By::Score, &rows);
     let pass = many::pass(args.pass, rows.scale)?;
     let pair = Pair::new(&rows, pair, pass, &settings).map_err(|error| {
-        let failure = many::refused(&error);
+        let failure = many::refused(&error, &rows);
         match error {
             StatisticsError::TooFew { .. } => {
                 failure.help("two subjects are compared on the tasks that both have")
@@ -83,7 +83,7 @@ fn subject(rows: &Rows, name: &str) -> Result<usize, Failure> {
         Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
         None => failure,
     };
-    let shown: Vec<String> = known().take(NAMED).map(|name| format!("`{}`", clean(name))).collect();
+    let shown: Vec<String> = known().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
     let more = if rows.subjects.len() > NAMED { ", ..." } else { "" };
     Err(failure.help(format!("there are: {}{more}", shown.join(", "))))
 }

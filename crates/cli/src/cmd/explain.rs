@@ -78,6 +78,10 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
         if let Some(standing) = standing::parse(bytes)? {
+            if args.evidence.is_some() {
+                return Err(Failure::new(format!("{place}: a standing is explained as it was written"))
+                    .help("leave out --evidence: `karat standing` with the same items computes it again"));
+            }
             let subject = standing.get("subject").and_then(Value::as_str).unwrap_or_default();
             if !is_other(args, subject) {
                 found.push(Explained { subject: subject.to_owned(), text: stood(&standing, form) });

@@ -49,7 +49,8 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
         many::print(map)?;
     } else {
         let mut out = Screen::stdout(cli.color);
-        let layout = screen::Layout { width: out.width, top: args.top.unwrap_or(usize::MAX) };
+        let layout =
+            screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
         write!(out, "{}", screen::head(&rows, &settings, layout))?;
         for ((board, _), stress) in boards.iter().zip(&stress) {
             write!(out, "{}", screen::board(&rows, board, &settings, layout))?;
@@ -88,7 +89,7 @@ fn boards(
     let found = groups.into_iter().map(|(value, items)| {
         let name = args.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
         let board = Board::new(rows, &items, name, settings).map_err(|error| {
-            let failure = many::refused(&error);
+            let failure = many::refused(&error, rows);
             let failure = match args.group_by.as_ref().zip(value) {
                 Some((field, value)) => {
                     let (field, value) = (clean(field), clean(value));
@@ -124,7 +125,7 @@ fn stressed(
     let stress = |(board, items): &(Board, Vec<usize>)| {
         Stress::new(rows, items, board, card, CONCENTRATION, settings).map(Some)
     };
-    boards.iter().map(stress).collect::<Result<_, _>>().map_err(|error| many::refused(&error))
+    boards.iter().map(stress).collect::<Result<_, _>>().map_err(|error| many::refused(&error, rows))
 }
 
 /// Puts the rows of a board in another order; their ranks stay.

@@ -16,6 +16,7 @@ use crate::board::attempts::Pass;
 use crate::board::{By, Settings};
 use crate::failure::Failure;
 use crate::output::{is_watched, lines};
+use crate::render::gaps::gaps;
 use crate::rows::filter::Wish;
 use crate::rows::{Request, Rows, load};
 
@@ -106,15 +107,17 @@ pub fn print(map: Map<String, Value>) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// A refusal of the statistics, for a person.
-pub fn refused(error: &StatisticsError) -> Failure {
+/// A refusal of the statistics on `rows`, for a person.
+pub fn refused(error: &StatisticsError, rows: &Rows) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
         StatisticsError::Draws { .. } => failure.help("give more with --draws, or a lower --level"),
         StatisticsError::TooMany { .. } => {
             failure.help("give fewer with --draws, or fewer items with --where")
         }
-        StatisticsError::TooFew { .. } => failure
+        StatisticsError::TooFew { .. } => gaps(rows)
+            .into_iter()
+            .fold(failure, Failure::help)
             .help("an item counts if it has a score, or an outcome that counts")
             .help("check --count and --where"),
         _ => failure,

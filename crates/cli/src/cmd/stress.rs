@@ -19,7 +19,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let rows = many::rows(&args.items, Some(&args.card), &args.files, &[], cli)?;
     let settings = many::settings(&args.sure, By::Score, &rows);
     let items: Vec<usize> = (0..rows.rows.len()).collect();
-    let refused = |error| many::refused(&error);
+    let refused = |error| many::refused(&error, &rows);
     let board = Board::new(&rows, &items, None, &settings).map_err(refused)?;
     let Some(card) = rows.only_card() else {
         return Err(Failure::new("the items are scored by several scorecards, each with its own weights")

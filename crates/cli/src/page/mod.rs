@@ -16,13 +16,16 @@ mod sample;
 mod tests;
 
 use crate::failure::Failure;
-use crate::output::replace;
+use crate::output::replace_own;
 use model::Page;
 
-/// Writes `page` to `path`; a file that is there already is replaced, whole, or stays as it is.
+/// How a page begins.
+const MARK: &[u8] = b"<!DOCTYPE html>";
+
+/// Writes `page` to `path`; a page that is there already is replaced, whole, or stays as it is.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// If the file cannot be written, or another file than a page is there.
 pub fn save(path: &str, page: &Page) -> Result<(), Failure> {
-    replace(path, document::html(page).as_bytes())
+    replace_own(path, document::html(page).as_bytes(), MARK, "a page")
 }

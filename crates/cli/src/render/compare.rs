@@ -6,8 +6,9 @@ use karat_core::statistics::compare::{Difference, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::estimate::{Writing, percent, span};
+use super::gaps::{all_or_nothing, gaps};
 use super::interval::{axis, interval};
-use super::text::{clean, count, fit, wrap};
+use super::text::{count, fit, short, wrap};
 use crate::board::Settings;
 use crate::board::pair::Pair;
 use crate::output::{BAR, CARE, FAINT, STRONG};
@@ -18,9 +19,9 @@ const GAP: &str = "  ";
 /// Said where no result could have shown a difference.
 pub const FEW_TASKS: &str = "too few tasks differ to show anything at this level";
 
-/// The names of both.
+/// The names of both, as they stand in a sentence.
 pub fn names(rows: &Rows, pair: &Pair) -> (String, String) {
-    let name = |subject: usize| clean(rows.subjects.get(subject).map_or("", String::as_str)).into_owned();
+    let name = |subject: usize| short(rows.subjects.get(subject).map_or("", String::as_str));
     (name(pair.first), name(pair.second))
 }
 
@@ -62,8 +63,11 @@ pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> S
             let _ = writeln!(text, "  {FAINT}{part}{FAINT:#}");
         }
     }
-    if !pair.score.enough_tasks {
-        let _ = writeln!(text, "  {CARE}{FEW_TASKS}{CARE:#}");
+    let few = (!pair.score.enough_tasks).then(|| FEW_TASKS.to_owned());
+    for line in gaps(rows).into_iter().chain(all_or_nothing(rows)).chain(few) {
+        for part in wrap(&line, width - 2) {
+            let _ = writeln!(text, "  {CARE}{part}{CARE:#}");
+        }
     }
     text
 }

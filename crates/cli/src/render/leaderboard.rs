@@ -8,8 +8,9 @@ use karat_core::statistics::leaderboard::Row;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::estimate::{Writing, letter, percent, places, span};
+use super::gaps::{all_or_nothing, gaps};
 use super::interval::{axis, interval};
-use super::text::{clean, count, fit, list, wrap};
+use super::text::{NAMED, clean, count, fit, list, named, short, wrap};
 use crate::board::attempts::{AttemptsAt, AttemptsOf};
 use crate::board::{Board, By, Settings, Unranked};
 use crate::output::{BAR, CARE, FAINT, STRONG};
@@ -26,8 +27,6 @@ pub struct Layout {
 
 const GAP: &str = "  ";
 const TASKS: usize = 5;
-/// Most names in a note.
-const NAMED: usize = 6;
 /// Columns of a value of `k` attempts.
 const ATTEMPT: usize = 14;
 
@@ -58,6 +57,12 @@ pub fn head(rows: &Rows, settings: &Settings, layout: Layout) -> String {
     }
     for part in wrap(&line, layout.width) {
         let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
+    }
+    let bare = all_or_nothing(rows).filter(|_| settings.by == By::Score);
+    for note in gaps(rows).into_iter().chain(bare) {
+        for part in wrap(&note, layout.width) {
+            let _ = writeln!(text, "{CARE}{part}{CARE:#}");
+        }
     }
     text
 }
@@ -147,7 +152,7 @@ pub fn notes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::S
         ));
     }
     for row in board.leaderboard.rows.iter().filter(|row| row.ahead_on_shared_tasks) {
-        let subject = clean(name(rows, row.subject));
+        let subject = short(name(rows, row.subject));
         lines.push((
             CARE,
             format!(
@@ -198,7 +203,7 @@ fn outcomes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(anstyle::St
         let first = ranking.ranks.iter().position(|rank| rank.is_some_and(|rank| rank.best == 1));
         let first = first
             .filter(|_| ranking.first_differs)
-            .map(|it| format!(", and puts `{}` first", clean(name(rows, it))));
+            .map(|it| format!(", and puts `{}` first", short(name(rows, it))));
         others.push(format!(
             "{} as {} moves {}{}",
             outcome.name(),
@@ -296,16 +301,6 @@ fn left_out(board: &Board) -> Option<String> {
     let beyond = (tried < asked).then(|| format!("all from k = {} on", tried + 1));
     let short: Vec<String> = short.chain(beyond).collect();
     (!short.is_empty()).then(|| format!("tasks tried fewer than k times are left out: {}", list(&short)))
-}
-
-/// The first of several names, and how many more there are.
-fn named(names: &[&str]) -> Option<String> {
-    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", clean(name))).collect();
-    match names.len().saturating_sub(NAMED) {
-        _ if names.is_empty() => None,
-        0 => Some(list(&shown)),
-        more => Some(format!("{} and {more} more", shown.join(", "))),
-    }
 }
 
 fn name(rows: &Rows, subject: usize) -> &str {

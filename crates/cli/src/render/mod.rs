@@ -4,6 +4,7 @@ pub mod bar;
 pub mod compare;
 pub mod diagnostics;
 pub mod estimate;
+pub mod gaps;
 pub mod grading;
 pub mod interval;
 pub mod leaderboard;

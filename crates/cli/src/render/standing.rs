@@ -8,7 +8,8 @@ use karat_core::standing::shares::ShareCase;
 use karat_core::standing::stand::SubjectStanding;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::estimate::{Writing, span};
+use super::estimate::{self, Writing, span};
+use super::gaps::gaps;
 use super::interval::{Span, axis, interval};
 use super::number::cut;
 use super::text::{clean, count, fit, wrap};
@@ -16,6 +17,8 @@ use crate::cmd::standing::{Answer, moment};
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
 
 const GAP: &str = "  ";
+/// A thousandth of the whole, on the grid of shares.
+const TENTH_PERCENT: i64 = 1_000_000_000_000;
 
 /// The table of all subjects.
 pub fn table(answer: &Answer<'_>, width: usize) -> String {
@@ -108,8 +111,8 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
     let mut line =
         format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
     if standings.subjects.iter().any(|subject| subject.interval.is_some()) {
-        let (level, plan) = (interval.level * 100.0, interval.plan);
-        let _ = write!(line, "; {level}% intervals from {} draws of tasks, seed {}", plan.draws, plan.seed);
+        let (level, plan) = (estimate::percent(interval.level), interval.plan);
+        let _ = write!(line, "; {level} intervals from {} draws of tasks, seed {}", plan.draws, plan.seed);
     }
     let left_out = [(standings.after, "after the moment"), (rows.filtered, "not wanted")];
     for (number, why) in left_out.into_iter().filter(|(number, _)| *number > 0) {
@@ -182,7 +185,12 @@ pub fn notes(standing: &SubjectStanding) -> Vec<(anstyle::Style, String)> {
 
 /// What is to say about all of them.
 pub fn foot(answer: &Answer<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes = gaps(answer.rows);
+    let is_window = |rules: &Standing| rules.score == StandingScore::Window;
+    let bare = answer.rows.without_score();
+    if bare > 0 && answer.card.standing.as_ref().is_some_and(is_window) {
+        notes.push(format!("not counted for want of a score: {}", count(bare, "item")));
+    }
     let cap = answer.card.standing.as_ref().and_then(|rules: &Standing| rules.shares);
     if let Some((shared, policy)) = answer.standings.shared.zip(cap) {
         let cap = policy.rules.cap;
@@ -250,5 +258,8 @@ fn spanned(standing: &SubjectStanding) -> Option<Span> {
 
 /// A share of units of 1e-15 in per cent, cut to one decimal.
 fn percent(units: i64) -> String {
-    format!("{}%", cut(units, 13, 1))
+    match units {
+        1..TENTH_PERCENT => String::from("<0.1%"),
+        _ => format!("{}%", cut(units, 13, 1)),
+    }
 }

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::bar::bar;
 use super::estimate::{Writing, places, whole_percent};
-use super::text::{clean, count, fit, list, wrap};
+use super::text::{clean, count, fit, list, short, wrap};
 use crate::board::Settings;
 use crate::board::stress::Stress;
 use crate::output::{BAR, CARE, FAINT, STRONG};
@@ -52,11 +52,17 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
     order.sort_by_key(|&at| {
         (stress.ranks.get(at).copied().flatten().is_none(), stress.ranks.get(at).copied().flatten())
     });
-    let names = order.iter().map(|&at| name(rows, stress, at).width()).max().unwrap_or(0).clamp(7, 28);
     let writing = Writing::of(rows.scale);
     let number = writing.width().max("composite".len());
-    let fixed = PLACE + names + number + PERCENT + WITHIN + ANY.len() + 5 * GAP.len();
-    let bars = width.saturating_sub(fixed).clamp(4, BARS);
+    let anywhere = |at: &usize| {
+        let any = stress.uniform.subjects.get(*at)?.as_ref()?;
+        Some(format!("{}, {}", whole_percent(any.share_kept), places(any.rank_range)))
+    };
+    let last = order.iter().filter_map(anywhere).map(|it| it.len()).fold(ANY.len(), usize::max);
+    let fixed = PLACE + number + PERCENT + WITHIN + last + 5 * GAP.len();
+    let names = order.iter().map(|&at| name(rows, stress, at).width()).max().unwrap_or(0);
+    let names = names.clamp(7, width.saturating_sub(fixed + BARS).clamp(12, 28));
+    let bars = width.saturating_sub(fixed + names).clamp(4, BARS);
     let mut text = format!(
         "{FAINT}{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{}{FAINT:#}\n",
         "place",
@@ -68,23 +74,20 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
     );
     for at in order {
         let around = stress.around.subjects.get(at).and_then(Option::as_ref);
-        let any = stress.uniform.subjects.get(at).and_then(Option::as_ref);
         let (Some(around), Some(any), Some(composite)) =
-            (around, any, stress.composites.get(at).copied().flatten())
+            (around, anywhere(&at), stress.composites.get(at).copied().flatten())
         else {
             continue;
         };
         let kept = (around.share_kept * 1e9) as i64;
         let line = format!(
-            "{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>4}{GAP}{}{GAP}{}, {}",
+            "{:>PLACE$}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#} {:>4}{GAP}{}{GAP}{any}",
             places(around.rank),
             fit(name(rows, stress, at), names),
             writing.number(composite as f64 / 1e9),
             bar(kept, 1_000_000_000, bars),
             whole_percent(around.share_kept),
-            fit(&places(around.rank_range), WITHIN),
-            whole_percent(any.share_kept),
-            places(any.rank_range)
+            fit(&places(around.rank_range), WITHIN)
         );
         let _ = writeln!(text, "{line}");
     }
@@ -95,7 +98,7 @@ fn weights(rows: &Rows, stress: &Stress, width: usize) -> String {
         .take(LISTED)
         .map(|swap| {
             let (ahead, behind) = (name(rows, stress, swap.ahead), name(rows, stress, swap.behind));
-            format!("{} and {} in {}", clean(ahead), clean(behind), whole_percent(swap.share))
+            format!("{} and {} in {}", short(ahead), short(behind), whole_percent(swap.share))
         })
         .collect();
     let line = match swaps.as_slice() {
@@ -142,8 +145,7 @@ pub fn tried<'s>(rows: &'s Rows, stress: &'s Stress) -> impl Iterator<Item = (St
 /// What happens under another rule.
 pub fn told(rows: &Rows, stress: &Stress, ranking: &OtherRanking) -> String {
     let first = ranking.ranks.iter().enumerate().filter(|(_, rank)| rank.is_some_and(|rank| rank.best == 1));
-    let first: Vec<String> =
-        first.map(|(at, _)| clean(name(rows, stress, at)).into_owned()).take(LISTED).collect();
+    let first: Vec<String> = first.map(|(at, _)| short(name(rows, stress, at))).take(LISTED).collect();
     let moved = match ranking.moved.len() {
         1 => String::from("1 subject moves"),
         more => format!("{more} subjects move"),
@@ -207,7 +209,7 @@ fn drivers(rows: &Rows, stress: &Stress, width: usize) -> String {
 
 /// What first place hangs on.
 pub fn first(rows: &Rows, stress: &Stress) -> Vec<String> {
-    let subject = |at: usize| clean(rows.subjects.get(at).map_or("", String::as_str)).into_owned();
+    let subject = |at: usize| short(rows.subjects.get(at).map_or("", String::as_str));
     let mut lines = vec![format!(
         "stays in {} of draws around the weights of the card",
         whole_percent(stress.around.share_first_kept)

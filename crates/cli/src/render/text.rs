@@ -54,6 +54,27 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Most names in a note.
+pub const NAMED: usize = 6;
+
+/// Most columns of a name in a sentence.
+const NAME: usize = 40;
+
+/// `text` as it stands in a sentence: cut with an ellipsis where it is long.
+pub fn short(text: &str) -> String {
+    fit(text, NAME).trim_end().to_owned()
+}
+
+/// The first of several names, and how many more there are; none if there is no name.
+pub fn named(names: &[&str]) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
+    match names.len().saturating_sub(NAMED) {
+        _ if names.is_empty() => None,
+        0 => Some(list(&shown)),
+        more => Some(format!("{} and {more} more", shown.join(", "))),
+    }
+}
+
 /// `1 item`, `2 items`.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

@@ -122,6 +122,14 @@ impl Rows {
         self.dimensions.iter().position(|(known, _)| known == key)
     }
 
+    /// How many items succeeded or failed, and have no score.
+    pub fn without_score(&self) -> usize {
+        let is_bare = |row: &&Row| {
+            row.score.is_none() && matches!(row.outcome, Some(Outcome::Succeeded | Outcome::Failed))
+        };
+        self.rows.iter().filter(is_bare).count()
+    }
+
     /// The place of a subject.
     pub fn subject(&self, name: &str) -> Option<usize> {
         self.subjects.binary_search_by(|known| known.as_str().cmp(name)).ok()

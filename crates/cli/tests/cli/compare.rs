@@ -175,3 +175,17 @@ fn what_is_refused_and_how_it_is_mended() {
     let apart = table("a t1 succeeded 1\nb t2 succeeded 1\n");
     assert_snapshot!(karat_reading(&["compare", "a", "b", "--card", CARD], &apart).screen());
 }
+
+#[test]
+fn long_names_do_not_fill_the_screen() {
+    let (first, second) = ("a".repeat(10_000), "b".repeat(10_000));
+    let rows = format!("{}{}", passing(&first, 3, 4), passing(&second, 1, 4));
+    let run = karat_reading(&["compare", &first, &second, "--card", CARD, "--table"], &table(&rows));
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("only by aaa"));
+    let stress = karat_reading(&["stress", CARD, "--table"], &table(&rows)).stdout;
+    let runs = line("compare heron ibis --card CARD RUNS --table").stdout;
+    for screen in [run.stdout, stress, runs] {
+        assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+    }
+}

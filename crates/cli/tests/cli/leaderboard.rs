@@ -426,3 +426,39 @@ fn what_is_refused_and_how_it_is_mended() {
     assert_snapshot!(told.join("\n"));
     assert_eq!(karat(&["leaderboard", "--card", CARD, RUNS, "--draws", "0"]).status, 2);
 }
+
+#[test]
+fn columns_with_other_names_are_told() {
+    let told = |from: &str, to: &str| {
+        let runs = example("leaderboard/runs.csv").replacen(from, to, 1);
+        let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--draws", "100"], &runs);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        run.stdout
+            .lines()
+            .skip(2)
+            .take_while(|line| !line.trim_start().starts_with("place"))
+            .collect::<String>()
+    };
+    assert_eq!(told("seconds", "seconds"), "");
+    assert_eq!(told("cost_usd", "cost"), "no item has a reading of `thrift`");
+    let all = "no item has a reading of `solved`, `thrift` and `speed`";
+    let bare = "231 items without a score: success counts as all, failure as nothing";
+    assert_eq!(told("solved", "solvd"), format!("{all}{bare}"));
+    let alone = "every item is a subject of its own; --subject-field says which field names thesubject";
+    assert_eq!(told("subject", "agent"), alone);
+    let words = "163 of 240 items without an outcome that is known: counted by score";
+    let runs = example("leaderboard/runs.csv").replace(",succeeded,", ",success,");
+    let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--draws", "100"], &runs);
+    assert_eq!(run.stdout.lines().nth(2), Some(words), "{}", run.stdout);
+    // Where nothing is left to rank, the refusal says so.
+    let matches = karat(&["leaderboard", "--card", CARD, "examples/matches/season.csv"]);
+    assert_eq!(matches.status, 1);
+    assert!(matches.stderr.contains(all) && matches.stderr.contains("--subject-field"), "{}", matches.stderr);
+}
+
+#[test]
+fn no_bound_on_the_rows_is_all_rows() {
+    let all = line("leaderboard --card CARD RUNS --table --attempts 2").stdout;
+    assert_eq!(line("leaderboard --card CARD RUNS --table --attempts 2 --top 0").stdout, all);
+    assert!(all.contains("osprey"));
+}

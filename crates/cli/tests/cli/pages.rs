@@ -84,6 +84,29 @@ fn every_verb_that_looks_at_many_has_a_page() {
     assert_eq!(texts(&text, "h2"), ["bradley-terry", "Judges"]);
 }
 
+/// The mean at the end of each history, as the page says it.
+fn last_means(page: &str) -> Vec<f64> {
+    let told = texts(page, "desc");
+    let mean = |text: &String| text.split("mean of the last 100: ").nth(1)?.split(' ').next()?.parse().ok();
+    told.iter().filter_map(mean).collect()
+}
+
+#[test]
+fn a_history_counts_items_as_the_board_does() {
+    let folder = Folder::new();
+    folder.write("task-run.toml", &example("cards/task-run.toml"));
+    let rows = "subject,task,id,time,outcome,solved\n\
+        a,t1,1,2026-05-01T00:00:00Z,succeeded,1\n\
+        a,t2,2,2026-05-02T00:00:00Z,stopped,0.8\n\
+        a,t3,3,2026-05-03T00:00:00Z,no-verdict,0.6\n";
+    folder.write("runs.csv", rows);
+    let means = |flags: &[&str]| last_means(&page(&folder, &[&["leaderboard"], flags, &RUNS].concat()));
+    assert_eq!(means(&[]), [50.0], "what was stopped failed, and what has no verdict is left out");
+    assert_eq!(means(&["--count", "stopped=scored"]), [90.0]);
+    assert_eq!(means(&["--count", "stopped=excluded", "--count", "no-verdict=failure"]), [50.0]);
+    assert_eq!(means(&["--count", "stopped=scored", "--count", "no-verdict=scored"]), [80.0]);
+}
+
 #[test]
 fn a_name_stays_a_name() {
     let folder = runs();
@@ -108,6 +131,36 @@ fn a_name_stays_a_name() {
 }
 
 #[test]
+fn evidence_is_never_replaced_by_a_page() {
+    let folder = runs();
+    for (name, verb) in [
+        ("runs.csv", &["leaderboard"][..]),
+        ("task-run.toml", &["standing", "--as-of", "2026-06-01T00:00:00Z"]),
+    ] {
+        let before = fs::read(folder.path().join(name)).unwrap();
+        let run = folder.karat(&[verb, &RUNS, &["--html", name]].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+        assert!(run.stderr.contains(&format!("`{name}` is there and is not a page")), "{}", run.stderr);
+        assert_eq!(fs::read(folder.path().join(name)).unwrap(), before);
+    }
+    let ratings = folder.karat(&["rate", "--system", "elo", "--state-out", "season.csv", "season.csv"]);
+    assert_eq!(ratings.status, 1);
+    assert!(
+        ratings.stderr.contains("`season.csv` is there and is not a file of ratings"),
+        "{}",
+        ratings.stderr
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("season.csv")).unwrap(), example("matches/season.csv"));
+    // An empty file holds nothing that could be lost.
+    folder.write("empty.html", "");
+    let run = folder.karat(&[&["leaderboard"], &RUNS[..], &["--html", "empty.html"]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(
+        folder.karat(&[&["leaderboard"], &RUNS[..], &["--html", "-"]].concat()).stderr.contains("found `-`")
+    );
+}
+
+#[test]
 fn a_page_that_cannot_be_written_says_so_and_leaves_nothing() {
     let folder = runs();
     for place in ["none/page.html", "."] {
@@ -120,4 +173,19 @@ fn a_page_that_cannot_be_written_says_so_and_leaves_nothing() {
     assert_eq!(run.status, 1);
     assert_eq!(fs::read_to_string(folder.path().join("page.html")).unwrap(), "kept");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+}
+
+#[test]
+fn a_page_of_many_subjects_stays_small() {
+    let folder = runs();
+    let rows: String = (0..1500)
+        .map(|at| {
+            let (solved, cost) = ((at * 37) % 101, (at * 53) % 97);
+            format!("s{at},t{at},{at},0.{solved:03},0.{cost:03},{}\n", (at * 71) % 89)
+        })
+        .collect();
+    folder.write("runs.csv", &format!("subject,task,id,solved,cost_usd,seconds\n{rows}"));
+    let text = page(&folder, &["stress", "task-run.toml", "runs.csv", "--draws", "100"]);
+    assert!(text.contains(" of 1500 subjects, JSON has all"));
+    assert!(text.len() < 4_000_000, "{}", text.len());
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, Run, karat, karat_reading, root};
+use crate::common::{Folder, Run, example, karat, karat_reading, root};
 
 const CARD: &str = "examples/cards/support-agent.toml";
 const AGENTS: &str = "examples/standing/agents.jsonl";
@@ -243,4 +243,33 @@ fn a_name_cannot_steer_the_terminal_and_another_version_is_refused() {
         "{\"schema\":\"karat/standing/1\",\"tier\":7,\"history\":{}}",
     );
     assert_eq!(odd.status, 0, "a line that somebody cut is shown as far as it goes: {}", odd.stderr);
+}
+
+#[test]
+fn items_that_cannot_count_are_told() {
+    let card = "examples/cards/task-run.toml";
+    let runs = example("leaderboard/runs.csv").replacen("solved", "solvd", 1);
+    let run = karat_reading(
+        &["standing", "-c", card, "--as-of", "2026-06-01T00:00:00Z", "--table", "--level", "0.57"],
+        &runs,
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    for said in [
+        "; 57% intervals from",
+        "no item has a reading of `solved`, `thrift` and `speed`",
+        "not counted for want of a score: 231 items",
+    ] {
+        assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_small_share_is_not_nothing() {
+    let rows: String = (0..2000).map(|at| format!("s{at:04},t{at},{at},succeeded,1\n")).collect();
+    let text = format!("subject,task,id,outcome,solved\n{rows}");
+    let run = karat_reading(
+        &["standing", "-c", "examples/cards/task-run.toml", "--as-of", "2026-06-01T00:00:00Z", "--table"],
+        &text,
+    );
+    assert_eq!(run.stdout.matches("<0.1%").count(), 2000, "{}", run.stderr);
 }

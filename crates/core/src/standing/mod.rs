@@ -13,7 +13,7 @@
 //! | what may be acted on | [`review`] of swings, [`tiers`] and the security [`gate`], [`confidence`], [`certification`] over time |
 //! | many subjects | [`shares`] that sum to 1 below a cap |
 //! | all of it, under the section `[standing]` of a card | [`stand`] |
-//! | what subjects are measured by | [`overrides`] of weights, [`calibration`] of difficulty, the [`lifecycle`] of tasks; both by [`stand::tasks`] |
+//! | what subjects are measured by | [`overrides`] of weights, [`calibration`] of difficulty, the [`lifecycle`] of tasks; both by [`stand::tasks()`] |
 
 pub mod calibration;
 pub mod certification;

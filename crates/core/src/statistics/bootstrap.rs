@@ -166,7 +166,8 @@ impl<'a> Draws<'a> {
             let (below, above, method) = match ends {
                 Ends::Percentile => (tail, tail, Method::Percentile),
                 Ends::BiasCorrectedAccelerated => {
-                    let (below, above) = corrected_tails(mean, &means, values, tail);
+                    let (below, above) =
+                        corrected_tails(mean, &means, (values, self.table.weights(subject)), tail);
                     (below, above, Method::BiasCorrectedAccelerated)
                 }
             };
@@ -214,7 +215,7 @@ pub(super) fn left_out(draws: u32, tail: f64) -> u32 {
 
 /// The tails to leave out on each side so that bias and skew are made up for: Efron (1987), equation 2.3, with the
 /// acceleration of a mean by leaving out one task at a time (Efron and Tibshirani 1993, equation 14.15).
-fn corrected_tails(mean: i64, means: &[i64], values: &[f64], tail: f64) -> (f64, f64) {
+fn corrected_tails(mean: i64, means: &[i64], (values, weights): (&[f64], &[f64]), tail: f64) -> (f64, f64) {
     let count = means.len() as f64;
     let below = means.partition_point(|&drawn| drawn < mean);
     let equal = means.partition_point(|&drawn| drawn <= mean) - below;
@@ -222,8 +223,9 @@ fn corrected_tails(mean: i64, means: &[i64], values: &[f64], tail: f64) -> (f64,
     let share = ((below as f64 + equal as f64 / 2.0) / count).clamp(0.5 / count, 1.0 - 0.5 / count);
     let bias = normal_quantile(share);
     let (mut squares, mut cubes) = (0.0, 0.0);
-    for value in values {
-        let apart = (value - mean as f64) / BILLION as f64;
+    // A task moves a weighted mean by its weight times what it is apart.
+    for (value, weight) in values.iter().zip(weights.iter().copied().chain(core::iter::repeat(1.0))) {
+        let apart = weight * (value - mean as f64) / BILLION as f64;
         squares += apart * apart;
         cubes += apart * apart * apart;
     }

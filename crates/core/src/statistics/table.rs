@@ -49,6 +49,8 @@ pub struct TaskTable {
 struct Column {
     places: Vec<u32>,
     values: Vec<f64>,
+    /// How many trials each task stands for; empty where all tasks weigh alike.
+    weights: Vec<f64>,
 }
 
 impl TaskTable {
@@ -69,6 +71,32 @@ impl TaskTable {
     /// # Ok::<(), karat_core::statistics::StatisticsError>(())
     /// ```
     pub fn new(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
+        Self::build(subjects, observations, false)
+    }
+
+    /// As [`Self::new`], but a task weighs as much as it has trials: the mean is that over trials, and drawing tasks anew
+    /// draws each with all its trials (a ratio estimator). For means in which every item counts alike.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    ///
+    /// ```
+    /// use karat_core::statistics::table::{Observation, TaskTable};
+    /// let trials = [(7, true), (7, false), (9, true)];
+    /// let observations = trials.map(|(task, passed)| Observation::of_success(0, task, passed));
+    /// let table = TaskTable::weighing_trials(1, &observations)?;
+    /// assert_eq!(table.mean(0), Some(666_666_667), "two of three trials");
+    /// # Ok::<(), karat_core::statistics::StatisticsError>(())
+    /// ```
+    pub fn weighing_trials(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
+        Self::build(subjects, observations, true)
+    }
+
+    fn build(
+        subjects: usize,
+        observations: &[Observation],
+        by_trials: bool,
+    ) -> Result<Self, StatisticsError> {
         let row_error = |row, part, found, expected| StatisticsError::Row { row, part, found, expected };
         for (row, it) in observations.iter().enumerate() {
             if it.subject >= subjects {
@@ -96,6 +124,9 @@ impl TaskTable {
                 let sum: i128 = trials.iter().map(|it| i128::from(it.value)).sum();
                 column.places.push(place);
                 column.values.push(round_ratio(sum, trials.len() as i128) as f64);
+                if by_trials {
+                    column.weights.push(trials.len() as f64);
+                }
             }
         }
         Ok(Self { columns, tasks, observations: observations.len(), lowest: 0.0 })
@@ -125,10 +156,15 @@ impl TaskTable {
         self.values(subject).len()
     }
 
-    /// The mean over the tasks of a subject in billionths, rounded once, ties to even; none without tasks.
+    /// The mean over the tasks of a subject in billionths, rounded once, ties to even; none without tasks. Of a table that
+    /// weighs trials, the mean over its trials.
     #[must_use]
     pub fn mean(&self, subject: usize) -> Option<i64> {
-        quotient(self.values(subject).iter().sum(), self.tasks_of(subject) as f64)
+        let column = self.columns.get(subject)?;
+        if column.weights.is_empty() {
+            return quotient(column.values.iter().sum(), column.values.len() as f64);
+        }
+        quotient(sum_of_products(&column.weights, &column.values), column.weights.iter().sum())
     }
 
     /// The tasks of a subject, as the caller names them, in rising order, with its results in billionths.
@@ -155,6 +191,11 @@ impl TaskTable {
         self.columns.get(subject).map_or(&[], |column| &column.values)
     }
 
+    /// What each task of a subject weighs; empty where all weigh alike.
+    pub(super) fn weights(&self, subject: usize) -> &[f64] {
+        self.columns.get(subject).map_or(&[], |column| &column.weights)
+    }
+
     /// The lowest value that can be, in billionths; the highest is 1,000,000,000.
     pub(super) fn lowest(&self) -> f64 {
         self.lowest
@@ -164,12 +205,13 @@ impl TaskTable {
     /// of its tasks was.
     pub(super) fn mean_of_draw(&self, subject: usize, times: &[f64]) -> Option<i64> {
         let column = self.columns.get(subject)?;
-        if column.values.len() == times.len() {
+        if column.values.len() == times.len() && column.weights.is_empty() {
             return quotient(sum_of_products(times, &column.values), times.len() as f64);
         }
         let (mut sum, mut count) = (0.0, 0.0);
-        for (&place, &value) in column.places.iter().zip(&column.values) {
-            let times = times.get(place as usize).copied().unwrap_or_default();
+        let weights = column.weights.iter().copied().chain(core::iter::repeat(1.0));
+        for ((&place, &value), weight) in column.places.iter().zip(&column.values).zip(weights) {
+            let times = times.get(place as usize).copied().unwrap_or_default() * weight;
             sum += times * value;
             count += times;
         }

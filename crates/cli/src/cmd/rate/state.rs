@@ -16,6 +16,8 @@ use crate::output;
 
 /// What the file says it is.
 const FORMAT: &str = "karat/league/1";
+/// How it begins, whatever its version.
+const MARK: &[u8] = br#"{"format":"karat/league/"#;
 
 /// The leagues of every category; the one of all matches has none.
 pub type Leagues<R> = BTreeMap<Option<String>, League<R>>;
@@ -97,7 +99,7 @@ pub fn read<S: Stored>(path: &str, system: &S, chosen: &Chosen) -> Result<League
 /// Writes the file at `path`: the old one or the new one stands there, whole.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If it cannot be written, or another file than one of ratings is there.
 pub fn write<S: Stored>(path: &str, chosen: &Chosen, leagues: &Leagues<S::Rating>) -> Result<(), Failure> {
     let entry = |(category, league): (&Option<String>, &League<S::Rating>)| Entry {
         category: category.clone(),
@@ -121,5 +123,5 @@ pub fn write<S: Stored>(path: &str, chosen: &Chosen, leagues: &Leagues<S::Rating
     let value = serde_json::to_value(file).map_err(|error| Failure::new(error.to_string()))?;
     let mut text = canonical_json(&value);
     text.push('\n');
-    output::replace(path, text.as_bytes())
+    output::replace_own(path, text.as_bytes(), MARK, "a file of ratings")
 }

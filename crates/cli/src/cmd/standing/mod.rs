@@ -29,7 +29,7 @@ use crate::page;
 use crate::render::page::standing as page_of;
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
-use crate::render::text::clean;
+use crate::render::text::{clean, short};
 use crate::rows::Rows;
 
 /// Most problems that are listed.
@@ -103,10 +103,8 @@ fn subject<'s>(standings: &'s Standings, name: &str) -> Result<&'s SubjectStandi
         let failure = Failure::new(format!("there is no item of `{}` up to this moment", clean(name)));
         match nearest(name, known()) {
             Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
-            None => failure.help(format!(
-                "there are: {}",
-                known().take(8).map(|known| clean(known).into_owned()).collect::<Vec<_>>().join(", ")
-            )),
+            None => failure
+                .help(format!("there are: {}", known().take(8).map(short).collect::<Vec<_>>().join(", "))),
         }
     })
 }

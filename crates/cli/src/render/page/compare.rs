@@ -24,7 +24,7 @@ pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings) -> Page {
         text: notes(pair, &first, &second),
         figures: vec![Figure::Table(differences(rows, pair, settings))],
     });
-    page.sections.extend(history(rows, &[pair.first, pair.second]));
+    page.sections.extend(history(rows, &[pair.first, pair.second], settings));
     page
 }
 

@@ -46,7 +46,7 @@ pub fn leaderboard<'b>(
     // A subject may stand on several boards.
     let mut seen = BTreeSet::new();
     subjects.retain(|&subject| seen.insert(subject));
-    page.sections.extend(history(rows, &subjects));
+    page.sections.extend(history(rows, &subjects, settings));
     page
 }
 

@@ -14,10 +14,11 @@ use karat_core::standing::rolling::RollingMean;
 use karat_core::statistics::bootstrap::Estimate;
 
 use super::estimate::{Writing, percent};
+use super::gaps::{all_or_nothing, gaps};
 use super::number::cut;
 use super::text::{count, list};
 use crate::board::stress::weights;
-use crate::board::{Board, Settings};
+use crate::board::{Board, By, Settings, counted};
 use crate::page::model::{
     self, Axis, Cell, Column, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading,
     Section, Series,
@@ -48,11 +49,12 @@ fn page(what: &str, rows: &Rows, settings: &Settings) -> Page {
         subtitle
             .push_str(&format!("; {} given again, which count once", count(rows.repeated as usize, "item")));
     }
+    let bare = all_or_nothing(rows).filter(|_| settings.by == By::Score);
     Page {
         title: format!("{what}: {}", list(&names)),
         subtitle,
         about,
-        notes: Vec::new(),
+        notes: gaps(rows).into_iter().chain(bare).collect(),
         sections: Vec::new(),
     }
 }
@@ -118,14 +120,15 @@ fn profiles(rows: &Rows, board: &Board) -> Option<Section> {
     })
 }
 
-/// The scores of the items over time, by subject. None where no item says when it took place.
-fn history(rows: &Rows, subjects: &[usize]) -> Option<Section> {
+/// What the items count over time, by subject. None where no item says when it took place.
+fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Option<Section> {
     let writing = Writing::of(rows.scale);
     let rolling = RollingMean::new(WINDOW);
     let series = subjects.iter().filter_map(|&subject| {
         // Items stand by time, those without one first.
         let items = rows.rows.iter().filter(|row| row.subject == subject);
-        let scored: Vec<_> = items.filter_map(|row| Some((row.time?, row.score?))).collect();
+        let scored: Vec<_> =
+            items.filter_map(|row| Some((row.time?, counted(row, settings.policy)?))).collect();
         let scores: Vec<Score> = scored.iter().map(|&(_, score)| score).collect();
         let mut means = vec![Score::ZERO; scores.len()];
         rolling.column(&scores, &mut means).ok()?;
@@ -141,7 +144,7 @@ fn history(rows: &Rows, subjects: &[usize]) -> Option<Section> {
     });
     let series: Vec<Series> = series.collect();
     let figure = Figure::History(History {
-        caption: String::from("Score of each item, and the mean of the window after it"),
+        caption: String::from("What each item counts, and the mean of the window after it"),
         value_label: String::from("score"),
         line_label: format!("mean of the last {WINDOW}"),
         range: Some((0.0, writing.value(1.0))),

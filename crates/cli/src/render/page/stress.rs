@@ -11,6 +11,8 @@ use crate::page::scale::per_cent;
 use crate::render::stress::{first, key, told, tried};
 use crate::rows::Rows;
 
+/// Most shares of ranks that are drawn: of so many subjects, each with all ranks that it takes.
+const MOST_SHARES: usize = 5000;
 /// Most pairs that are listed.
 const MOST_SWAPS: usize = 100;
 
@@ -54,6 +56,15 @@ fn ranks(rows: &Rows, stress: &Stress, found: &WeightRobustness, caption: &str) 
     let mut ranked: Vec<(usize, &SubjectRobustness)> =
         subjects.filter_map(|(&subject, found)| Some((subject, found.as_ref()?))).collect();
     ranked.sort_by_key(|(_, found)| found.rank);
+    let (all, mut drawn) = (ranked.len(), 0);
+    ranked.retain(|(_, found)| {
+        drawn += found.places.len();
+        drawn <= MOST_SHARES
+    });
+    let caption = match ranked.len() {
+        shown if shown < all => format!("{caption}; the first {shown} of {all} subjects, JSON has all"),
+        _ => caption.to_owned(),
+    };
     let shares = |(subject, found): (usize, &SubjectRobustness)| {
         let RankRange { best, worst } = found.rank;
         RankShares {
@@ -63,7 +74,7 @@ fn ranks(rows: &Rows, stress: &Stress, found: &WeightRobustness, caption: &str) 
             shares: found.places.clone(),
         }
     };
-    Figure::Ranks(Ranks { caption: caption.to_owned(), subjects: ranked.into_iter().map(shares).collect() })
+    Figure::Ranks(Ranks { caption, subjects: ranked.into_iter().map(shares).collect() })
 }
 
 fn swaps(rows: &Rows, stress: &Stress) -> Figure {

@@ -203,11 +203,11 @@ impl fmt::Display for StandError {
             ),
             Self::NoTime { subject, id } => write!(
                 f,
-                "`{id}` of `{subject}` does not say when it took place and other items do, expected a time of each; without it nobody knows which is newer"
+                "`{id}` of `{subject}` does not say when it took place and other items do, expected a time such as 2026-01-31T12:00:00Z of each; without it nobody knows which is newer"
             ),
             Self::NeedsTime { setting } => write!(
                 f,
-                "no item says when it took place, and `{setting}` of the card needs to know; give the items a time"
+                "no item says when it took place, and `{setting}` of the card needs to know; give the items a `time` such as 2026-01-31T12:00:00Z"
             ),
             Self::UnknownSubject { subject, nearest: Some(nearest) } => {
                 write!(f, "there is no item of `{subject}`; did you mean `{nearest}`?")

@@ -333,6 +333,7 @@ fn estimate(
         Some(Observation { subject: 0, task: *tasks.get(item.item.task)?, value })
     };
     let observations: Vec<Observation> = counted.iter().filter_map(observation).collect();
-    let table = TaskTable::new(1, &observations)?;
+    // Every item of the window counts alike, however many there are of its task.
+    let table = TaskTable::weighing_trials(1, &observations)?;
     Draws::new(&table, interval.plan)?.estimate(0, interval.level, Ends::Percentile).map(Some)
 }

@@ -74,6 +74,26 @@ fn changed(at_seconds: i64, change: Change) -> Event {
 }
 
 #[test]
+fn the_interval_of_a_window_is_of_its_mean() {
+    // Half of the items are of one task: a mean over tasks would lie far below that over items.
+    let card = card("score = \"window\"\nwindow = { tasks = 40 }");
+    let ids: Vec<String> = (0..40).map(|at| format!("{at:02}")).collect();
+    let items: Vec<Item<'_>> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, id)| {
+            let (task, points) = if at < 20 { ("often", 1000) } else { (id.as_str(), 200 + at as i64) };
+            Item { task, ..item("a", id, at as i64, points) }
+        })
+        .collect();
+    let standings = at(&card, &items, &[], 45);
+    let [a] = standings.subjects.try_into().unwrap();
+    let (score, interval) = (a.score.unwrap().to_f64(), a.interval.unwrap());
+    assert!((score - interval.mean).abs() < 1e-8, "{interval:?}");
+    assert!(interval.interval.low < score && score < interval.interval.high, "{interval:?}");
+}
+
+#[test]
 fn the_window_is_the_mean_of_the_last_scores_with_its_interval_by_task() {
     let card = card("score = \"window\"\nwindow = { tasks = 3 }");
     let items = [
@@ -320,7 +340,7 @@ fn without_any_time_the_ids_are_the_order() {
     assert_eq!(
         told_of("score = \"latest\""),
         [
-            "no item says when it took place, and `score = \"latest\"` of the card needs to know; give the items a time"
+            "no item says when it took place, and `score = \"latest\"` of the card needs to know; give the items a `time` such as 2026-01-31T12:00:00Z"
         ]
     );
     assert!(told_of("score = \"window\"\nwindow = { days = 3 }")[0].contains("`window.days`"));

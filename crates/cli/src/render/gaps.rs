@@ -1,0 +1,39 @@
+//! What items lack, and what that does: most often a column has another name, or a cell another word, than is expected.
+
+use super::text::{count, named};
+use crate::rows::{Row, Rows};
+
+/// What nobody has measured, items that do not say whom they are about, and outcomes that only some have.
+pub fn gaps(rows: &Rows) -> Vec<String> {
+    let applies = |row: &Row, key: &str| !row.not_applicable.iter().any(|it| it == key);
+    let measured = |at: usize| rows.rows.iter().any(|row| row.readings.get(at).copied().flatten().is_some());
+    let lacking = rows
+        .dimensions
+        .iter()
+        .enumerate()
+        .filter(|(at, (key, _))| !measured(*at) && rows.rows.iter().any(|row| applies(row, key)));
+    let lacking: Vec<&str> = lacking.map(|(_, (key, _))| key.as_str()).collect();
+    let readings = named(&lacking).map(|keys| format!("no item has a reading of {keys}"));
+    let is_alone = |row: &Row| rows.subjects.get(row.subject) == Some(&row.id);
+    let is_nameless = rows.rows.len() > 1 && rows.rows.iter().all(is_alone);
+    let subjects = is_nameless.then(|| {
+        String::from("every item is a subject of its own; --subject-field says which field names the subject")
+    });
+    let unstated = rows.rows.iter().filter(|row| row.outcome.is_none()).count();
+    let outcomes = (unstated > 0 && unstated < rows.rows.len()).then(|| {
+        format!(
+            "{} of {} without an outcome that is known: counted by score",
+            unstated,
+            count(rows.rows.len(), "item")
+        )
+    });
+    readings.into_iter().chain(subjects).chain(outcomes).collect()
+}
+
+/// Items that say how they ended and have no score: on leaderboards they count all or nothing.
+pub fn all_or_nothing(rows: &Rows) -> Option<String> {
+    let bare = rows.without_score();
+    (bare > 0).then(|| {
+        format!("{} without a score: success counts as all, failure as nothing", count(bare, "item"))
+    })
+}
