@@ -185,9 +185,15 @@ pub fn counted(row: &Row, policy: Policy) -> Option<Score> {
     run(row, 0, By::Score).value(policy).map(Score::from_billionths)
 }
 
-/// The item as a run at a task, with what is ranked by as its score.
+/// The item as a run at a task, with what is ranked by as its score. A success whose card withholds the score has no verdict:
+/// to leave out a fact must not earn a perfect score. A failure without a score stays one.
 fn run(row: &Row, task: usize, by: By) -> Run {
-    Run { subject: row.subject, task, outcome: row.outcome, score: by.of(row) }
+    let score = by.of(row);
+    let outcome = match row.outcome {
+        Some(Outcome::Succeeded) if score.is_none() => Some(Outcome::NoVerdict),
+        stated => stated,
+    };
+    Run { subject: row.subject, task, outcome, score }
 }
 
 /// The readings in one dimension by subject and task.
