@@ -91,7 +91,7 @@ impl fmt::Display for Error {
             }
             Self::Full(path) => write!(
                 f,
-                "no space is left for `{}`; nothing of this batch was stored, free some and try again",
+                "no space is left for `{}`; nothing was stored, free some and try again",
                 path.display()
             ),
             Self::Damaged(what) => write!(f, "the store is damaged: {what}"),

@@ -217,26 +217,6 @@ fn a_second_writer_is_refused_and_readers_are_not() {
     open(&path).unwrap().stop().unwrap();
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_folder_that_cannot_be_written_is_told() {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let folder = Folder::new("read-only");
-    let path = folder.file("store.db");
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    let refused = Sqlite::create(&path);
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    match refused {
-        Err(error) => {
-            assert_eq!(error, Error::ReadOnly(path.clone()));
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
-        }
-        // The superuser may write there all the same, but not among the processes.
-        Ok(_) => assert!(matches!(Sqlite::create(Path::new("/proc/store.db")), Err(Error::Failed(_)))),
-    }
-}
-
 #[test]
 fn a_file_that_may_not_grow_refuses_whole_batches_and_goes_on_when_it_may() {
     let folder = Folder::new("full");

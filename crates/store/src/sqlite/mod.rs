@@ -92,7 +92,13 @@ impl Sqlite {
             rename().map_err(|error| place.io_error("make", &error))
         });
         draft.remove();
-        made.map(|()| Self { place, recent: Arc::default(), pages_max: None })
+        match made {
+            Ok(()) => Ok(Self { place, recent: Arc::default(), pages_max: None }),
+            // Nobody knows the draft.
+            Err(Error::Full(_)) => Err(Error::Full(place.path)),
+            Err(Error::ReadOnly(_)) => Err(Error::ReadOnly(place.path)),
+            Err(error) => Err(error),
+        }
     }
 
     /// The same store, which may not grow beyond so many pages of 4 KiB. What goes beyond is refused as if the disk were
@@ -328,6 +334,10 @@ impl Place {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => {
                 Error::Damaged(format!("`{}`: {error}", path.display()))
             }
+            Some(ErrorCode::SystemIoFailure) => Error::Failed(format!(
+                "cannot write or read `{}`: {error}; look at its disk, and at limits on the size of files",
+                path.display()
+            )),
             Some(_) => Error::Failed(format!("`{}`: {error}", path.display())),
             // No error of SQLite itself: a value of another type or out of range.
             None => Error::Damaged(format!("`{}`: {error}", path.display())),

@@ -17,10 +17,13 @@ pub struct Folder(PathBuf);
 
 impl Folder {
     pub fn new(name: &str) -> Self {
+        Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")), name)
+    }
+
+    pub fn within(base: &Path, name: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let path = base.join(format!("store-{name}-{}-{number}", std::process::id()));
+        let path = base.join(format!("karat-store-{name}-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
