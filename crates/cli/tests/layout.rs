@@ -16,6 +16,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-evidence"),
     ("karat-report", "karat-core"),
     ("karat-report", "karat-evidence"),
+    ("karat-store", "karat-core"),
 ];
 
 const LINES_MAX: usize = 700;

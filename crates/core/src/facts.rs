@@ -110,6 +110,34 @@ impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
+
+    /// The digest that is written so: `sha256:` and 64 hexadecimal digits in lower case.
+    ///
+    /// ```
+    /// use karat_core::facts::Digest;
+    /// let digest = Digest::of(b"abc");
+    /// assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
+    /// assert_eq!(Digest::parse("sha256:00"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("sha256:")?.as_bytes();
+        let mut bytes = [0u8; 32];
+        if digits.len() != 2 * bytes.len() {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = pair.iter().try_fold(0u8, |byte, &digit| {
+                let value = match digit {
+                    b'0'..=b'9' => digit - b'0',
+                    b'a'..=b'f' => digit - b'a' + 10,
+                    _ => return None,
+                };
+                Some(byte << 4 | value)
+            })?;
+        }
+        Some(Self(bytes))
+    }
 }
 
 impl fmt::Display for Digest {

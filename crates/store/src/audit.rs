@@ -1,0 +1,231 @@
+//! Checking a whole store: every entry, tile, posting and the signed head against each other.
+
+use std::fmt;
+
+use karat_core::facts::Digest;
+
+use crate::error::Error;
+use crate::item::{Entry, Moment, Term};
+use crate::log::{Checkpoint, Hash, Tile, Tree, VerifyingKey, verify_consistency};
+use crate::port::{Order, Row, Totals};
+use crate::reader::Reader;
+
+/// Rows that are read at a time.
+const CHUNK_ROWS: u64 = 256;
+/// Most problems that are kept; a store with so many is lost anyway.
+const PROBLEMS_MAX: usize = 1000;
+
+/// What a check of a whole store found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audit {
+    /// What was counted.
+    pub totals: Totals,
+    /// The root of the tree as it was computed from the entries.
+    pub root: Hash,
+    /// Everything that does not fit; none if the store is sound.
+    pub problems: Vec<String>,
+}
+
+impl Audit {
+    /// Whether the store is sound.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+impl fmt::Display for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LISTED: usize = 20;
+        let Totals { rows, tiles, .. } = self.totals;
+        if self.holds() {
+            return write!(f, "{rows} entries and {tiles} tiles are sound, the root is {}", self.root);
+        }
+        write!(f, "{}", self.problems.iter().take(LISTED).cloned().collect::<Vec<_>>().join("\n"))?;
+        match self.problems.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more"),
+        }
+    }
+}
+
+/// Checks everything in a store against everything else, and the head against `key` and against `known`, checkpoints of the
+/// same log that were kept elsewhere: a log that was rewritten as a whole shows only against those.
+///
+/// It takes memory for one chunk of rows and the right edge of the tree, whatever the size, and reads as of the head that
+/// it finds: what is appended meanwhile is left out.
+///
+/// # Errors
+/// That the store cannot be read at all. What it can read and finds wrong is in the result.
+pub fn audit(reader: &mut Reader, key: &VerifyingKey, known: &[String]) -> Result<Audit, Error> {
+    let mut problems = reader.backend().damage()?;
+    let head = reader.head()?;
+    let mut check = Check {
+        reader,
+        problems: &mut problems,
+        size: head.size,
+        tree: Tree::default(),
+        known: None,
+        postings: 0,
+    };
+    let mut position = 0;
+    while position < head.size {
+        let end = (position + CHUNK_ROWS).min(head.size);
+        let rows = check.reader.backend().rows(position..end)?;
+        if rows.len() as u64 != end - position
+            || rows.iter().zip(position..).any(|(row, at)| row.position != at)
+        {
+            check.report(format!("of the entries {position} to {} some are missing", end - 1));
+            break;
+        }
+        rows.into_iter().try_for_each(|row| check.row(row))?;
+        check.tiles()?;
+        position = end;
+    }
+    let Check { tree, postings, .. } = check;
+    let (root, tiles) = (tree.root(), Tile::of_tree(head.size).count() as u64);
+    match Checkpoint::open(&head.checkpoint, key) {
+        Err(error) => problems.push(format!("the head: {error}")),
+        Ok(signed) if signed != (Checkpoint { size: head.size, root }) => problems.push(format!(
+            "the head signs the root {} of {} entries, the entries have the root {root}",
+            signed.root, signed.size
+        )),
+        Ok(_) => {}
+    }
+    for note in known {
+        if let Err(problem) = earlier(reader, note, key, head.size, root)? {
+            problems.push(problem);
+        }
+    }
+    // Of a store that is written to meanwhile there is more by now, and never less.
+    let totals = reader.backend().totals()?;
+    let grown = reader.head()?.size > head.size;
+    for (what, counted, expected) in [
+        ("entries", totals.rows, head.size),
+        ("postings", totals.postings, postings),
+        ("tiles", totals.tiles, tiles),
+    ] {
+        if counted < expected || (counted > expected && !grown) {
+            problems.push(format!("there are {counted} {what}, and the log accounts for {expected}"));
+        }
+    }
+    problems.truncate(PROBLEMS_MAX);
+    Ok(Audit { totals: Totals { rows: head.size, postings, tiles }, root, problems })
+}
+
+/// Whether the log goes on from a checkpoint that was kept elsewhere.
+fn earlier(
+    reader: &mut Reader,
+    note: &str,
+    key: &VerifyingKey,
+    size: u64,
+    root: Hash,
+) -> Result<Result<(), String>, Error> {
+    let old = match Checkpoint::open(note, key) {
+        Ok(old) => old,
+        Err(error) => return Ok(Err(format!("a checkpoint from elsewhere: {error}"))),
+    };
+    let missing = || format!("a checkpoint from elsewhere signs {} entries, the log has {size}", old.size);
+    if old.size > size {
+        return Ok(Err(missing()));
+    }
+    let path = reader.consistency(old.size, size)?;
+    let problem =
+        |error| format!("the log does not go on from the checkpoint of {} entries: {error}", old.size);
+    Ok(verify_consistency(old.size, size, &path, old.root, root).map_err(problem))
+}
+
+struct Check<'a> {
+    reader: &'a mut Reader,
+    problems: &'a mut Vec<String>,
+    /// The tree of the rows so far.
+    tree: Tree,
+    known: Option<Moment>,
+    postings: u64,
+    /// The size of the log that is checked.
+    size: u64,
+}
+
+impl Check<'_> {
+    fn report(&mut self, problem: String) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(problem);
+        }
+    }
+
+    fn row(&mut self, row: Row) -> Result<(), Error> {
+        let Row { position, known, entry: bytes, content } = row;
+        self.tree.append(Hash::of_leaf(&bytes));
+        let entry = match Entry::parse(&bytes) {
+            Ok(entry) => entry,
+            Err(problem) => {
+                self.report(format!("entry {position}: {problem}"));
+                return Ok(());
+            }
+        };
+        let digest = Digest::of(&content);
+        if digest != entry.content {
+            self.report(format!(
+                "entry {position}: its content has the digest {digest}, expected {}",
+                entry.content
+            ));
+        }
+        let expected = self.known.map_or(entry.moment, |known| known.max(entry.moment));
+        self.known = Some(expected);
+        if known != expected {
+            self.report(format!(
+                "entry {position}: it is known from {} on, expected {}",
+                known.0, expected.0
+            ));
+        }
+        let terms = entry.terms();
+        self.postings += terms.len() as u64;
+        for term in terms {
+            let here = position..position + 1;
+            if self.reader.backend().positions(term, here, Order::Oldest, 1)? != [position] {
+                self.report(format!("entry {position}: it is not found by all that it should be found by"));
+            }
+        }
+        self.only(position, Term::id(entry.kind, &entry.id), || {
+            format!("entry {position}: the {} `{}` stands there twice", entry.kind, entry.id.escape_debug())
+        })?;
+        let Some(old) = &entry.replaces else { return Ok(()) };
+        self.only(position, Term::replaced(entry.kind, old), || {
+            format!("entry {position}: the {} `{}` is replaced twice", entry.kind, old.escape_debug())
+        })?;
+        let replaced =
+            self.reader.backend().positions(Term::id(entry.kind, old), 0..position, Order::Oldest, 1)?;
+        if replaced.is_empty() {
+            self.report(format!(
+                "entry {position}: it replaces `{}`, which is not there",
+                old.escape_debug()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks that nothing before `position` is found by `term`.
+    fn only(&mut self, position: u64, term: Term, problem: impl FnOnce() -> String) -> Result<(), Error> {
+        if !self.reader.backend().positions(term, 0..position, Order::Oldest, 1)?.is_empty() {
+            self.report(problem());
+        }
+        Ok(())
+    }
+
+    /// Compares the tiles that the rows so far changed with those that are stored, which may have grown since.
+    fn tiles(&mut self) -> Result<(), Error> {
+        for (tile, hashes) in self.tree.take_changed() {
+            let stored = self.reader.backend().tile(tile)?;
+            let length = |size| tile.width(size) * Hash::BYTES as u64;
+            let long = stored.len() as u64 > length(self.size)
+                && stored.len() as u64 > length(self.reader.head()?.size);
+            if long || !stored.starts_with(&hashes) {
+                let Tile { level, number } = tile;
+                self.report(format!(
+                    "tile {number} of level {level}: its hashes are not those of the entries"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,443 @@
+//! What is stored: items of six kinds, and the entry of each in the log.
+
+use std::fmt;
+
+use karat_core::facts::Digest;
+use karat_core::json;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Problem;
+use crate::log::Hash;
+
+/// Schema of an entry.
+const SCHEMA: &str = "karat/entry/1";
+/// The longest id or subject, in bytes.
+pub const NAME_MAX_BYTES: usize = 1024;
+/// Most sources of one item. With the longest names an entry still fits into a bundle of entries.
+pub const SOURCES_MAX: usize = 512;
+/// The largest content, in bytes.
+pub const CONTENT_MAX_BYTES: usize = 64 << 20;
+
+/// What sort of item it is. Ids are unique within a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// An item of evidence: its canonical JSON, so that the digest of its content is the one that records name.
+    Evidence,
+    /// A record: its canonical JSON.
+    Record,
+    /// A scorecard: the text of its file.
+    Scorecard,
+    /// A state of a match: entered, submitted, settled.
+    Match,
+    /// A state of a review: asked for, approved, rejected.
+    Review,
+    /// A state of a key: made, revoked. Its content has a hash of the key, never the key.
+    Key,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 6] =
+        [Self::Evidence, Self::Record, Self::Scorecard, Self::Match, Self::Review, Self::Key];
+
+    /// As written: `evidence`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Evidence => "evidence",
+            Self::Record => "record",
+            Self::Scorecard => "scorecard",
+            Self::Match => "match",
+            Self::Review => "review",
+            Self::Key => "key",
+        }
+    }
+
+    /// Whether [`Term::kind`] finds its items. Evidence and records are nearly all of a log: whoever wants them all walks
+    /// through it.
+    #[must_use]
+    pub const fn is_listed(self) -> bool {
+        !matches!(self, Self::Evidence | Self::Record)
+    }
+
+    /// The kind that is written so.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A moment, in milliseconds since 1970 began in UTC, leap seconds not counted. It is always given: nothing here reads a
+/// clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(pub i64);
+
+impl Moment {
+    /// The last moment, 100 million days after 1970 began; the first one is as long before.
+    pub const MAX: Self = Self(8_640_000_000_000_000);
+}
+
+/// An item that is to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewItem {
+    /// What sort of item it is.
+    pub kind: Kind,
+    /// Its id, unique within its kind.
+    pub id: String,
+    /// Who it is about, if anybody.
+    pub subject: Option<String>,
+    /// Digests of what it was made from: of a record, its evidence; of a review, the record. They need not be stored here.
+    pub sources: Vec<Digest>,
+    /// The id of the item of the same kind that it corrects. An item is replaced once at most; the next correction
+    /// replaces the correction.
+    pub replaces: Option<String>,
+    /// The bytes.
+    pub content: Vec<u8>,
+}
+
+/// What the log says of an item: all but its content, of which it has the digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What sort of item it is.
+    pub kind: Kind,
+    /// Its id.
+    pub id: String,
+    /// Who it is about, if anybody.
+    pub subject: Option<String>,
+    /// Digests of what it was made from.
+    pub sources: Vec<Digest>,
+    /// The id of the item that it corrects.
+    pub replaces: Option<String>,
+    /// The digest of its content.
+    pub content: Digest,
+    /// When it was handed in, as the caller said.
+    pub moment: Moment,
+}
+
+impl Entry {
+    /// The entry as canonical JSON after RFC 8785: these bytes are hashed into the log.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(256);
+        out.extend_from_slice(b"{\"content\":");
+        write_digest(&mut out, self.content);
+        out.extend_from_slice(b",\"id\":");
+        json::write_string(&mut out, &self.id);
+        out.extend_from_slice(b",\"kind\":");
+        json::write_string(&mut out, self.kind.name());
+        out.extend_from_slice(b",\"moment_milliseconds\":");
+        json::write_integer(&mut out, self.moment.0);
+        out.extend_from_slice(b",\"replaces\":");
+        write_optional(&mut out, self.replaces.as_deref());
+        out.extend_from_slice(b",\"schema\":");
+        json::write_string(&mut out, SCHEMA);
+        out.extend_from_slice(b",\"sources\":[");
+        for (place, source) in self.sources.iter().enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            write_digest(&mut out, *source);
+        }
+        out.extend_from_slice(b"],\"subject\":");
+        write_optional(&mut out, self.subject.as_deref());
+        out.push(b'}');
+        out
+    }
+
+    /// The entry in `bytes`, which must be exactly as [`Self::to_json`] writes it.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let read: Members =
+            serde_json::from_slice(bytes).map_err(|error| format!("it is no entry of a log: {error}"))?;
+        let entry = read.entry()?;
+        if entry.to_json() == bytes {
+            Ok(entry)
+        } else {
+            Err(String::from("it is not written in canonical form (RFC 8785)"))
+        }
+    }
+
+    /// Every term under which it is found.
+    #[must_use]
+    pub fn terms(&self) -> Vec<Term> {
+        let mut terms = Vec::with_capacity(4 + self.sources.len());
+        terms.push(Term::id(self.kind, &self.id));
+        terms.extend(Some(Term::kind(self.kind)).filter(|_| self.kind.is_listed()));
+        terms.extend(self.subject.as_deref().map(|subject| Term::subject(self.kind, subject)));
+        terms.extend(self.replaces.as_deref().map(|old| Term::replaced(self.kind, old)));
+        terms.extend(self.sources.iter().map(|source| Term::source(*source)));
+        // One source may stand twice.
+        terms.sort_unstable();
+        terms.dedup();
+        terms
+    }
+
+    /// The first member, other than the moment, in which it differs from `other`.
+    pub(crate) fn difference(&self, other: &Self) -> Option<&'static str> {
+        [
+            ("content", self.content != other.content),
+            ("subject", self.subject != other.subject),
+            ("list of sources", self.sources != other.sources),
+            ("item to replace", self.replaces != other.replaces),
+        ]
+        .into_iter()
+        .find_map(|(member, differs)| differs.then_some(member))
+    }
+}
+
+/// The members of an entry as they are read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Members {
+    content: String,
+    id: String,
+    kind: String,
+    moment_milliseconds: i64,
+    replaces: Option<String>,
+    schema: String,
+    sources: Vec<String>,
+    subject: Option<String>,
+}
+
+impl Members {
+    /// The entry that they make.
+    pub fn entry(self) -> Result<Entry, String> {
+        if self.schema != SCHEMA {
+            return Err(format!("its schema is `{}`, expected `{SCHEMA}`", self.schema.escape_debug()));
+        }
+        let digest = |text: &str| {
+            Digest::parse(text).ok_or_else(|| format!("`{}` is not a digest", text.escape_debug()))
+        };
+        let kind = Kind::from_name(&self.kind)
+            .ok_or_else(|| format!("`{}` is no kind of item", self.kind.escape_debug()))?;
+        Ok(Entry {
+            kind,
+            id: self.id,
+            subject: self.subject,
+            sources: self.sources.iter().map(|source| digest(source)).collect::<Result<_, _>>()?,
+            replaces: self.replaces,
+            content: digest(&self.content)?,
+            moment: Moment(self.moment_milliseconds),
+        })
+    }
+}
+
+fn write_digest(out: &mut Vec<u8>, digest: Digest) {
+    json::write_string(out, &digest.to_string());
+}
+
+fn write_optional(out: &mut Vec<u8>, text: Option<&str>) {
+    match text {
+        Some(text) => json::write_string(out, text),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// What items are found by: 16 bytes of a SHA-256. Whoever finds an item reads in its entry whether it is the one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Term(pub [u8; 16]);
+
+impl Term {
+    /// The item of that kind with that id.
+    #[must_use]
+    pub fn id(kind: Kind, id: &str) -> Self {
+        Self::of(b"id", kind.name(), id.as_bytes())
+    }
+
+    /// Every item of that kind, if it [is listed](Kind::is_listed).
+    #[must_use]
+    pub fn kind(kind: Kind) -> Self {
+        Self::of(b"kind", kind.name(), b"")
+    }
+
+    /// Every item of that kind about that subject.
+    #[must_use]
+    pub fn subject(kind: Kind, subject: &str) -> Self {
+        Self::of(b"subject", kind.name(), subject.as_bytes())
+    }
+
+    /// The item that replaced the one with the id `old`.
+    #[must_use]
+    pub fn replaced(kind: Kind, old: &str) -> Self {
+        Self::of(b"replaced", kind.name(), old.as_bytes())
+    }
+
+    /// Every item that was made from what has that digest.
+    #[must_use]
+    pub fn source(digest: Digest) -> Self {
+        Self::of(b"source", "", &digest.0)
+    }
+
+    /// A zero byte ends tag and kind, which have none, so that no two terms hash the same bytes.
+    fn of(tag: &[u8], kind: &str, name: &[u8]) -> Self {
+        let hash = Sha256::new()
+            .chain_update(tag)
+            .chain_update([0])
+            .chain_update(kind)
+            .chain_update([0])
+            .chain_update(name)
+            .finalize();
+        let mut term = [0; 16];
+        term.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
+        Self(term)
+    }
+}
+
+/// An item with everything worked out that does not depend on what is stored, so that the writer need not do it.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub entry: Entry,
+    pub bytes: Vec<u8>,
+    pub leaf: Hash,
+    pub terms: Vec<Term>,
+    pub content: Vec<u8>,
+}
+
+impl Prepared {
+    pub fn new(item: NewItem, moment: Moment) -> Self {
+        let NewItem { kind, id, subject, sources, replaces, content } = item;
+        let entry = Entry { kind, id, subject, sources, replaces, content: Digest::of(&content), moment };
+        let bytes = entry.to_json();
+        Self { leaf: Hash::of_leaf(&bytes), terms: entry.terms(), bytes, entry, content }
+    }
+}
+
+/// The limit that `item` breaks first, if any.
+pub(crate) fn limit_broken(item: &NewItem, moment: Moment) -> Option<Problem> {
+    let names = [
+        ("id", Some(&item.id)),
+        ("subject", item.subject.as_ref()),
+        ("id to replace", item.replaces.as_ref()),
+    ];
+    let name = names.into_iter().find_map(|(member, name)| {
+        let problem = match name? {
+            name if name.is_empty() => String::from("is empty"),
+            name if name.len() > NAME_MAX_BYTES => {
+                format!("has {} bytes, and at most {NAME_MAX_BYTES} are allowed", name.len())
+            }
+            name if name.chars().any(char::is_control) => String::from("has a control character"),
+            _ => return None,
+        };
+        Some(format!("its {member} {problem}"))
+    });
+    let rest = || {
+        if item.sources.len() > SOURCES_MAX {
+            Some(format!("it has {} sources, and at most {SOURCES_MAX} are allowed", item.sources.len()))
+        } else if item.content.len() > CONTENT_MAX_BYTES {
+            let bytes = item.content.len();
+            Some(format!("its content has {bytes} bytes, and at most {CONTENT_MAX_BYTES} are allowed"))
+        } else if moment > Moment::MAX || moment.0 < -Moment::MAX.0 {
+            Some(format!("the moment {} is beyond the calendar", moment.0))
+        } else {
+            None
+        }
+    };
+    name.or_else(rest).map(Problem::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::log::BUNDLE_ENTRY_MAX_BYTES;
+
+    fn entry() -> Entry {
+        Entry {
+            kind: Kind::Record,
+            id: "r-1".to_owned(),
+            subject: Some("agent \"é\"".to_owned()),
+            sources: vec![Digest::of(b"evidence")],
+            replaces: None,
+            content: Digest::of(b"record"),
+            moment: Moment(1_763_700_000_000),
+        }
+    }
+
+    #[test]
+    fn an_entry_is_canonical_json() {
+        let value: serde_json::Value = serde_json::from_slice(&entry().to_json()).unwrap();
+        // Without its feature for order, serde_json keeps members sorted: here the same as by UTF-16, all being ASCII.
+        assert_eq!(serde_json::to_vec(&value).unwrap(), entry().to_json());
+        assert_eq!(Entry::parse(&entry().to_json()), Ok(entry()));
+    }
+
+    #[test]
+    fn other_entries_are_refused() {
+        let text = String::from_utf8(entry().to_json()).unwrap();
+        for (from, to) in [
+            ("entry/1", "entry/2"),
+            ("\"record\"", "\"recording\""),
+            ("sha256:", "sha512:"),
+            ("1763700000000", "1763700000000.0"),
+            (":null", ": null"),
+            ("\"id\"", "\"name\""),
+            ("agent", "\\u0061gent"),
+            ("{", "{\"more\":1,"),
+        ] {
+            assert_ne!(text, text.replacen(from, to, 1), "{from}");
+            assert!(Entry::parse(text.replacen(from, to, 1).as_bytes()).is_err(), "{to}");
+        }
+    }
+
+    #[test]
+    fn the_longest_entry_fits_into_a_bundle() {
+        let name = "\"".repeat(NAME_MAX_BYTES);
+        let item = NewItem {
+            kind: Kind::Scorecard,
+            id: name.clone(),
+            subject: Some(name.clone()),
+            sources: vec![Digest::of(b""); SOURCES_MAX],
+            replaces: Some(name),
+            content: Vec::new(),
+        };
+        assert_eq!(limit_broken(&item, Moment::MAX), None);
+        assert!(Prepared::new(item, Moment(-Moment::MAX.0)).bytes.len() <= BUNDLE_ENTRY_MAX_BYTES);
+    }
+
+    #[test]
+    fn limits_are_told() {
+        let good = NewItem {
+            kind: Kind::Key,
+            id: "k".to_owned(),
+            subject: None,
+            sources: Vec::new(),
+            replaces: None,
+            content: Vec::new(),
+        };
+        let broken = |item: &NewItem| limit_broken(item, Moment(0)).map(|problem| problem.to_string());
+        assert_eq!(broken(&good), None);
+        for (item, says) in [
+            (NewItem { id: String::new(), ..good.clone() }, "its id is empty"),
+            (NewItem { subject: Some("a\u{7f}".to_owned()), ..good.clone() }, "its subject has a control"),
+            (
+                NewItem { replaces: Some("x".repeat(1025)), ..good.clone() },
+                "its id to replace has 1025 bytes",
+            ),
+            (NewItem { sources: vec![Digest::of(b""); 513], ..good.clone() }, "513 sources"),
+        ] {
+            assert!(broken(&item).unwrap().contains(says), "{says}");
+        }
+        assert!(limit_broken(&good, Moment(i64::MIN)).is_some());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn entries_read_back(id in ".{1,40}", subject in proptest::option::of(".{1,20}"), moment: i64, kind in 0usize..6) {
+            let moment = Moment(moment % Moment::MAX.0);
+            let entry = Entry { id, subject, moment, kind: Kind::ALL[kind], ..entry() };
+            prop_assert_eq!(Entry::parse(&entry.to_json()), Ok(entry));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The head of a tree as a text that a log signs, after C2SP `tlog-checkpoint`.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::{Hash, NoteError, Signer, VerifyingKey};
+
+/// How large a tree is and what its root is; its origin is the name of the key that signs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// How many leaves the tree has.
+    pub size: u64,
+    /// The hash of the whole tree.
+    pub root: Hash,
+}
+
+impl Checkpoint {
+    /// The signed text: origin, size, root in base 64, an empty line, the signature.
+    ///
+    /// ```
+    /// use karat_store::log::{Checkpoint, Hash, Signer};
+    /// let signer = Signer::new("karat.example/log", &[7; 32])?;
+    /// let checkpoint = Checkpoint { size: 0, root: Hash::of_empty_tree() };
+    /// let note = checkpoint.sign(&signer)?;
+    /// assert!(note.starts_with("karat.example/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n"));
+    /// assert_eq!(Checkpoint::open(&note, signer.verifying_key())?, checkpoint);
+    /// # Ok::<(), karat_store::log::NoteError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None for a name that a key can have.
+    pub fn sign(&self, signer: &Signer) -> Result<String, NoteError> {
+        let origin = signer.verifying_key().name();
+        signer.sign(&format!("{origin}\n{}\n{}\n", self.size, STANDARD.encode(self.root.0)))
+    }
+
+    /// The checkpoint in `note`, if `key` signed it and it is of the log that `key` is named after. Lines after the root are
+    /// signed with it and not read.
+    ///
+    /// # Errors
+    /// That it is no checkpoint of that log, or that it was changed.
+    pub fn open(note: &str, key: &VerifyingKey) -> Result<Self, NoteError> {
+        let text = key.open(note)?;
+        let mut lines = text.lines();
+        if lines.next() != Some(key.name()) {
+            return Err(NoteError::Malformed("its first line is not the name of the log"));
+        }
+        let size =
+            lines.next().and_then(|line| line.parse::<u64>().ok().filter(|size| size.to_string() == line));
+        let size = size.ok_or(NoteError::Malformed("its second line is not the size of a tree"))?;
+        let root = lines.next().and_then(|line| Hash::from_bytes(&STANDARD.decode(line).ok()?));
+        let root = root.ok_or(NoteError::Malformed("its third line is not the root of a tree"))?;
+        Ok(Self { size, root })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_checkpoints_of_the_log_open() {
+        let signer = Signer::new("log", &[1; 32]).unwrap();
+        let root = STANDARD.encode([5; 32]);
+        let open = |text: &str| Checkpoint::open(&signer.sign(text).unwrap(), signer.verifying_key());
+        assert_eq!(open(&format!("log\n12\n{root}\n")), Ok(Checkpoint { size: 12, root: Hash([5; 32]) }));
+        assert!(open(&format!("log\n12\n{root}\nmore\n")).is_ok());
+        for text in [
+            format!("other\n12\n{root}\n"),
+            format!("log\n012\n{root}\n"),
+            format!("log\n+1\n{root}\n"),
+            format!("log\n-1\n{root}\n"),
+            format!("log\n\n{root}\n"),
+            "log\n12\nAAAA\n".to_owned(),
+            "log\n".to_owned(),
+            format!("log\n18446744073709551616\n{root}\n"),
+        ] {
+            assert!(matches!(open(&text), Err(NoteError::Malformed(_))), "{text}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The Merkle log: what a tree is, how it grows, and how anyone checks it. Nothing here reads or writes a file.
+//!
+//! Hashing is that of RFC 9162, section 2.1 (the same as RFC 6962), with SHA-256; tiles and checkpoints are those of the
+//! C2SP documents `tlog-tiles`, `tlog-checkpoint` and `signed-note`.
+//!
+//! * `tree`: grows leaf by leaf, and says which tiles changed.
+//! * `tile`: where hashes stand, by path and by place.
+//! * `proof`: proofs out of tiles, and their verification from bytes alone.
+//! * `note`: keys, and texts signed with them.
+//! * `checkpoint`: the signed head of a tree.
+
+mod checkpoint;
+mod note;
+mod proof;
+mod tile;
+mod tree;
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+pub use checkpoint::Checkpoint;
+pub use note::{NoteError, Signer, VerifyingKey};
+pub use proof::{ProofError, consistency, inclusion, root_of, verify_consistency, verify_inclusion};
+pub use tile::{BUNDLE_ENTRY_MAX_BYTES, TILE_HASHES, Tile, TilePath, bundle};
+pub use tree::Tree;
+
+/// A hash of the tree: of a leaf, of an inner node, or of the whole.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// How many bytes it has.
+    pub const BYTES: usize = 32;
+
+    /// The root of the tree without leaves: the SHA-256 of nothing.
+    #[must_use]
+    pub fn of_empty_tree() -> Self {
+        Self(Sha256::digest([]).into())
+    }
+
+    /// The hash of a leaf: SHA-256 over a zero byte and the entry.
+    #[must_use]
+    pub fn of_leaf(entry: &[u8]) -> Self {
+        Self(Sha256::new().chain_update([0]).chain_update(entry).finalize().into())
+    }
+
+    /// The hash of an inner node: SHA-256 over a one byte and the hashes of both children.
+    #[must_use]
+    pub fn of_children(left: Self, right: Self) -> Self {
+        let mut bytes = [1; 1 + 2 * Self::BYTES];
+        let (_, children) = bytes.split_at_mut(1);
+        let (first, second) = children.split_at_mut(Self::BYTES);
+        first.copy_from_slice(&left.0);
+        second.copy_from_slice(&right.0);
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The hash that stands in `bytes`, if they are as many as a hash has.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

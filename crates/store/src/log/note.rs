@@ -1,0 +1,291 @@
+//! Signed notes after C2SP `signed-note`, with Ed25519 keys: a text, an empty line, and signature lines.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::{Signature, Signer as _, SigningKey};
+use sha2::{Digest as _, Sha256};
+
+/// The type of signature that a key id and a key begin with: Ed25519.
+const ED25519: u8 = 1;
+/// The longest note that is read, in bytes: enough for some hundred signatures.
+const NOTE_MAX_BYTES: usize = 64 * 1024;
+/// What every line with a signature begins with.
+const SIGNATURE_LINE: &str = "\u{2014} ";
+
+/// Why a key or a note is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoteError {
+    /// The name of a key is empty, or has a space, a plus sign or a control character.
+    Name(String),
+    /// The text is no key.
+    Key(String),
+    /// The text is no signed note.
+    Malformed(&'static str),
+    /// No signature is by the key that is trusted.
+    NotSigned {
+        /// The name of the trusted key.
+        by: String,
+    },
+    /// A signature that claims to be by the trusted key is not.
+    WrongSignature {
+        /// The name of the trusted key.
+        by: String,
+    },
+}
+
+impl fmt::Display for NoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => {
+                write!(
+                    f,
+                    "`{}` cannot name a key: expected a text without spaces, `+` and control characters",
+                    name.escape_debug()
+                )
+            }
+            Self::Key(text) => write!(f, "`{}` is no key: expected `NAME+ID+KEY`", text.escape_debug()),
+            Self::Malformed(what) => write!(f, "this is no signed note: {what}"),
+            Self::NotSigned { by } => write!(f, "no signature is by the trusted key `{by}`"),
+            Self::WrongSignature { by } => {
+                write!(
+                    f,
+                    "the signature in the name of `{by}` is not by the trusted key, or the text was changed"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoteError {}
+
+/// A name and a secret key. The key is wiped from memory when it is dropped, and never printed.
+#[derive(Clone)]
+pub struct Signer {
+    key: SigningKey,
+    public: VerifyingKey,
+}
+
+impl Signer {
+    /// The key that comes from 32 secret bytes, which must be drawn at random by the caller, under a `name` that is the
+    /// log's own, best an address without its scheme: `scores.example.org/main`.
+    ///
+    /// # Errors
+    /// That nothing can be named so.
+    pub fn new(name: &str, secret: &[u8; 32]) -> Result<Self, NoteError> {
+        let key = SigningKey::from_bytes(secret);
+        let public = VerifyingKey::new(name, key.verifying_key())?;
+        Ok(Self { key, public })
+    }
+
+    /// What others need to check its signatures.
+    #[must_use]
+    pub fn verifying_key(&self) -> &VerifyingKey {
+        &self.public
+    }
+
+    /// The note of `text`, which must end in a line feed.
+    ///
+    /// # Errors
+    /// That the text cannot be that of a note.
+    pub fn sign(&self, text: &str) -> Result<String, NoteError> {
+        check_text(text)?;
+        let mut bytes = self.public.id.to_vec();
+        bytes.extend_from_slice(&self.key.sign(text.as_bytes()).to_bytes());
+        Ok(format!("{text}\n{SIGNATURE_LINE}{} {}\n", self.public.name, STANDARD.encode(bytes)))
+    }
+}
+
+impl fmt::Debug for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signer").field("public", &self.public).finish_non_exhaustive()
+    }
+}
+
+/// A name and a public key, written `NAME+ID+KEY`: the id in hexadecimal, the key in base 64.
+#[derive(Clone, PartialEq, Eq)]
+pub struct VerifyingKey {
+    name: String,
+    id: [u8; 4],
+    key: ed25519_dalek::VerifyingKey,
+}
+
+impl VerifyingKey {
+    fn new(name: &str, key: ed25519_dalek::VerifyingKey) -> Result<Self, NoteError> {
+        if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+') {
+            return Err(NoteError::Name(name.to_owned()));
+        }
+        let digest = Sha256::new()
+            .chain_update(name)
+            .chain_update([b'\n', ED25519])
+            .chain_update(key.as_bytes())
+            .finalize();
+        let mut id = [0; 4];
+        id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        Ok(Self { name: name.to_owned(), id, key })
+    }
+
+    /// Whose key it is.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text of `note`, if this key signed it. Signatures by other keys are not looked at.
+    ///
+    /// # Errors
+    /// That it is no note, that this key did not sign it, or that something was changed since.
+    pub fn open<'a>(&self, note: &'a str) -> Result<&'a str, NoteError> {
+        if note.len() > NOTE_MAX_BYTES {
+            return Err(NoteError::Malformed("it is longer than 65,536 bytes"));
+        }
+        let (text, lines) =
+            note.rsplit_once("\n\n").ok_or(NoteError::Malformed("no empty line ends its text"))?;
+        // The text has its last line feed.
+        let text = note.get(..=text.len()).unwrap_or_default();
+        check_text(text)?;
+        let lines = lines.strip_suffix('\n').ok_or(NoteError::Malformed("its last line has no end"))?;
+        let mut signed = false;
+        for line in lines.split('\n') {
+            let malformed = NoteError::Malformed("a line after the empty one is no signature");
+            let Some((name, bytes)) = line.strip_prefix(SIGNATURE_LINE).and_then(|line| line.split_once(' '))
+            else {
+                return Err(malformed);
+            };
+            let bytes = STANDARD.decode(bytes).map_err(|_| malformed.clone())?;
+            let (id, signature) = bytes.split_first_chunk::<4>().ok_or(malformed)?;
+            if name == self.name && *id == self.id {
+                let wrong = || NoteError::WrongSignature { by: self.name.clone() };
+                let signature = Signature::from_slice(signature).map_err(|_| wrong())?;
+                self.key.verify_strict(text.as_bytes(), &signature).map_err(|_| wrong())?;
+                signed = true;
+            }
+        }
+        if signed { Ok(text) } else { Err(NoteError::NotSigned { by: self.name.clone() }) }
+    }
+}
+
+fn check_text(text: &str) -> Result<(), NoteError> {
+    if text.contains(|c: char| c.is_ascii_control() && c != '\n') {
+        return Err(NoteError::Malformed("its text has a control character"));
+    }
+    if text.ends_with('\n') {
+        Ok(())
+    } else {
+        Err(NoteError::Malformed("its text does not end in a line feed"))
+    }
+}
+
+impl fmt::Display for VerifyingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = vec![ED25519];
+        bytes.extend_from_slice(self.key.as_bytes());
+        write!(f, "{}+{:08x}+{}", self.name, u32::from_be_bytes(self.id), STANDARD.encode(bytes))
+    }
+}
+
+impl fmt::Debug for VerifyingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for VerifyingKey {
+    type Err = NoteError;
+
+    fn from_str(text: &str) -> Result<Self, NoteError> {
+        let refused = || NoteError::Key(text.to_owned());
+        // Neither a name nor an id has a plus sign; base 64 may have some.
+        let (name, rest) = text.split_once('+').ok_or_else(refused)?;
+        let (_, key) = rest.split_once('+').ok_or_else(refused)?;
+        let bytes = STANDARD.decode(key).map_err(|_| refused())?;
+        let Some((&ED25519, key)) = bytes.split_first() else { return Err(refused()) };
+        let key = key.try_into().map_err(|_| refused())?;
+        let key = Self::new(name, ed25519_dalek::VerifyingKey::from_bytes(key).map_err(|_| refused())?)?;
+        // The id follows from name and key: a text that says another one was changed.
+        if key.to_string() == text { Ok(key) } else { Err(refused()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The key, text and signature in the documentation of Go's package `note`.
+    const KEY: &str = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
+    const TEXT: &str = "If you think cryptography is the answer to your problem,\n\
+                        then you don't know what your problem is.\n";
+    const SIGNATURE: &str = "\u{2014} PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n";
+
+    #[test]
+    fn a_published_note_opens() {
+        let key: VerifyingKey = KEY.parse().unwrap();
+        assert_eq!(key.name(), "PeterNeumann");
+        assert_eq!(key.open(&format!("{TEXT}\n{SIGNATURE}")), Ok(TEXT));
+        let other = format!("\u{2014} somebody {}\n", STANDARD.encode([9; 70]));
+        assert_eq!(key.open(&format!("{TEXT}\n{other}{SIGNATURE}")), Ok(TEXT));
+        assert_eq!(
+            key.open(&format!("{TEXT}\n{other}")),
+            Err(NoteError::NotSigned { by: "PeterNeumann".to_owned() })
+        );
+    }
+
+    #[test]
+    fn what_was_signed_opens_and_what_was_changed_does_not() {
+        let signer = Signer::new("karat.example/log", &[7; 32]).unwrap();
+        let key: VerifyingKey = signer.verifying_key().to_string().parse().unwrap();
+        assert_eq!(&key, signer.verifying_key());
+        let text = "a\n\nb\n";
+        let note = signer.sign(text).unwrap();
+        assert_eq!(key.open(&note), Ok(text));
+        for at in 0..note.len() {
+            let mut bytes = note.clone().into_bytes();
+            bytes[at] ^= 1;
+            if let Ok(changed) = String::from_utf8(bytes) {
+                assert!(key.open(&changed).is_err(), "{changed}");
+            }
+        }
+        for end in (0..note.len()).filter(|end| note.is_char_boundary(*end)) {
+            assert!(key.open(&note[..end]).is_err());
+        }
+    }
+
+    #[test]
+    fn malformed_keys_notes_and_names_are_refused() {
+        for text in [
+            "",
+            "+",
+            "a+b",
+            "a+00000000+",
+            &KEY.replace("c74f", "c74e"),
+            &KEY.replace("Peter", "peter"),
+            &KEY[1..],
+        ] {
+            assert!(text.parse::<VerifyingKey>().is_err(), "{text}");
+        }
+        let key: VerifyingKey = KEY.parse().unwrap();
+        for note in [
+            "",
+            "\n",
+            "\n\n",
+            "text\n",
+            "text\n\nx\n",
+            "text\n\n\u{2014} a\n",
+            "text\n\n\u{2014} a !\n",
+            "text\n\n\u{2014} a AAA=\n",
+        ] {
+            assert!(matches!(key.open(note), Err(NoteError::Malformed(_))), "{note}");
+        }
+        assert!(key.open(&"\n".repeat(NOTE_MAX_BYTES + 1)).is_err());
+        for name in ["", "a b", "a+b", "a\u{2003}b", "a\nb"] {
+            assert_eq!(Signer::new(name, &[1; 32]).err(), Some(NoteError::Name(name.to_owned())));
+        }
+        let signer = Signer::new("a", &[1; 32]).unwrap();
+        assert!(signer.sign("no end").is_err());
+        assert!(signer.sign("tab\t\n").is_err());
+        assert!(!format!("{signer:?}").contains("0101"));
+    }
+}

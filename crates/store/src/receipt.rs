@@ -1,0 +1,175 @@
+//! A receipt: an item, its place in the log, and the signed head that covers it. Whoever trusts the log's key checks it
+//! offline, with nothing else.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use karat_core::facts::Digest;
+use karat_core::json;
+use serde::Deserialize;
+
+use crate::item::{Entry, Kind, Members};
+use crate::log::{Checkpoint, Hash, VerifyingKey, verify_inclusion};
+
+/// Schema of a receipt.
+const SCHEMA: &str = "karat/receipt/1";
+
+/// An item that a log keeps, with the proof that it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The content of the item: of a record, its canonical JSON.
+    pub content: String,
+    /// What the log says of the item; of a record, the digests of its evidence are its sources.
+    pub entry: Entry,
+    /// The place of the entry in the log.
+    pub index: u64,
+    /// The inclusion proof, from the sibling of the leaf up.
+    pub path: Vec<Hash>,
+    /// The signed checkpoint of the tree that the proof leads to.
+    pub checkpoint: String,
+}
+
+impl Receipt {
+    /// The receipt as canonical JSON after RFC 8785, one line without its end.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.content.len() + 2048);
+        out.extend_from_slice(b"{\"checkpoint\":");
+        json::write_string(&mut out, &self.checkpoint);
+        out.extend_from_slice(b",\"content\":");
+        json::write_string(&mut out, &self.content);
+        out.extend_from_slice(b",\"entry\":");
+        out.extend_from_slice(&self.entry.to_json());
+        out.extend_from_slice(b",\"index\":");
+        out.extend_from_slice(self.index.to_string().as_bytes());
+        out.extend_from_slice(b",\"path\":[");
+        for (place, hash) in self.path.iter().enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            json::write_string(&mut out, &STANDARD.encode(hash.0));
+        }
+        out.extend_from_slice(b"],\"schema\":");
+        json::write_string(&mut out, SCHEMA);
+        out.push(b'}');
+        out
+    }
+
+    /// Reads a receipt. White space and the order of members do not matter.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Parts {
+            checkpoint: String,
+            content: String,
+            entry: Members,
+            index: u64,
+            path: Vec<String>,
+            schema: String,
+        }
+        let read: Parts =
+            serde_json::from_slice(bytes).map_err(|error| format!("this is no receipt: {error}"))?;
+        if read.schema != SCHEMA {
+            let found = read.schema.escape_debug();
+            return Err(format!("the schema of this receipt is `{found}`, expected `{SCHEMA}`"));
+        }
+        let path = read.path.iter().enumerate().map(|(place, text)| {
+            let hash = STANDARD.decode(text).ok().and_then(|bytes| Hash::from_bytes(&bytes));
+            hash.ok_or_else(|| format!("`path[{place}]` is `{}`, not a hash in base 64", text.escape_debug()))
+        });
+        let path = path.collect::<Result<_, _>>()?;
+        let entry = read.entry.entry().map_err(|problem| format!("`entry`: {problem}"))?;
+        Ok(Self { content: read.content, entry, index: read.index, path, checkpoint: read.checkpoint })
+    }
+
+    /// Checks everything that can be checked with the key of the log alone. Whether the score follows from the evidence is
+    /// another question: the record answers it.
+    #[must_use]
+    pub fn verify(&self, key: &VerifyingKey) -> Verification {
+        let checkpoint = Checkpoint::open(&self.checkpoint, key).map_err(|error| error.to_string());
+        let inclusion = match &checkpoint {
+            Ok(Checkpoint { size, root }) => {
+                let leaf = Hash::of_leaf(&self.entry.to_json());
+                verify_inclusion(leaf, self.index, *size, &self.path, *root)
+                    .map_err(|error| error.to_string())
+            }
+            Err(_) => Err(String::from("there is no signed root that it could be checked against")),
+        };
+        let digest = Digest::of(self.content.as_bytes());
+        let content = if digest == self.entry.content {
+            Ok(())
+        } else {
+            Err(format!("the content has the digest {digest}, the log has {}", self.entry.content))
+        };
+        Verification { checkpoint, inclusion, content, evidence: self.evidence() }
+    }
+
+    /// Whether the evidence that the record names is among the sources that the log has for it.
+    fn evidence(&self) -> Result<(), String> {
+        #[derive(Deserialize)]
+        struct Record {
+            evidence: Evidence,
+        }
+        #[derive(Deserialize)]
+        struct Evidence {
+            digest: String,
+        }
+        if self.entry.kind != Kind::Record {
+            return Ok(());
+        }
+        let record: Record = serde_json::from_str(&self.content)
+            .map_err(|error| format!("the record does not name its evidence: {error}"))?;
+        let named = record.evidence.digest;
+        match Digest::parse(&named) {
+            Some(digest) if self.entry.sources.contains(&digest) => Ok(()),
+            _ => Err(format!("the record names the evidence `{}`, the log does not", named.escape_debug())),
+        }
+    }
+}
+
+/// What holds of a receipt, and of what does not, why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// The trusted key signed the checkpoint: what it says.
+    pub checkpoint: Result<Checkpoint, String>,
+    /// The entry is at its place in the tree of the checkpoint.
+    pub inclusion: Result<(), String>,
+    /// The content is the one of the entry.
+    pub content: Result<(), String>,
+    /// A record was made from the evidence that the entry says; always so for items of other kinds.
+    pub evidence: Result<(), String>,
+}
+
+impl Verification {
+    /// Whether everything holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.problems().next().is_none()
+    }
+
+    /// What does not hold: its name and why.
+    pub fn problems(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        [
+            ("signature", self.checkpoint.as_ref().err()),
+            ("inclusion", self.inclusion.as_ref().err()),
+            ("content", self.content.as_ref().err()),
+            ("evidence", self.evidence.as_ref().err()),
+        ]
+        .into_iter()
+        .filter_map(|(name, problem)| problem.map(|problem| (name, problem.as_str())))
+    }
+}
+
+impl fmt::Display for Verification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.holds() {
+            return f.write_str("the receipt holds");
+        }
+        let problems: Vec<_> = self.problems().map(|(name, problem)| format!("{name}: {problem}")).collect();
+        f.write_str(&problems.join("; "))
+    }
+}

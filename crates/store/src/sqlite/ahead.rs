@@ -1,0 +1,115 @@
+//! The write-ahead log as a file: its pages, and whether it is whole. The format is the one that SQLite documents.
+//!
+//! SQLite takes a page of the log with a wrong checksum for the end of the log, as it must after a loss of power. What
+//! follows it would be lost without a word, so a check of the store looks beyond.
+
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use super::pages::PAGE_BYTES;
+
+const HEADER_BYTES: usize = 32;
+const FRAME_HEADER_BYTES: usize = 24;
+const FRAME_BYTES: usize = FRAME_HEADER_BYTES + PAGE_BYTES;
+/// The first four bytes, but for the last bit, which says in which order the words of checksums are read.
+const MAGIC: u32 = 0x377f_0682;
+
+/// A write-ahead log that is read from one frame to the next: a page with a header before it.
+pub(super) struct AheadLog {
+    file: BufReader<File>,
+    header: [u8; HEADER_BYTES],
+    frame: [u8; FRAME_BYTES],
+}
+
+impl AheadLog {
+    /// Opens the log at `path`; none if there is none or nothing in it. SQLite holds no lock on it that could be lost.
+    pub fn open(path: &Path) -> std::io::Result<Option<Self>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut log = Self {
+            file: BufReader::with_capacity(1 << 18, file),
+            header: [0; HEADER_BYTES],
+            frame: [0; FRAME_BYTES],
+        };
+        Ok(fill(&mut log.file, &mut log.header)?.then_some(log))
+    }
+
+    /// The two numbers that every frame of this log has too, and that change whenever the log begins anew.
+    pub fn salts(&self) -> [u8; 8] {
+        part(&self.header, 16)
+    }
+
+    /// Goes to the frame with that number, from 0.
+    pub fn seek(&mut self, frame: u64) -> std::io::Result<()> {
+        let offset = HEADER_BYTES as u64 + frame * FRAME_BYTES as u64;
+        self.file.seek(SeekFrom::Start(offset)).map(drop)
+    }
+
+    /// The next frame: its page number and page; none at the end of the file.
+    pub fn next(&mut self) -> std::io::Result<Option<(u32, &[u8])>> {
+        if !fill(&mut self.file, &mut self.frame)? {
+            return Ok(None);
+        }
+        let page = u32::from_be_bytes(part(&self.frame, 0));
+        Ok(Some((page, self.frame.get(FRAME_HEADER_BYTES..).unwrap_or_default())))
+    }
+
+    /// What is wrong with it, from its start to its end.
+    pub fn damage(&mut self) -> std::io::Result<Option<String>> {
+        let big = part(&self.header, 3) == [(MAGIC & 0xff) as u8 | 1];
+        let sum = checksum([0; 2], &part::<24>(&self.header, 0), big);
+        if u32::from_be_bytes(part(&self.header, 0)) & !1 != MAGIC || sum != words(part(&self.header, 24)) {
+            return Ok(Some(String::from("its header does not have its checksum")));
+        }
+        let (mut sum, salts, mut whole) = (sum, self.salts(), true);
+        for number in 1u64.. {
+            if self.next()?.is_none() {
+                break;
+            }
+            let (header, page) = self.frame.split_at(FRAME_HEADER_BYTES);
+            let expected = checksum(checksum(sum, &part::<8>(header, 0), big), page, big);
+            if part::<8>(&self.frame, 8) != salts {
+                // Left over from before the log began anew; nothing of this log may follow.
+                whole = false;
+            } else if whole && expected == words(part(&self.frame, 16)) {
+                sum = expected;
+            } else {
+                return Ok(Some(format!(
+                    "it breaks off before its page {number}, and what follows cannot be read"
+                )));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Reads until `bytes` are full; whether they are.
+fn fill(file: &mut BufReader<File>, bytes: &mut [u8]) -> std::io::Result<bool> {
+    match file.read_exact(bytes) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The bytes of a header from `start` on.
+fn part<const BYTES: usize>(header: &[u8], start: usize) -> [u8; BYTES] {
+    header.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; BYTES])
+}
+
+fn words(bytes: [u8; 8]) -> [u32; 2] {
+    [u32::from_be_bytes(part(&bytes, 0)), u32::from_be_bytes(part(&bytes, 4))]
+}
+
+/// The checksum of the format, going on from `sum`: two running sums over pairs of words.
+fn checksum(sum: [u32; 2], bytes: &[u8], big: bool) -> [u32; 2] {
+    let word = |bytes| if big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) };
+    bytes.chunks_exact(8).fold(sum, |[first, second], pair| {
+        let first = first.wrapping_add(word(part(pair, 0))).wrapping_add(second);
+        [first, second.wrapping_add(word(part(pair, 4))).wrapping_add(first)]
+    })
+}

@@ -1,0 +1,240 @@
+//! Reading and writing the tables: the port, in SQL.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::recent::Recent;
+use super::{Place, Result, schema};
+use crate::item::{Entry, Moment, Term};
+use crate::log::Tile;
+use crate::port::{Commit, Head, Order, Read, Row, Totals};
+
+/// Rows that are read at a time where their postings are worked out.
+const CHUNK_ROWS: u64 = 1024;
+
+/// A connection to a store.
+pub(super) struct Tables {
+    pub connection: Connection,
+    pub place: Place,
+    pub recent: Arc<Recent>,
+    /// Within a transaction of the writer, the sizes at its beginning: nobody else can change them.
+    pub fixed: Option<Sizes>,
+}
+
+/// How far rows and postings go.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    /// How many rows there are.
+    pub rows: u64,
+    /// How many of the first ones have their postings in the table.
+    pub indexed: u64,
+}
+
+impl Tables {
+    fn run<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(&self.connection).map_err(|error| self.place.error(&error))
+    }
+
+    /// Runs `work` in one transaction, which is synced when this returns, or taken back if `work` fails.
+    pub fn transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.execute("BEGIN IMMEDIATE")?;
+        let begun = self.cover().map(|sizes| self.fixed = sizes);
+        let done = begun.and_then(|()| work(self)).and_then(|done| self.execute("COMMIT").map(|()| done));
+        if done.is_err() && !self.connection.is_autocommit() {
+            // Some failures take back everything themselves; the first one is the one to tell.
+            let _ = self.execute("ROLLBACK");
+        }
+        self.fixed = None;
+        done
+    }
+
+    fn execute(&self, statement: &str) -> Result<()> {
+        self.run(|connection| connection.prepare_cached(statement)?.execute([]).map(drop))
+    }
+
+    /// How far rows and postings go; none in an empty store.
+    pub fn sizes(&self) -> Result<Option<Sizes>> {
+        self.run(|connection| {
+            let mut select = connection.prepare_cached("SELECT size, indexed FROM head")?;
+            select.query_row([], |row| Ok(Sizes { rows: row.get(0)?, indexed: row.get(1)? })).optional()
+        })
+    }
+
+    /// Writes rows, tiles and head of a commit; its postings follow later, with many others.
+    pub fn write(&self, commit: &Commit) -> Result<()> {
+        self.run(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO item (position, known, entry, content) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for Row { position, known, entry, content } in &commit.rows {
+                insert.execute(params![position, known.0, entry, content])?;
+            }
+            let mut insert = connection
+                .prepare_cached("INSERT OR REPLACE INTO tile (level, number, hashes) VALUES (?1, ?2, ?3)")?;
+            for (tile, hashes) in &commit.tiles {
+                insert.execute(params![tile.level, tile.number, hashes])?;
+            }
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO head (one, size, indexed, checkpoint) VALUES (1, ?1, 0, ?2) \
+                 ON CONFLICT (one) DO UPDATE SET size = ?1, checkpoint = ?2",
+            )?;
+            insert.execute(params![commit.head.size, commit.head.checkpoint]).map(drop)
+        })
+    }
+
+    /// Sees to it that the postings which are not in the table are in memory, and says of which rows; none in an empty
+    /// store. The process that writes has them from its commits, others work them out.
+    pub fn cover(&self) -> Result<Option<Sizes>> {
+        if self.fixed.is_some() {
+            return Ok(self.fixed);
+        }
+        loop {
+            let Some(sizes) = self.sizes()? else { return Ok(None) };
+            {
+                let state = self.recent.read();
+                if state.rows.start <= sizes.indexed && sizes.rows <= state.rows.end {
+                    return Ok(Some(sizes));
+                }
+                if state.rows.start > sizes.indexed && state.rows.end > 0 {
+                    // Postings went into the table after the sizes were read.
+                    continue;
+                }
+            }
+            let mut state = self.recent.write();
+            state.forget_before(sizes.indexed);
+            while state.rows.end < sizes.rows {
+                let end = sizes.rows.min(state.rows.end + CHUNK_ROWS);
+                let rows = self.select_rows(state.rows.end..end)?;
+                // An entry that cannot be read is reported by whoever reads it.
+                let entries =
+                    rows.iter().filter_map(|row| Some((row.position, Entry::parse(&row.entry).ok()?)));
+                let postings =
+                    entries.flat_map(|(at, entry)| entry.terms().into_iter().map(move |term| (term, at)));
+                state.extend(postings, end);
+            }
+        }
+    }
+
+    fn select_rows(&self, positions: Range<u64>) -> Result<Vec<Row>> {
+        self.run(|connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT position, known, entry, content FROM item WHERE position >= ?1 AND position < ?2 \
+                 ORDER BY position",
+            )?;
+            let row = |row: &rusqlite::Row<'_>| {
+                let (position, known) = (row.get(0)?, Moment(row.get(1)?));
+                Ok(Row { position, known, entry: row.get(2)?, content: row.get(3)? })
+            };
+            select.query_map([signed(positions.start), signed(positions.end)], row)?.collect()
+        })
+    }
+
+    /// Writes the postings of all rows before `end` that are not in the table yet; they come in the order of the table.
+    pub fn index<'a>(&self, postings: impl Iterator<Item = &'a (Term, u64)>, end: u64) -> Result<()> {
+        self.run(|connection| {
+            let mut insert =
+                connection.prepare_cached("INSERT INTO posting (term, position) VALUES (?1, ?2)")?;
+            for (term, position) in postings {
+                insert.execute(params![term.0, position])?;
+            }
+            connection.prepare_cached("UPDATE head SET indexed = ?1")?.execute([end]).map(drop)
+        })
+    }
+
+    /// The positions of `term` that the table has.
+    pub fn indexed(&self, term: Term, range: &Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
+        self.run(|connection| {
+            let mut select = connection.prepare_cached(match order {
+                Order::Oldest => OLDEST,
+                Order::Newest => NEWEST,
+            })?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let (start, end) = (signed(range.start), signed(range.end));
+            select.query_map(params![term.0, start, end, limit], |row| row.get(0))?.collect()
+        })
+    }
+}
+
+const OLDEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
+     ORDER BY position LIMIT ?4";
+const NEWEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
+     ORDER BY position DESC LIMIT ?4";
+
+/// A number as SQLite can hold it; nothing is stored beyond.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl Read for Tables {
+    fn head(&mut self) -> Result<Option<Head>> {
+        self.run(|connection| {
+            let mut select = connection.prepare_cached("SELECT size, checkpoint FROM head")?;
+            let head = |row: &rusqlite::Row<'_>| Ok(Head { size: row.get(0)?, checkpoint: row.get(1)? });
+            select.query_row([], head).optional()
+        })
+    }
+
+    fn rows(&mut self, positions: Range<u64>) -> Result<Vec<Row>> {
+        self.select_rows(positions)
+    }
+
+    fn positions(&mut self, term: Term, range: Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
+        loop {
+            let Some(sizes) = self.cover()? else { return Ok(Vec::new()) };
+            // What was committed since the sizes were read is left out, here as there.
+            let old = range.start..range.end.min(sizes.indexed);
+            let new = range.start.max(sizes.indexed)..range.end.min(sizes.rows);
+            let mut found = if old.is_empty() { Vec::new() } else { self.indexed(term, &old, order, limit)? };
+            let state = self.recent.read();
+            if state.rows.start > sizes.indexed {
+                continue;
+            }
+            let recent = state.positions(term, new, order, limit);
+            match order {
+                Order::Oldest => found.extend(recent),
+                Order::Newest => {
+                    found.splice(0..0, recent);
+                }
+            }
+            found.truncate(limit);
+            return Ok(found);
+        }
+    }
+
+    fn tile(&mut self, tile: Tile) -> Result<Vec<u8>> {
+        self.run(|connection| {
+            let mut select =
+                connection.prepare_cached("SELECT hashes FROM tile WHERE level = ?1 AND number = ?2")?;
+            let hashes = select.query_row(params![tile.level, signed(tile.number)], |row| row.get(0));
+            Ok(hashes.optional()?.unwrap_or_default())
+        })
+    }
+
+    fn totals(&mut self) -> Result<Totals> {
+        let Some(sizes) = self.cover()? else { return Ok(Totals { rows: 0, postings: 0, tiles: 0 }) };
+        let recent = self.recent.read().postings.iter().filter(|(_, at)| *at < sizes.rows).count() as u64;
+        self.run(|connection| {
+            connection.query_row(
+                "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM posting), (SELECT count(*) FROM tile)",
+                [],
+                |row| {
+                    let postings: u64 = row.get(1)?;
+                    Ok(Totals { rows: row.get(0)?, postings: postings + recent, tiles: row.get(2)? })
+                },
+            )
+        })
+    }
+
+    fn damage(&mut self) -> Result<Vec<String>> {
+        let mut found = schema::differences(&self.connection, &self.place)?;
+        found.extend(self.run(|connection| {
+            let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
+            let lines = check.query_map([], |row| row.get::<_, String>(0))?;
+            lines.collect::<rusqlite::Result<Vec<_>>>()
+        })?);
+        found.retain(|line| line != "ok");
+        Ok(found)
+    }
+}

@@ -1,0 +1,258 @@
+//! The one thread that writes: takes what has been handed in meanwhile, decides, commits it together, answers.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, TryRecvError};
+
+use crate::error::{Error, Problem, Refusal};
+use crate::item::{Entry, Moment, Prepared, Term};
+use crate::log::{Checkpoint, Hash, Signer, Tree};
+use crate::port::{Commit, Head, Order, Read, Row, Write};
+use crate::store::{Accepted, Limits};
+
+/// What became of one batch.
+pub type Outcome = Result<Vec<Accepted>, Error>;
+
+/// Batches that are answered together; each is accepted whole or not at all.
+pub(crate) struct Job {
+    pub batches: Vec<Vec<Prepared>>,
+    pub answer: Box<dyn FnOnce(Vec<Outcome>) + Send>,
+}
+
+impl Job {
+    fn items(&self) -> usize {
+        self.batches.iter().map(Vec::len).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        self.batches.iter().flatten().map(|item| item.bytes.len() + item.content.len()).sum()
+    }
+}
+
+/// Decides and commits. The decisions depend on what is stored and on the order of jobs alone.
+pub(crate) struct Writer {
+    backend: Box<dyn Write>,
+    signer: Signer,
+    tree: Tree,
+    /// The latest moment of all entries.
+    known: Option<Moment>,
+}
+
+impl Writer {
+    /// Goes on from the head of the log, or begins one where there is none.
+    pub fn open(mut backend: Box<dyn Write>, signer: Signer) -> Result<Self, Error> {
+        let mut opened = None;
+        backend.commit(&mut |read| {
+            let Some(head) = read.head()? else {
+                let tree = Tree::default();
+                let head = signed_head(&tree, &signer)?;
+                opened = Some((tree, None));
+                let (rows, postings, tiles) = Default::default();
+                return Ok(Some(Commit { after: None, rows, postings, tiles, head }));
+            };
+            let checkpoint = Checkpoint::open(&head.checkpoint, signer.verifying_key())?;
+            let tree = Tree::load(head.size, |tile| read.tile(tile))?;
+            if checkpoint != (Checkpoint { size: tree.size(), root: tree.root() }) {
+                return Err(Error::Damaged(String::from(
+                    "the tiles of the log do not have the root that its checkpoint signs",
+                )));
+            }
+            let last = read.rows(head.size.saturating_sub(1)..head.size)?;
+            opened = Some((tree, last.last().map(|row| row.known)));
+            Ok(None)
+        })?;
+        let (tree, known) = opened.unwrap_or_default();
+        Ok(Self { backend, signer, tree, known })
+    }
+
+    /// Answers jobs until nobody can hand in any more and all are answered.
+    pub fn run(mut self, jobs: &Receiver<Job>, limits: Limits) {
+        while let Ok(first) = jobs.recv() {
+            let (mut items, mut bytes) = (first.items(), first.bytes());
+            let mut group = vec![first];
+            // Whoever was answered last is about to hand in again: giving way once before each look lets them, and the
+            // sync serves them all. Without it groups of one and of all the others take turns.
+            let mut waited = false;
+            while items < limits.commit_items && bytes < limits.commit_bytes {
+                match jobs.try_recv() {
+                    Ok(job) => {
+                        items += job.items();
+                        bytes += job.bytes();
+                        group.push(job);
+                        waited = false;
+                    }
+                    Err(TryRecvError::Empty) if !waited => {
+                        std::thread::yield_now();
+                        waited = true;
+                    }
+                    Err(_) => break,
+                }
+            }
+            self.commit(group);
+            // What fails here fails at the next commit again, where there is somebody to tell.
+            let _ = self.backend.tidy();
+        }
+    }
+
+    /// Commits what is acceptable of `group`, then answers.
+    fn commit(&mut self, group: Vec<Job>) {
+        let (mut answers, mut jobs) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
+        for Job { batches, answer } in group {
+            answers.push((batches.len(), answer));
+            jobs.push(batches);
+        }
+        let (signer, tree, known) = (&self.signer, &self.tree, self.known);
+        let (mut outcomes, mut next) = (Vec::new(), None);
+        let committed = self.backend.commit(&mut |read| {
+            let mut stage = Stage::new(read, tree.size(), known);
+            outcomes.extend(std::mem::take(&mut jobs).into_iter().flatten().map(|batch| stage.admit(batch)));
+            let Stage { known, rows, postings, leaves, .. } = stage;
+            if rows.is_empty() {
+                return Ok(None);
+            }
+            let (after, mut tree) = (Some(tree.size()), tree.clone());
+            leaves.into_iter().for_each(|leaf| tree.append(leaf));
+            let (head, tiles) = (signed_head(&tree, signer)?, tree.take_changed());
+            next = Some((tree, known));
+            Ok(Some(Commit { after, rows, postings, tiles, head }))
+        });
+        match (&committed, next) {
+            (Ok(()), Some(next)) => (self.tree, self.known) = next,
+            (Ok(()), None) => {}
+            // A repeated item may repeat one of this very commit, so nothing that was accepted is certain now.
+            (Err(error), _) => {
+                outcomes.iter_mut().filter(|outcome| outcome.is_ok()).for_each(|it| *it = Err(error.clone()));
+            }
+        }
+        let mut outcomes = outcomes.into_iter();
+        for (batches, answer) in answers {
+            let mut mine: Vec<Outcome> = outcomes.by_ref().take(batches).collect();
+            // Where the transaction did not even begin, no batch was looked at.
+            let missing = committed.as_ref().err().cloned().unwrap_or(Error::Stopped);
+            mine.resize_with(batches, || Err(missing.clone()));
+            answer(mine);
+        }
+    }
+}
+
+fn signed_head(tree: &Tree, signer: &Signer) -> Result<Head, Error> {
+    let checkpoint = Checkpoint { size: tree.size(), root: tree.root() }.sign(signer)?;
+    Ok(Head { size: tree.size(), checkpoint })
+}
+
+/// A commit in the making.
+struct Stage<'a> {
+    read: &'a mut dyn Read,
+    /// The size of the log before.
+    size: u64,
+    known: Option<Moment>,
+    rows: Vec<Row>,
+    postings: Vec<(Term, u64)>,
+    leaves: Vec<Hash>,
+    /// Ids of this commit, new and replaced. Only looked up, never walked through.
+    pending: HashMap<Term, u64>,
+}
+
+/// What is to become of one item.
+enum Decision {
+    New,
+    Repeated { position: u64, moment: Moment },
+    Refused(Problem),
+}
+
+impl<'a> Stage<'a> {
+    fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>) -> Self {
+        let (rows, postings, leaves, pending) = Default::default();
+        Self { read, size, known, rows, postings, leaves, pending }
+    }
+
+    /// Takes in what is new in `batch`, unless an item of it is refused.
+    fn admit(&mut self, batch: Vec<Prepared>) -> Outcome {
+        let (rows, postings, known) = (self.rows.len(), self.postings.len(), self.known);
+        let outcome = self.take_all(batch);
+        if outcome.is_err() {
+            self.known = known;
+            self.rows.truncate(rows);
+            self.leaves.truncate(rows);
+            for (term, _) in self.postings.drain(postings..) {
+                self.pending.remove(&term);
+            }
+        }
+        outcome
+    }
+
+    fn take_all(&mut self, batch: Vec<Prepared>) -> Outcome {
+        let (mut accepted, mut refused) = (Vec::with_capacity(batch.len()), Vec::new());
+        for (place, item) in batch.into_iter().enumerate() {
+            let content = item.entry.content;
+            match self.decide(&item.entry)? {
+                Decision::New => {
+                    let moment = item.entry.moment;
+                    accepted.push(Accepted { position: self.take(item), content, moment, repeated: false });
+                }
+                Decision::Repeated { position, moment } => {
+                    accepted.push(Accepted { position, content, moment, repeated: true });
+                }
+                Decision::Refused(problem) => {
+                    let Entry { kind, id, .. } = item.entry;
+                    refused.push(Refusal { place, kind, id, problem });
+                }
+            }
+        }
+        if refused.is_empty() { Ok(accepted) } else { Err(Error::Refused(refused)) }
+    }
+
+    fn decide(&mut self, entry: &Entry) -> Result<Decision, Error> {
+        if let Some((position, stored)) = self.find(Term::id(entry.kind, &entry.id))? {
+            return Ok(match stored.difference(entry) {
+                None => Decision::Repeated { position, moment: stored.moment },
+                Some(member) => Decision::Refused(Problem::Conflict {
+                    member,
+                    stored: stored.content,
+                    given: entry.content,
+                }),
+            });
+        }
+        let Some(old) = &entry.replaces else { return Ok(Decision::New) };
+        if self.find(Term::id(entry.kind, old))?.is_none() {
+            return Ok(Decision::Refused(Problem::NothingToReplace(old.clone())));
+        }
+        Ok(match self.find(Term::replaced(entry.kind, old))? {
+            None => Decision::New,
+            Some((_, by)) => Decision::Refused(Problem::ReplacedBefore { old: old.clone(), by: by.id }),
+        })
+    }
+
+    /// The entry that `term` finds, stored or in this commit. Only for terms of ids, which find one at most.
+    fn find(&mut self, term: Term) -> Result<Option<(u64, Entry)>, Error> {
+        let (position, row) = match self.pending.get(&term) {
+            Some(&position) => {
+                let row = position.checked_sub(self.size).and_then(|at| usize::try_from(at).ok());
+                (position, row.and_then(|at| self.rows.get(at)).cloned())
+            }
+            None => {
+                let found = self.read.positions(term, 0..self.size, Order::Oldest, 1)?;
+                let Some(&position) = found.first() else { return Ok(None) };
+                (position, self.read.rows(position..position + 1)?.pop())
+            }
+        };
+        let row = row.ok_or_else(|| Error::Damaged(format!("the entry {position} is not there")))?;
+        let entry = Entry::parse(&row.entry)
+            .map_err(|problem| Error::Damaged(format!("the entry {position}: {problem}")))?;
+        Ok(Some((position, entry)))
+    }
+
+    fn take(&mut self, item: Prepared) -> u64 {
+        let Prepared { entry, bytes, leaf, terms, content } = item;
+        let position = self.size + self.rows.len() as u64;
+        let known = self.known.map_or(entry.moment, |known| known.max(entry.moment));
+        self.known = Some(known);
+        self.postings.extend(terms.into_iter().map(|term| (term, position)));
+        self.pending.insert(Term::id(entry.kind, &entry.id), position);
+        if let Some(old) = &entry.replaces {
+            self.pending.insert(Term::replaced(entry.kind, old), position);
+        }
+        self.rows.push(Row { position, known, entry: bytes, content });
+        self.leaves.push(leaf);
+        position
+    }
+}
