@@ -1,7 +1,7 @@
 //! What scored items say, alone and together, for the command line and the server alike: one piece of code, one answer.
 //!
 //! - alone: [`session`] scores evidence item by item, [`claim`] and [`recompute`] read a record back and compute it again,
-//!   [`explanation`] lays it out
+//!   [`explanation`] lays it out, [`verification`] says what of it holds
 //! - together: [`rows`] are the scored items of many subjects, [`board`] the leaderboards, pairs and stress made of them,
 //!   [`standing`] what each subject stands for
 //! - told: [`page`] draws HTML and SVG, [`text`] keeps names harmless, [`failure`] says what must be mended
@@ -23,3 +23,4 @@ pub mod session;
 pub mod standing;
 pub mod stopwatch;
 pub mod text;
+pub mod verification;

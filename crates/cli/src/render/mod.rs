@@ -16,4 +16,5 @@ pub mod standing_detail;
 pub mod stress;
 pub mod table;
 pub mod tasks;
+pub mod verification;
 pub mod waterfall;

@@ -9,6 +9,7 @@ mod docs;
 mod graders;
 mod help;
 mod leaderboard;
+mod log;
 mod pages;
 mod rate;
 mod real;
@@ -17,7 +18,9 @@ mod refusals;
 mod rows;
 mod screens;
 mod standing;
+mod store;
 #[cfg(target_os = "linux")]
 mod streams;
 mod stress;
 mod tasks;
+mod verify;

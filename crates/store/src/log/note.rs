@@ -159,8 +159,11 @@ impl VerifyingKey {
 /// What is said of a line that should be a signature.
 const NOT_A_SIGNATURE: NoteError = NoteError::Malformed("a line after the empty one is no signature");
 
-/// The text of a note, and its signatures: in whose name, and the bytes. Nobody has checked them.
-pub(super) fn parts(note: &str) -> Result<(&str, Vec<(&str, Vec<u8>)>), NoteError> {
+/// In whose name a signature is, and the id of the key with the bytes that it made.
+type NamedSignature<'a> = (&'a str, Vec<u8>);
+
+/// The text of a note, and its signatures. Nobody has checked them.
+pub(super) fn parts(note: &str) -> Result<(&str, Vec<NamedSignature<'_>>), NoteError> {
     if note.len() > NOTE_MAX_BYTES {
         return Err(NoteError::Malformed("it is longer than 65,536 bytes"));
     }

@@ -254,6 +254,8 @@ pub fn verify_watched(
             Ok(Audit { problems, ..audit })
         }
         Err(error) if problems.is_empty() => Err(error),
+        // Whatever it is, it has no checksums either: not a store that was damaged.
+        Err(error @ Error::Foreign(_)) if !place.beside("-pages").exists() => Err(error),
         Err(error) => {
             problems.push(error.to_string());
             Err(Error::Damaged(problems.join("; ")))
