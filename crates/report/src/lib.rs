@@ -2,6 +2,7 @@
 //!
 //! - alone: [`session`] scores evidence item by item, [`claim`] and [`recompute`] read a record back and compute it again,
 //!   [`explanation`] lays it out, [`verification`] says what of it holds
+//! - again: [`rescore`] puts a kept record beside what another card makes of it, and says why they differ
 //! - together: [`rows`] are the scored items of many subjects, [`board`] the leaderboards, pairs and stress made of them,
 //!   [`standing`] what each subject stands for
 //! - told: [`page`] draws HTML and SVG, [`text`] keeps names harmless, [`failure`] says what must be mended
@@ -18,6 +19,7 @@ pub mod moment;
 pub mod page;
 pub mod recompute;
 pub mod renames;
+pub mod rescore;
 pub mod rows;
 pub mod session;
 pub mod standing;

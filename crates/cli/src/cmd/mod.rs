@@ -10,7 +10,7 @@ mod leaderboard;
 mod log;
 mod many;
 pub mod rate;
-mod rescore;
+pub mod rescore;
 mod score;
 pub mod standing;
 mod stress;

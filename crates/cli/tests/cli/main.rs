@@ -15,6 +15,7 @@ mod rate;
 mod real;
 mod real_matches;
 mod refusals;
+mod rescore;
 mod rows;
 mod screens;
 mod standing;

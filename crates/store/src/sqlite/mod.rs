@@ -245,7 +245,11 @@ pub fn verify_watched(
     if !path.exists() {
         return Err(Error::Missing(place.path));
     }
-    let mut problems = pages::check(&place)?;
+    let mut problems = pages::check(&place).map_err(|error| match Sqlite::open(path) {
+        // Whatever it is, it is not a store whose checksums were lost.
+        Err(foreign @ Error::Foreign(_)) => foreign,
+        _ => error,
+    })?;
     let audited = Sqlite::open(path)
         .and_then(|store| audit_watched(&mut Reader::new(store.reader()?), key, known, watch));
     match audited {
@@ -254,8 +258,6 @@ pub fn verify_watched(
             Ok(Audit { problems, ..audit })
         }
         Err(error) if problems.is_empty() => Err(error),
-        // Whatever it is, it has no checksums either: not a store that was damaged.
-        Err(error @ Error::Foreign(_)) if !place.beside("-pages").exists() => Err(error),
         Err(error) => {
             problems.push(error.to_string());
             Err(Error::Damaged(problems.join("; ")))
