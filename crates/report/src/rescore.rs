@@ -87,12 +87,15 @@ pub struct Kept<'a> {
     pub corrected: Option<&'a [u8]>,
 }
 
+/// What graders need, for a card and the moment of a verdict.
+pub type GradersOf<'a> = dyn Fn(&Scorecard, Option<&str>) -> Result<Graders, Failure> + 'a;
+
 /// The cards and what else scoring takes.
 pub struct Rescorer<'a> {
     /// The new card.
     pub card: &'a Scorer,
-    /// What graders need, for a card and the moment of a verdict.
-    pub graders: &'a dyn Fn(&Scorecard, Option<&str>) -> Result<Graders, Failure>,
+    /// What graders need.
+    pub graders: &'a GradersOf<'a>,
     /// Whether to use the instruction path that every processor has.
     pub is_portable: bool,
 }

@@ -128,7 +128,8 @@ fn one_byte_of_the_proof_or_of_the_entry() {
     let sound = receipt(Kind::Record, RECORD);
     let value: Value = serde_json::from_str(&sound).unwrap();
     let hash = value["path"][1].as_str().unwrap();
-    let other = if hash.starts_with('A') { format!("B{}", &hash[1..]) } else { format!("A{}", &hash[1..]) };
+    let flipped = if hash.starts_with('A') { "B" } else { "A" };
+    let other = format!("{flipped}{}", &hash[1..]);
     for (from, to) in [
         (hash, other.as_str()),
         ("\"index\":2", "\"index\":4"),
