@@ -72,7 +72,10 @@ pub enum Verb {
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),
     /// Show and check the log of a store, take receipts from it
-    #[command(subcommand, after_help = "Example:\n  karat log verify scores.db")]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  karat log verify scores.db --key examples/receipt/log.key"
+    )]
     Log(LogVerb),
     /// Score what a store keeps by another scorecard, beside the old
     Rescore(RescoreArgs),
@@ -133,7 +136,7 @@ pub struct GraderArgs {
     /// The folder of the model that reads traces
     #[arg(long, value_name = "DIR")]
     pub embedder: Option<String>,
-    /// The cache of earlier traces; `score` writes the next one
+    /// The cache of earlier traces, which `score` carries on
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
 }

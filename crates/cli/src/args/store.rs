@@ -10,18 +10,16 @@ use super::{GraderArgs, moment};
 Without --key a receipt is only consistent: anybody can write one, so take the
 key from who runs the log, not from who hands the receipt on. Status 12 then.
 
-Examples:
-  karat verify examples/receipt/receipt.json --key examples/receipt/log.key
-  karat verify examples/receipt/receipt.json --key examples/receipt/log.key \\
-    --evidence examples/workflow/worked-example.json")]
+Example:
+  karat verify examples/receipt/receipt.json --key examples/receipt/log.key")]
 pub struct VerifyArgs {
     /// Receipts; `-` is standard input
     #[arg(value_name = "RECEIPT", required = true)]
     pub receipts: Vec<String>,
-    /// The public key of the log, `NAME+ID+KEY`, or a file with it
+    /// The log's public key, `NAME+ID+KEY`, or its file
     #[arg(long, value_name = "KEY|FILE")]
     pub key: Option<String>,
-    /// Score this, the evidence of the record, and compare
+    /// The evidence of the record, to score and compare
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<String>,
     /// The scorecard, where it does not come with karat
@@ -33,7 +31,7 @@ pub struct VerifyArgs {
     /// The field of the evidence that says who is scored
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
-    /// JSON, one object per receipt (the default in a pipe)
+    /// JSON, a line per receipt (default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,
     /// The checks as a list (the default on a terminal)
@@ -77,15 +75,15 @@ A log that was rewritten as a whole, with its key, shows only against a head
 that somebody kept elsewhere: give it with --head.
 
 Example:
-  karat log verify scores.db")]
+  karat log verify scores.db --key examples/receipt/log.key")]
 pub struct LogVerifyArgs {
     /// The database; it is only read
     #[arg(value_name = "DATABASE")]
     pub database: String,
-    /// The public key of the log, `NAME+ID+KEY`, or a file with it
+    /// The log's public key, `NAME+ID+KEY`, or its file
     #[arg(long, value_name = "KEY|FILE")]
     pub key: Option<String>,
-    /// A checkpoint of the log that was kept elsewhere; repeatable
+    /// A checkpoint that was kept elsewhere; repeatable
     #[arg(long, value_name = "FILE")]
     pub head: Vec<String>,
     /// One JSON object (the default in a pipe)
@@ -140,7 +138,7 @@ pub struct RescoreArgs {
     /// Only records of this subject
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// What the store knew at this moment: 2026-01-31T12:00:00Z
+    /// What was known at this moment: 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub known_at: Option<String>,
     /// What graders need

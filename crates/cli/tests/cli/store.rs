@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use karat_core::facts::Digest;
 use karat_evidence::canonical_json;
@@ -10,7 +11,7 @@ use karat_store::log::Signer;
 use karat_store::memory::Memory;
 use karat_store::port::Backend;
 use karat_store::sqlite::Sqlite;
-use karat_store::{Kind, Limits, Moment, NewItem, Reader, Store};
+use karat_store::{Error, Kind, Limits, Moment, NewItem, Reader, Store};
 use serde_json::Value;
 
 use crate::common::{example, karat_reading};
@@ -97,8 +98,19 @@ pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
     all
 }
 
-fn fill(backend: Arc<dyn Backend>, items: Vec<(Moment, Vec<NewItem>)>) {
-    let store = Store::open(backend, signer(), Limits::default()).unwrap();
+/// What `open` opens. A process that another test is starting has the lock too, until it becomes its own program.
+fn patient<T>(open: impl Fn() -> Result<T, Error>) -> T {
+    for _ in 0..1000 {
+        match open() {
+            Err(Error::Locked(_)) => std::thread::sleep(Duration::from_millis(2)),
+            opened => return opened.unwrap(),
+        }
+    }
+    open().unwrap()
+}
+
+fn fill(backend: &Arc<dyn Backend>, items: Vec<(Moment, Vec<NewItem>)>) {
+    let store = patient(|| Store::open(Arc::clone(backend), signer(), Limits::default()));
     for (moment, items) in items {
         store.append(moment, items).unwrap();
     }
@@ -108,7 +120,7 @@ fn fill(backend: Arc<dyn Backend>, items: Vec<(Moment, Vec<NewItem>)>) {
 /// The season in memory.
 pub fn season() -> Reader {
     let backend: Arc<dyn Backend> = Arc::new(Memory::new());
-    fill(Arc::clone(&backend), items());
+    fill(&backend, items());
     Reader::new(backend.reader().unwrap())
 }
 
@@ -121,7 +133,8 @@ pub fn season_file(folder: &Path) -> PathBuf {
 
 /// A database of `items` at `path`.
 pub fn file(path: &Path, items: Vec<(Moment, Vec<NewItem>)>) {
-    fill(Arc::new(Sqlite::create(path).unwrap()), items);
+    let backend: Arc<dyn Backend> = Arc::new(patient(|| Sqlite::create(path)));
+    fill(&backend, items);
 }
 
 /// The receipt of the item with that id, as of the whole season.
