@@ -9,7 +9,7 @@ use karat_evidence::{Moment, canonical_json};
 use karat_report::claim::Claim;
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
-use karat_report::text::clean;
+use karat_report::text::{clean, short};
 use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
 use karat_store::log::VerifyingKey;
 use karat_store::{Kind, Receipt};
@@ -184,15 +184,15 @@ fn holds(checks: &[Check]) -> &'static str {
 fn about(verified: &Verified) -> Option<(String, String)> {
     let receipt = verified.receipt.as_ref()?;
     let entry = &receipt.entry;
-    let mut what = format!("{} `{}`", entry.kind.name(), clean(&entry.id));
+    let mut what = format!("{} `{}`", entry.kind.name(), short(&entry.id));
     let card = verified.claim.as_ref().and_then(|claim| claim.card().ok());
     if let (Some(subject), Some(card)) = (&entry.subject, card) {
-        what = format!("record of {} by {}", clean(subject), clean(&card));
+        what = format!("record of {} by {}", short(subject), short(&card));
     }
     let moment = Moment { milliseconds: entry.moment.0 };
     let log = match receipt::claimed(receipt) {
         Some((name, head)) => {
-            format!("entry {} of {} in the log {}", receipt.index, head.size, clean(name))
+            format!("entry {} of {} in the log {}", receipt.index, head.size, short(name))
         }
         None => format!("entry {} of a log", receipt.index),
     };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use karat_core::number::Score;
 use karat_report::rescore::{Parts, Rescored, Verdict};
-use karat_report::text::{clean, count, fit, own_name};
+use karat_report::text::{clean, count, fit, own_name, short};
 
 use crate::cmd::rescore::summary::{Mover, Summary};
 use crate::output::{FAINT, GAIN, LOSS, STRONG};
@@ -96,7 +96,7 @@ fn ranks(summary: &Summary) -> String {
     for rank in moved.iter().take(LISTED) {
         let style = if rank.after > rank.before { LOSS } else { GAIN };
         let (before, after) = (rank.before, rank.after);
-        let _ = writeln!(text, "  {style}{before:>3} -> {after}{style:#}  {}", clean(rank.subject));
+        let _ = writeln!(text, "  {style}{before:>3} -> {after}{style:#}  {}", short(rank.subject));
     }
     if moved.len() > LISTED {
         let _ = writeln!(text, "  and {} more", moved.len() - LISTED);
@@ -108,7 +108,7 @@ fn badges(summary: &Summary) -> String {
     let mut text = String::new();
     for (place, ((before, after), records)) in summary.badges.iter().take(LISTED).enumerate() {
         let lead = if place == 0 { format!("\n{FAINT}band or tier{FAINT:#}\n") } else { String::new() };
-        let _ = writeln!(text, "{lead}  {records:>3} {} -> {}", clean(before), clean(after));
+        let _ = writeln!(text, "{lead}  {records:>3} {} -> {}", short(before), short(after));
     }
     text
 }

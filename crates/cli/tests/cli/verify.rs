@@ -8,7 +8,7 @@ use karat_store::Kind;
 use serde_json::Value;
 
 use crate::common::{Folder, Run, example, karat, karat_reading, root};
-use crate::store::{receipt, signer};
+use crate::store::{file, moment, receipt, scored, signer};
 
 const RECORD: &str = "17/run-worked-example/workflow@1.0.0";
 const RECEIPT: &str = "examples/receipt/receipt.json";
@@ -187,6 +187,50 @@ fn the_receipt_of_what_is_no_record() {
     assert_snapshot!(verify(&card, &["--table"]).screen());
 }
 
+/// The receipt of a record that a log kept as it is here, however false: what signature and proof say nothing about.
+fn kept(change: impl Fn(String) -> String) -> String {
+    let folder = Folder::new();
+    let [evidence, mut record] = scored(&example("workflow/worked-example.json"));
+    let text = String::from_utf8(record.content).unwrap();
+    let changed = change(text.clone());
+    assert_ne!(text, changed);
+    record.content = changed.into_bytes();
+    let database = folder.path().join("own.db");
+    file(&database, vec![(moment(0), vec![evidence, record])]);
+    let run = karat(&["log", "receipt", database.to_str().unwrap(), RECORD]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    run.stdout
+}
+
+#[test]
+fn a_record_that_was_false_from_the_start() {
+    let false_score = kept(|text| text.replace("\"exact\":0.84,", "\"exact\":0.94,"));
+    fails(&verify(&false_score, &[]), &["score"], &["engine"]);
+    let false_facts = kept(|text| text.replace("\"timeouts\":0", "\"timeouts\":1"));
+    fails(&verify(&false_facts, &["--evidence", EVIDENCE]), &["score", "evidence"], &["evidence", "engine"]);
+    let no_record = kept(|_| String::from("[]"));
+    fails(&verify(&no_record, &[]), &["sources", "score"], &[]);
+}
+
+#[test]
+fn a_record_of_another_version_of_karat() {
+    let engine = format!("\"engine\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    let older = kept(|text| text.replace(&engine, "\"engine\":\"0.0.7\""));
+    let run = verify(&older, &["--evidence", EVIDENCE, "--table"]);
+    assert!(run.status == 0 && run.stdout.contains("made by karat 0.0.7"), "{}", run.screen());
+    let other = kept(|text| text.replace(&engine, "\"engine\":\"0.0.7\"").replace(":0.84,", ":0.83,"));
+    let run = verify(&other, &[]);
+    fails(&run, &["score"], &["engine"]);
+    assert!(run.stdout.contains("makes another record of them than 0.0.7 did"), "{}", run.stdout);
+}
+
+#[test]
+fn a_name_cannot_steer_the_terminal() {
+    let sly = receipt(Kind::Record, RECORD).replace("\"subject\":\"17\"},", "\"subject\":\"\\u001b[2J17\"},");
+    let run = verify(&sly, &["--table"]);
+    assert!(run.status == 14 && !run.stdout.contains('\u{1b}'), "{}", run.screen());
+}
+
 #[test]
 fn a_record_whose_card_is_not_at_hand_is_not_verified() {
     // A log that somebody runs for a card of their own.
@@ -195,12 +239,7 @@ fn a_record_whose_card_is_not_at_hand_is_not_verified() {
     folder.write("own.toml", &card.replace("id       = \"workflow\"", "id       = \"own\""));
     let path = folder.path().join("own.toml");
     let record = karat(&["score", "-c", path.to_str().unwrap(), EVIDENCE]).stdout;
-    let [evidence, mut item] = crate::store::scored(&example("workflow/worked-example.json"));
-    item.content = record.trim_end().as_bytes().to_vec();
-    let database = folder.path().join("own.db");
-    crate::store::file(&database, vec![(crate::store::moment(0), vec![evidence, item])]);
-    let run = karat(&["log", "receipt", database.to_str().unwrap(), RECORD]);
-    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
-    assert_eq!(answer(&verify(&run.stdout, &[])).0, "consistent");
-    assert_eq!(answer(&verify(&run.stdout, &["--card", path.to_str().unwrap()])).0, "verified");
+    let receipt = kept(|_| record.trim_end().to_owned());
+    assert_eq!(answer(&verify(&receipt, &[])).0, "consistent");
+    assert_eq!(answer(&verify(&receipt, &["--card", path.to_str().unwrap()])).0, "verified");
 }
