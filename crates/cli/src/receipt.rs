@@ -50,7 +50,7 @@ pub fn checks(receipt: &Receipt, key: Option<&VerifyingKey>) -> Vec<Check> {
         }
         (None, Ok(_)) => {
             let name = claimed(receipt).map_or("", |(name, _)| name);
-            let says = format!("not checked: whether `{}` signed it, nobody vouches for", clean(name));
+            let says = format!("not checked: nobody vouches that `{}` signed it", clean(name));
             let check = Check::new("signature", Outcome::Lacking, says);
             Check { details: vec![String::from("give the public key of the log with --key")], ..check }
         }
