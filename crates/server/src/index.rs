@@ -1,4 +1,4 @@
-//! What lists and leaderboards need of every record, in memory: 72 bytes a record, and each name once. It is rebuilt from
+//! What lists and leaderboards need of every record, in memory: 80 bytes a record, and each name once. It is rebuilt from
 //! the log when a server starts, and follows what the writer answers.
 
 use std::collections::BTreeMap;
