@@ -1,6 +1,8 @@
 //! The only place where a clock is read and random numbers are drawn. Nothing below the server does either: it hands
 //! moments, keys and nonces in.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use karat_store::Moment;
@@ -9,7 +11,7 @@ use karat_store::Moment;
 #[derive(Debug, Clone)]
 pub struct Clock {
     started: Instant,
-    fixed: Option<Moment>,
+    fixed: Option<Arc<AtomicI64>>,
 }
 
 impl Clock {
@@ -19,19 +21,27 @@ impl Clock {
         Self { started: Instant::now(), fixed: None }
     }
 
-    /// A clock that stands still at a moment, for tests and examples.
+    /// A clock that stands still at a moment, for tests and examples; its clones stand still together.
     #[must_use]
     pub fn fixed(moment: Moment) -> Self {
-        Self { started: Instant::now(), fixed: Some(moment) }
+        Self { started: Instant::now(), fixed: Some(Arc::new(AtomicI64::new(moment.0))) }
+    }
+
+    /// Puts a clock that stands still, and its clones, to another moment. The clock of the machine is not ours to put.
+    pub fn put(&self, moment: Moment) {
+        if let Some(fixed) = &self.fixed {
+            fixed.store(moment.0, Ordering::SeqCst);
+        }
     }
 
     /// The moment, to the millisecond. A clock before 1970 shows 1970.
     #[must_use]
     pub fn now(&self) -> Moment {
-        self.fixed.unwrap_or_else(|| {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX).min(Moment::MAX.0))
-        })
+        if let Some(fixed) = &self.fixed {
+            return Moment(fixed.load(Ordering::SeqCst));
+        }
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX).min(Moment::MAX.0))
     }
 
     /// Seconds since the server began; never goes back.

@@ -7,6 +7,7 @@
 //! * [`state`]: the [`App`] that every request works with; [`memory`] is what it keeps of the log, with the [`index`] of
 //!   records, the [`cards`] and the [`keys`].
 //! * [`api`]: one file for each resource; [`openapi`] describes them, [`problem`] is every error.
+//! * [`arena`]: challenges, agents, matches and what they do to ratings.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
 //! * [`clock`]: the only place with a clock and random numbers.
@@ -14,6 +15,7 @@
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
 
 pub mod api;
+pub mod arena;
 pub mod body;
 pub mod cards;
 pub mod clock;

@@ -21,6 +21,7 @@ use crate::problem::Problem;
         (name = "evidence", description = "Items of evidence in, records out"),
         (name = "records", description = "What was scored, and why"),
         (name = "scorecards", description = "The rules"),
+        (name = "arena", description = "Challenges, agents, matches and ratings"),
         (name = "log", description = "Proofs of what is kept"),
         (name = "keys", description = "Who may do what"),
         (name = "server", description = "How the server is"),
