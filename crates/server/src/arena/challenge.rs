@@ -94,13 +94,19 @@ impl Challenge {
             }
         }
         if self.title.trim().is_empty() {
-            refuse(String::from("$.title"), String::from("found an empty text, expected what it is, in a line"));
+            refuse(
+                String::from("$.title"),
+                String::from("found an empty text, expected what it is, in a line"),
+            );
         }
         let difficulties = Rules::default().difficulties;
         if difficulties.iter().all(|(name, _)| *name != self.difficulty) {
             let names: Vec<&str> = difficulties.iter().map(|(name, _)| name.as_str()).collect();
             let found = self.difficulty.escape_debug();
-            refuse(String::from("$.difficulty"), format!("found `{found}`, expected one of {}", names.join(", ")));
+            refuse(
+                String::from("$.difficulty"),
+                format!("found `{found}`, expected one of {}", names.join(", ")),
+            );
         }
         if !(1..=TIME_LIMIT_MAX_SECONDS).contains(&self.time_limit_seconds) {
             let found = self.time_limit_seconds;
@@ -109,7 +115,10 @@ impl Challenge {
         }
         if !(1..=INSTANCES_MAX).contains(&self.instances.len()) {
             let found = self.instances.len();
-            refuse(String::from("$.instances"), format!("found {found}, expected 1 to {INSTANCES_MAX} of them"));
+            refuse(
+                String::from("$.instances"),
+                format!("found {found}, expected 1 to {INSTANCES_MAX} of them"),
+            );
         }
         let is_match = session::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
         match rule.evaluator.as_ref().filter(|_| is_match && rule.scorer.is_some()) {

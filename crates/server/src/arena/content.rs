@@ -241,7 +241,14 @@ impl Content {
             Self::Match(game) => (game.item_id(), Some(&game.agent_id), game.replaced_id()),
         };
         let content = canonical_json(&value).into_bytes();
-        Ok(NewItem { kind: Kind::Match, id, subject: subject.cloned(), sources: Vec::new(), replaces, content })
+        Ok(NewItem {
+            kind: Kind::Match,
+            id,
+            subject: subject.cloned(),
+            sources: Vec::new(),
+            replaces,
+            content,
+        })
     }
 }
 

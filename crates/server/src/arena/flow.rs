@@ -114,7 +114,12 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
 ///
 /// # Errors
 /// That there is no such agent or challenge, or that the agent is in a match of another challenge.
-pub async fn enter(app: &Arc<App>, agent: &str, slug: &str, memoryless: bool) -> Result<Done<Arc<Match>>, Problem> {
+pub async fn enter(
+    app: &Arc<App>,
+    agent: &str,
+    slug: &str,
+    memoryless: bool,
+) -> Result<Done<Arc<Match>>, Problem> {
     let (app, agent, slug) = (Arc::clone(app), agent.to_owned(), slug.to_owned());
     uninterrupted(async move {
         let turn = app.memory.arena.turns.take(&agent).await;
@@ -122,9 +127,12 @@ pub async fn enter(app: &Arc<App>, agent: &str, slug: &str, memoryless: bool) ->
         expire(&app, &agent, now).await?;
         let game = {
             let board = app.memory.arena.board();
-            let known = board.agent(&agent).ok_or_else(|| unknown("agent", &agent, "an administrator registers agents"))?;
+            let known = board
+                .agent(&agent)
+                .ok_or_else(|| unknown("agent", &agent, "an administrator registers agents"))?;
             let challenge = board.challenge(&slug).ok_or_else(|| {
-                unknown("challenge", &slug, "GET /v1/arena/challenges names those there are").at("$.challenge")
+                unknown("challenge", &slug, "GET /v1/arena/challenges names those there are")
+                    .at("$.challenge")
             })?;
             if let Some(open) = known.open_match.as_deref().and_then(|id| board.game(id)) {
                 if open.challenge == slug {
@@ -193,7 +201,8 @@ pub async fn submit(
         let accepted = app.append_one(judged.submission).await?;
         drop(turn);
         let position = accepted.get(judged.record_place).map(|record| record.position);
-        let record_position = position.ok_or_else(|| Problem::internal(&"the store did not answer for every item"))?;
+        let record_position =
+            position.ok_or_else(|| Problem::internal(&"the store did not answer for every item"))?;
         Ok(Done { value: Answered { game: judged.game, record_position }, repeated: false })
     })
     .await
@@ -237,7 +246,12 @@ async fn expire(app: &App, agent: &str, now: karat_store::Moment) -> Result<(), 
     write(app, vec![Content::Match(Box::new(ended))], Submission::default()).await.map(|_| ())
 }
 
-async fn judge(app: &App, game: &Arc<Match>, payload: Value, now: karat_store::Moment) -> Result<Judged, Problem> {
+async fn judge(
+    app: &App,
+    game: &Arc<Match>,
+    payload: Value,
+    now: karat_store::Moment,
+) -> Result<Judged, Problem> {
     let (challenge, harness_id, career) = {
         let board = app.memory.arena.board();
         let missing = || Problem::internal(&format!("match `{}` is of nobody or of nothing", game.match_id));
@@ -251,13 +265,19 @@ async fn judge(app: &App, game: &Arc<Match>, payload: Value, now: karat_store::M
     let game = Arc::clone(game);
     let work = move || {
         let harness_id = harness_id.as_deref();
-        Bench { challenge: &challenge, rule: &rule, game: &game, harness_id, career: &career, now }.judge(payload)
+        Bench { challenge: &challenge, rule: &rule, game: &game, harness_id, career: &career, now }
+            .judge(payload)
     };
     app.checked(work).await
 }
 
 /// The answer that was given before, if the same was submitted again.
-async fn repeated(app: &App, game: &Match, scored: &Scored, payload: &Value) -> Result<Done<Answered>, Problem> {
+async fn repeated(
+    app: &App,
+    game: &Match,
+    scored: &Scored,
+    payload: &Value,
+) -> Result<Done<Answered>, Problem> {
     let given = Digest::of(canonical_json(payload).as_bytes());
     if given.to_string() != scored.submission {
         let detail = format!("the match `{}` was submitted before, with another answer", game.match_id);
@@ -277,7 +297,11 @@ async fn repeated(app: &App, game: &Match, scored: &Scored, payload: &Value) -> 
     Ok(Done { value, repeated: true })
 }
 
-async fn write(app: &App, contents: Vec<Content>, batch: Submission) -> Result<Vec<karat_store::Accepted>, Problem> {
+async fn write(
+    app: &App,
+    contents: Vec<Content>,
+    batch: Submission,
+) -> Result<Vec<karat_store::Accepted>, Problem> {
     let mut batch = batch;
     for content in contents {
         let item = content.item().map_err(|error| Problem::internal(&error))?;

@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use karat_core::facts::Digest;
 use karat_core::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent, Grade, Settlement};
 use karat_core::rating::title;
-use karat_evidence::grade::arena::{Evaluator, MatchGrade, MatchOptions, Severity, SubmissionWarning, grade_match};
+use karat_evidence::grade::arena::{
+    Evaluator, MatchGrade, MatchOptions, Severity, SubmissionWarning, grade_match,
+};
 use karat_evidence::{Problems, canonical_json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::content::Submitted;
 use super::{
-    Career, CategoryRating, Challenge, Content, DimensionScore, Instance, Match, Rating, Scored, Settled, State, Warning,
+    Career, CategoryRating, Challenge, Content, DimensionScore, Instance, Match, Rating, Scored, Settled,
+    State, Warning,
 };
 use crate::cards::Rule;
 use crate::keys::KeyRequest;
@@ -118,7 +121,8 @@ impl Bench<'_> {
             harness_warning: grade.harness_warning.clone(),
             settled: self.settled(&rules, &settled),
         };
-        let submitted = game.in_state(State::Submitted(Submitted { submitted_at: self.now.clone(), payload }));
+        let submitted =
+            game.in_state(State::Submitted(Submitted { submitted_at: self.now.clone(), payload }));
         let game = game.in_state(State::Scored(Box::new(scored_state)));
         let kept = |content: &Content| content.item().map_err(|error| Problem::internal(&error));
         let item_of_challenge = kept(&Content::Challenge((*challenge).clone()))?;
@@ -178,7 +182,11 @@ impl Bench<'_> {
                 #[expect(clippy::cast_precision_loss, reason = "factors are small")]
                 bonus_factor: bonus.map_or(1.0, |factor| factor.millionths() as f64 / 1e6),
                 bonus_points: settled.bonus_points,
-                category: Some(CategoryRating { name: name.clone(), before_points: before, after_points: after }),
+                category: Some(CategoryRating {
+                    name: name.clone(),
+                    before_points: before,
+                    after_points: after,
+                }),
             },
             career: settled.career.clone().into(),
             titles: settled.titles.iter().map(|title| title.name.to_owned()).collect(),
@@ -210,7 +218,11 @@ pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> M
 }
 
 /// Whether an answer to that instance can be compared at all.
-pub(super) fn probe(challenge: &Challenge, instance: &Instance, evaluator: &Evaluator) -> Result<(), Problems> {
+pub(super) fn probe(
+    challenge: &Challenge,
+    instance: &Instance,
+    evaluator: &Evaluator,
+) -> Result<(), Problems> {
     let moment = "2000-01-01T00:00:00Z";
     let parts = json!({
         "match_id": "probe",
@@ -232,7 +244,8 @@ fn without_truth(problems: &Problems) -> Problem {
     if problems.iter().all(|problem| problem.path.starts_with("$.payload")) {
         return refused(problems);
     }
-    let texts: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.expected)).collect();
+    let texts: Vec<String> =
+        problems.iter().map(|problem| format!("{}: {}", problem.path, problem.expected)).collect();
     Problem::internal(&texts.join("; "))
 }
 

@@ -43,8 +43,17 @@ mod tests {
     #[test]
     fn names() {
         for (name, expected) in [
-            ("bee", true), ("agent-7", true), ("7up", true), ("be", false), ("-ab", false), ("ab-", false), ("Bee", false),
-            ("a b", false), ("a/b", false), ("bée", false), ("", false),
+            ("bee", true),
+            ("agent-7", true),
+            ("7up", true),
+            ("be", false),
+            ("-ab", false),
+            ("ab-", false),
+            ("Bee", false),
+            ("a b", false),
+            ("a/b", false),
+            ("bée", false),
+            ("", false),
         ] {
             assert_eq!(super::is_name(name), expected, "{name}");
         }

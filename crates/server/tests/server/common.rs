@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use karat_server::clock::Clock;
 use karat_server::{Options, Server};
 use karat_store::Error;
 use serde_json::Value;
@@ -94,7 +95,13 @@ impl Running {
 
     /// A server in a folder that may have a store; `admin` is the key of its administrator, if it has one.
     pub fn in_folder(folder: Folder, options: Options, admin: Option<String>) -> Self {
-        let server = Server::bind(folder.path(), None, "127.0.0.1:0".parse().unwrap(), options).unwrap();
+        Self::at(folder, options, admin, Clock::system())
+    }
+
+    /// The same with a clock of its own.
+    pub fn at(folder: Folder, options: Options, admin: Option<String>, clock: Clock) -> Self {
+        let mut server = Server::bind(folder.path(), None, "127.0.0.1:0".parse().unwrap(), options).unwrap();
+        std::sync::Arc::get_mut(&mut server.app).expect("nobody else has it yet").clock = clock;
         let (address, first) = (server.address, server.first_key.clone());
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || server.run(async move { stopped.await.unwrap_or_default() }));

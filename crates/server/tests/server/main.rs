@@ -1,5 +1,6 @@
 //! Promises of the API, each with a server that really listens.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop")]
 
+mod arena;
 mod common;
 mod evidence;

@@ -92,7 +92,8 @@ pub(crate) async fn show(
     caller.may_read()?;
     freshen(&app).await;
     let known = app.memory.arena.board().agent(&name).cloned();
-    let known = known.ok_or_else(|| Problem::not_found(format!("there is no agent `{}`", name.escape_debug())))?;
+    let known =
+        known.ok_or_else(|| Problem::not_found(format!("there is no agent `{}`", name.escape_debug())))?;
     let shown = ShownAgent {
         agent: known.agent,
         career: known.career,

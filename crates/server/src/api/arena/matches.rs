@@ -181,9 +181,14 @@ pub(crate) async fn list(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let limit = limit(which.limit, 100, 1000)?;
-    if let Some(state) = which.state.as_deref().filter(|state| !["entered", "scored", "expired"].contains(state)) {
+    if let Some(state) =
+        which.state.as_deref().filter(|state| !["entered", "scored", "expired"].contains(state))
+    {
         let found = state.escape_debug();
-        return Err(Problem::parameter("state", format!("found `{found}`, expected entered, scored or expired")));
+        return Err(Problem::parameter(
+            "state",
+            format!("found `{found}`, expected entered, scored or expired"),
+        ));
     }
     freshen(&app).await;
     let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
@@ -215,6 +220,7 @@ pub(crate) async fn show(
     caller.may_read()?;
     freshen(&app).await;
     let game = app.memory.arena.board().game(&id);
-    let game = game.ok_or_else(|| Problem::not_found(format!("there is no match `{}`", id.escape_debug())))?;
+    let game =
+        game.ok_or_else(|| Problem::not_found(format!("there is no match `{}`", id.escape_debug())))?;
     json(StatusCode::OK, &*game)
 }

@@ -36,7 +36,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 /// A body in JSON.
 async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, Problem> {
     expect_media(headers, &["application/json"])?;
-    let body = Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    let body =
+        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
     app.metrics.received(body.len() as u64);
     crate::body::json(&body)
 }
