@@ -100,8 +100,8 @@ impl Running {
 
     /// The same with a clock of its own.
     pub fn at(folder: Folder, options: Options, admin: Option<String>, clock: Clock) -> Self {
-        let mut server = Server::bind(folder.path(), None, "127.0.0.1:0".parse().unwrap(), options).unwrap();
-        std::sync::Arc::get_mut(&mut server.app).expect("nobody else has it yet").clock = clock;
+        let address = "127.0.0.1:0".parse().unwrap();
+        let server = Server::bind_at(folder.path(), None, address, options, clock).unwrap();
         let (address, first) = (server.address, server.first_key.clone());
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || server.run(async move { stopped.await.unwrap_or_default() }));
