@@ -8,6 +8,8 @@
 //!   records, the [`cards`] and the [`keys`].
 //! * [`api`]: one file for each resource; [`openapi`] describes them, [`problem`] is every error.
 //! * [`arena`]: challenges, agents, matches and what they do to ratings.
+//! * [`select`], [`rows`], [`quick`], [`standing`]: which records an answer is about, and what is made of them; [`answers`] keeps
+//!   what took work.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
 //! * [`demo`]: a store that is worth looking at.
@@ -15,6 +17,7 @@
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
 
+pub mod answers;
 pub mod api;
 pub mod arena;
 pub mod body;
@@ -35,8 +38,12 @@ pub mod metrics;
 pub mod openapi;
 pub mod params;
 pub mod problem;
+pub mod quick;
 pub mod readers;
+pub mod rows;
 pub mod scoring;
+pub mod select;
+pub mod standing;
 pub mod state;
 pub mod stored;
 

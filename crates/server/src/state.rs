@@ -10,6 +10,7 @@ use karat_store::{Accepted, Error, Kind, NewItem, Outcome, Reader, Store};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use crate::Options;
+use crate::answers::Answers;
 use crate::api::evidence::conflict;
 use crate::clock::{Clock, random};
 use crate::keys::KeyRequest;
@@ -29,6 +30,8 @@ pub struct App {
     pub memory: Arc<Memory>,
     /// What was counted.
     pub metrics: Metrics,
+    /// Leaderboards that were asked for before.
+    pub boards: Answers,
     /// How often everybody may ask.
     pub rates: Rates,
     /// Requests that may be at work at once.
@@ -95,6 +98,7 @@ impl App {
             streams: Arc::new(Semaphore::new(options.streams_max)),
             stopping: watch::Sender::new(false),
             metrics: Metrics::default(),
+            boards: Answers::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
             written: Mutex::new(written),
             options,
@@ -102,6 +106,11 @@ impl App {
             memory,
             store,
         };
+        if !app.options.is_loopback && app.memory.keys().is_empty() {
+            return Err(Error::Failed(String::from(
+                "there is no key yet, and others could reach this server; start it once on 127.0.0.1, which makes one",
+            )));
+        }
         app.keep_released_cards()?;
         let secret = if app.memory.keys().is_empty() { Some(app.first_key()?) } else { None };
         Ok((Arc::new(app), secret))

@@ -52,7 +52,7 @@ impl Arena {
     /// With the challenges `documented`, a contender of 100 seconds, and `easy`, a newcomer.
     fn new() -> Self {
         let clock = Clock::fixed(START);
-        let server = Running::at(Folder::new(), Options::default(), None, clock.clone());
+        let server = Running::with_clock("127.0.0.1:0", Folder::new(), Options::default(), None, clock.clone());
         let it = Self { server, clock };
         it.server.post("/v1/scorecards", Some(&it.server.admin), "application/toml", CARD).is(201);
         it.publish(&challenge("documented", "contender")).is(201);
@@ -412,7 +412,7 @@ fn a_restart_changes_nothing() {
     let before = it.views();
     let (admin, clock) = (it.server.admin.clone(), it.clock.clone());
     let folder = it.server.stop();
-    let server = Running::at(folder, Options::default(), Some(admin), clock.clone());
+    let server = Running::with_clock("127.0.0.1:0", folder, Options::default(), Some(admin), clock.clone());
     let it = Arena { server, clock };
     assert_eq!(it.views(), before);
     it.submit(&wasp, "wasp.documented.1", &payload(answer(10, 100, 25))).is(201);

@@ -55,7 +55,7 @@ pub(crate) struct ShownAgent {
 }
 
 /// Registers an agent. The secret of its key is in the answer and nowhere else.
-#[utoipa::path(post, path = "/v1/arena/agents", tag = "arena", security(("key" = ["admin"])), request_body = NewAgent,
+#[utoipa::path(post, operation_id = "register_agent", path = "/v1/arena/agents", tag = "arena", security(("key" = ["admin"])), request_body = NewAgent,
     responses(
         (status = 201, body = RegisteredAgent),
         (status = 400, body = Problem, content_type = "application/problem+json"),
@@ -77,7 +77,7 @@ pub(crate) async fn register(
 }
 
 /// An agent: its ratings, its titles, its rating after each match.
-#[utoipa::path(get, path = "/v1/arena/agents/{agent}", tag = "arena", params(
+#[utoipa::path(get, operation_id = "show_agent", path = "/v1/arena/agents/{agent}", tag = "arena", params(
     ("agent" = String, Path, description = "its name"),
 ), responses(
     (status = 200, body = ShownAgent),

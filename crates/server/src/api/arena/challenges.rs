@@ -79,7 +79,7 @@ impl ShownChallenge {
 }
 
 /// Every challenge, without what is right.
-#[utoipa::path(get, path = "/v1/arena/challenges", tag = "arena", responses(
+#[utoipa::path(get, operation_id = "list_challenges", path = "/v1/arena/challenges", tag = "arena", responses(
     (status = 200, body = Challenges),
     (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
@@ -94,7 +94,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 }
 
 /// A challenge, without what is right.
-#[utoipa::path(get, path = "/v1/arena/challenges/{challenge}", tag = "arena", params(
+#[utoipa::path(get, operation_id = "show_challenge", path = "/v1/arena/challenges/{challenge}", tag = "arena", params(
     ("challenge" = String, Path, description = "its slug"),
 ), responses(
     (status = 200, body = ShownChallenge),
@@ -117,7 +117,7 @@ pub(crate) async fn show(
 }
 
 /// Publishes a challenge. It cannot be changed afterwards; the same again changes nothing.
-#[utoipa::path(post, path = "/v1/arena/challenges", tag = "arena", security(("key" = ["admin"])),
+#[utoipa::path(post, operation_id = "publish_challenge", path = "/v1/arena/challenges", tag = "arena", security(("key" = ["admin"])),
     request_body = Challenge,
     responses(
         (status = 200, description = "It was there before.", body = ShownChallenge),

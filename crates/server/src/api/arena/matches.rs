@@ -97,7 +97,7 @@ pub(crate) struct Matches {
 
 /// Enters a match. The clock runs from now on. An agent has one open match at a time: the same challenge again gives the
 /// same match.
-#[utoipa::path(post, path = "/v1/arena/matches", tag = "arena", security(("key" = ["write:evidence"])),
+#[utoipa::path(post, operation_id = "enter_match", path = "/v1/arena/matches", tag = "arena", security(("key" = ["write:evidence"])),
     request_body = Entry,
     responses(
         (status = 200, description = "It was entered before.", body = EnteredMatch),
@@ -133,7 +133,7 @@ pub(crate) async fn enter(
 }
 
 /// Submits the answer, once and in time. The same again gives the same answer; another one is refused.
-#[utoipa::path(post, path = "/v1/arena/matches/{match}/submission", tag = "arena",
+#[utoipa::path(post, operation_id = "submit_match", path = "/v1/arena/matches/{match}/submission", tag = "arena",
     security(("key" = ["write:evidence"])), params(("match" = String, Path, description = "the id of the match")),
     request_body = Answer,
     responses(
@@ -169,7 +169,7 @@ pub(crate) async fn submit(
 }
 
 /// Matches, the last entered first.
-#[utoipa::path(get, path = "/v1/arena/matches", tag = "arena", params(Which), responses(
+#[utoipa::path(get, operation_id = "list_matches", path = "/v1/arena/matches", tag = "arena", params(Which), responses(
     (status = 200, body = Matches),
     (status = 400, body = Problem, content_type = "application/problem+json"),
     (status = 401, body = Problem, content_type = "application/problem+json"),
@@ -205,7 +205,7 @@ pub(crate) async fn list(
 }
 
 /// A match.
-#[utoipa::path(get, path = "/v1/arena/matches/{match}", tag = "arena", params(
+#[utoipa::path(get, operation_id = "show_match", path = "/v1/arena/matches/{match}", tag = "arena", params(
     ("match" = String, Path, description = "its id"),
 ), responses(
     (status = 200, body = Match),
