@@ -11,6 +11,7 @@ pub mod leaderboard;
 pub mod number;
 pub mod page;
 pub mod rating;
+pub mod serve;
 pub mod standing;
 pub mod standing_detail;
 pub mod stress;

@@ -16,6 +16,7 @@ mod real_matches;
 mod refusals;
 mod rows;
 mod screens;
+mod serve;
 mod standing;
 #[cfg(target_os = "linux")]
 mod streams;

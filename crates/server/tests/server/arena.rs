@@ -52,7 +52,8 @@ impl Arena {
     /// With the challenges `documented`, a contender of 100 seconds, and `easy`, a newcomer.
     fn new() -> Self {
         let clock = Clock::fixed(START);
-        let server = Running::with_clock("127.0.0.1:0", Folder::new(), Options::default(), None, clock.clone());
+        let server =
+            Running::with_clock("127.0.0.1:0", Folder::new(), Options::default(), None, clock.clone());
         let it = Self { server, clock };
         it.server.post("/v1/scorecards", Some(&it.server.admin), "application/toml", CARD).is(201);
         it.publish(&challenge("documented", "contender")).is(201);

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::{Game, Run, Way, below};
 
 const WORDS: [&str; 24] = [
-    "the", "harbour", "keeps", "seven", "lanterns", "and", "every", "evening", "someone", "lights", "them", "before",
-    "ships", "return", "from", "distant", "islands", "where", "rain", "never", "ends", "nor", "does", "work",
+    "the", "harbour", "keeps", "seven", "lanterns", "and", "every", "evening", "someone", "lights", "them",
+    "before", "ships", "return", "from", "distant", "islands", "where", "rain", "never", "ends", "nor",
+    "does", "work",
 ];
 const LENGTH: usize = 12;
 /// How often each letter stands in English text, in tenths of a percent, from a to z.
@@ -29,7 +30,8 @@ pub const GAME: Game = Game {
 };
 
 fn make(chance: &mut Random) -> (String, Value) {
-    let words: Vec<&str> = (0..LENGTH).filter_map(|_| WORDS.get(below(chance, WORDS.len())).copied()).collect();
+    let words: Vec<&str> =
+        (0..LENGTH).filter_map(|_| WORDS.get(below(chance, WORDS.len())).copied()).collect();
     let text = words.join(" ");
     let shift = below(chance, 26);
     (shifted(&text, shift), json!({"text": text, "shift": shift}))

@@ -33,7 +33,8 @@ fn make(chance: &mut Random) -> (String, Value) {
         .collect();
     let text = numbers.iter().map(|number| format!("{number}\n")).collect();
     let mut run = Run { steps: 0, limit: u64::MAX, chance: chance.clone(), calls: Vec::new() };
-    let factors: Option<Vec<String>> = numbers.iter().map(|number| divide(*number, u64::MAX, &mut run)).collect();
+    let factors: Option<Vec<String>> =
+        numbers.iter().map(|number| divide(*number, u64::MAX, &mut run)).collect();
     (text, json!({ "factors": factors }))
 }
 

@@ -156,7 +156,8 @@ fn every_choice(sack: &Sack, run: &mut Run) -> Option<Vec<usize>> {
     for choice in 0..1u64.checked_shl(count)? {
         run.step()?;
         let chosen: Vec<usize> = (0..sack.items.len()).filter(|place| choice >> place & 1 == 1).collect();
-        let weight: usize = chosen.iter().filter_map(|place| sack.items.get(*place)).map(|item| item.weight).sum();
+        let weight: usize =
+            chosen.iter().filter_map(|place| sack.items.get(*place)).map(|item| item.weight).sum();
         if weight <= sack.capacity && sack.value(&chosen) > sack.value(&best) {
             best = chosen;
         }

@@ -207,17 +207,22 @@ mod tests {
     fn others_are_wrong_somewhere_and_some_run_out_of_time() {
         let mut late = 0;
         for way in [Way::Greedy, Way::Hasty, Way::Random] {
-            let wrong = GAMES.iter().flat_map(|game| game.challenge().instances.into_iter().map(move |it| (game, it)));
+            let wrong = GAMES
+                .iter()
+                .flat_map(|game| game.challenge().instances.into_iter().map(move |it| (game, it)));
             let wrong = wrong.filter(|(game, instance)| {
                 let played = game.play(program(way), instance, 1);
                 let truth = instance.ground_truth.as_object().unwrap();
-                played.is_none_or(|played| truth.iter().any(|(name, value)| played.answer.get(name) != Some(value)))
+                played.is_none_or(|played| {
+                    truth.iter().any(|(name, value)| played.answer.get(name) != Some(value))
+                })
             });
             assert!(wrong.count() > 8, "{way:?}");
         }
         for game in GAMES {
             let instances = game.challenge().instances;
-            late += instances.iter().filter(|it| game.play(program(Way::Exhaustive), it, 1).is_none()).count();
+            late +=
+                instances.iter().filter(|it| game.play(program(Way::Exhaustive), it, 1).is_none()).count();
         }
         assert!(late > 4, "{late}");
     }
@@ -227,7 +232,8 @@ mod tests {
         for game in GAMES {
             let instances = game.challenge().instances;
             assert_eq!(instances, game.challenge().instances);
-            let answers = || game.play(program(Way::Random), &instances[0], 3).map(|it| (it.answer, it.steps));
+            let answers =
+                || game.play(program(Way::Random), &instances[0], 3).map(|it| (it.answer, it.steps));
             assert_eq!(answers(), answers());
         }
     }
