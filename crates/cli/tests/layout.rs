@@ -12,6 +12,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-evidence"),
     ("karat", "karat-report"),
     ("karat", "karat-server"),
+    ("karat", "karat-store"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),

@@ -5,6 +5,7 @@ mod cards;
 mod common;
 mod compare;
 mod conform;
+mod crash;
 mod docs;
 mod graders;
 mod help;

@@ -12,14 +12,15 @@ use serde_json::Value;
 use crate::common::{Folder, finish, program};
 
 /// A server of its own process.
-struct Server {
+pub struct Server {
     process: Child,
     stdout: BufReader<ChildStdout>,
-    started: Value,
+    /// What it said when it started.
+    pub started: Value,
 }
 
 impl Server {
-    fn new(folder: &Path, arguments: &[&str]) -> Self {
+    pub fn new(folder: &Path, arguments: &[&str]) -> Self {
         let mut command = program(folder);
         command.args(["serve", "--listen", "127.0.0.1:0", "--log", "quiet"]).args(arguments);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
@@ -29,33 +30,50 @@ impl Server {
         Self { process, stdout, started: serde_json::from_str(&line).unwrap() }
     }
 
-    /// Status and body of the answer to a request.
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        let url = self.started["url"].as_str().unwrap();
+        url.trim_start_matches("http://").trim_end_matches('/')
+    }
+
+    /// Status and body of the answer to a request with the key of the first start.
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        let address = self.started["url"].as_str().unwrap();
-        let address = address.trim_start_matches("http://").trim_end_matches('/');
         let key = self.started["admin_key"].as_str().unwrap_or_default();
-        let mut stream = TcpStream::connect(address).unwrap();
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nauthorization: Bearer {key}\r\n\
-             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+        ask(self.address(), key, method, path, body).unwrap()
+    }
+
+    /// Ends it as a loss of power would.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
     }
 
     /// Sends a signal and gives the status and the rest of what it said.
-    fn end(mut self, signal: &str) -> (Option<i32>, String) {
+    pub fn end(mut self, signal: &str) -> (Option<i32>, String) {
         let id = self.process.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).unwrap();
         (self.process.wait().unwrap().code(), rest)
     }
+}
+
+/// Status and body of the answer to a request, if there is an answer.
+pub fn ask(address: &str, key: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let authorization = if key.is_empty() { String::new() } else { format!("authorization: Bearer {key}\r\n") };
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{authorization}\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    );
+    stream.write_all(format!("{head}{body}").as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let length: usize = head.lines().find_map(|line| line.strip_prefix("content-length: "))?.parse().ok()?;
+    // An answer that was cut off is none.
+    (body.len() == length).then_some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }
 
 impl Drop for Server {

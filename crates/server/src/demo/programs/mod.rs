@@ -217,7 +217,7 @@ mod tests {
                     truth.iter().any(|(name, value)| played.answer.get(name) != Some(value))
                 })
             });
-            assert!(wrong.count() > 8, "{way:?}");
+            assert!(wrong.count() > 2, "{way:?}");
         }
         for game in GAMES {
             let instances = game.challenge().instances;
