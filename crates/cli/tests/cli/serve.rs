@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Folder, finish, program};
+use crate::common::{Folder, finish, program, root};
 
 /// A server of its own process.
 pub struct Server {
@@ -172,4 +172,44 @@ fn a_folder_that_cannot_be_written_is_refused() {
         assert_eq!(std::fs::read_dir(&closed).unwrap().count(), 0);
     }
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+/// The commands of the page are one script; each answer of JSON that follows a block is part of what the block prints.
+#[test]
+fn the_commands_of_the_guide_work() {
+    let page = std::fs::read_to_string(root().join("docs/guide/server.md")).unwrap();
+    let folder = Folder::new();
+    let server = Server::new(folder.path(), &["scores"]);
+    let key = server.started["admin_key"].as_str().unwrap();
+    let mut script = String::from("set -euo pipefail\n");
+    let mut shown = Vec::new();
+    for (at, block) in page.split("```").enumerate().filter(|(at, _)| at % 2 == 1) {
+        if let Some(commands) = block.strip_prefix("bash\n") {
+            let commands = commands.replace("http://127.0.0.1:7373", &format!("http://{}", server.address()));
+            script.push_str(&format!("{}\necho; echo end-of-{at}\n", commands.replace("karat_your_key", key)));
+        }
+        if let Some(answer) = block.strip_prefix("json\n") {
+            shown.push((at - 2, serde_json::from_str::<Value>(answer).unwrap()));
+        }
+    }
+    let run = finish(Command::new("bash").args(["-c", &script]).current_dir(folder.path()), "");
+    assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
+    assert!(!shown.is_empty() && script.matches("curl").count() > 6);
+    for (at, expected) in shown {
+        let printed = run.stdout.split(&format!("end-of-{at}\n")).next().unwrap();
+        let last = printed.trim_end().rsplit("end-of-").next().unwrap();
+        let answer = &last[last.rfind("{\"match_id\"").unwrap()..];
+        let answer: Value = serde_json::from_str(answer.trim()).unwrap();
+        assert!(is_part(&expected, &answer), "{expected}\n{answer}");
+    }
+}
+
+/// Whether every member of `part` is in `whole`.
+fn is_part(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => {
+            part.iter().all(|(name, value)| whole.get(name).is_some_and(|found| is_part(value, found)))
+        }
+        (part, whole) => part == whole,
+    }
 }
