@@ -2,6 +2,7 @@
 
 mod many;
 pub mod rate;
+mod serve;
 mod standing;
 mod store;
 
@@ -11,6 +12,7 @@ use karat_core::number::Decimal;
 use crate::output::Color;
 use karat_report::exit;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
 pub use store::{LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs};
 
@@ -81,6 +83,8 @@ pub enum Verb {
     Rescore(RescoreArgs),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
+    /// Serve scores over HTTP: an API, a page, a log that proves them
+    Serve(ServeArgs),
     /// Score the built-in examples; needs no files
     #[command(after_help = "Example:\n  karat demo")]
     Demo,

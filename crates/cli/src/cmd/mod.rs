@@ -12,6 +12,7 @@ mod many;
 pub mod rate;
 pub mod rescore;
 mod score;
+mod serve;
 pub mod standing;
 mod stress;
 mod verify;
@@ -37,6 +38,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Log(verb) => log::run(verb, cli),
         Verb::Rescore(args) => rescore::run(args, cli),
         Verb::Conform(args) => crate::conform::run::run(args, cli),
+        Verb::Serve(args) => serve::run(args, cli),
         Verb::Demo => demo::run(cli),
     }
 }

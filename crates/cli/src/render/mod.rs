@@ -12,6 +12,7 @@ pub mod number;
 pub mod page;
 pub mod rating;
 pub mod rescore;
+pub mod serve;
 pub mod standing;
 pub mod standing_detail;
 pub mod stress;

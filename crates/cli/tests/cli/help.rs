@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 25] = [
+const VERBS: [&[&str]; 26] = [
     &[],
     &["score"],
     &["explain"],
@@ -31,6 +31,7 @@ const VERBS: [&[&str]; 25] = [
     &["log", "receipt"],
     &["rescore"],
     &["conform"],
+    &["serve"],
     &["demo"],
 ];
 

@@ -5,6 +5,7 @@ mod cards;
 mod common;
 mod compare;
 mod conform;
+mod crash;
 mod docs;
 mod graders;
 mod help;
@@ -18,6 +19,7 @@ mod refusals;
 mod rescore;
 mod rows;
 mod screens;
+mod serve;
 mod standing;
 mod store;
 #[cfg(target_os = "linux")]

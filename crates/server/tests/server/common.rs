@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use karat_server::clock::Clock;
 use karat_server::{Options, Server};
 use karat_store::Error;
 use serde_json::Value;
@@ -99,7 +100,18 @@ impl Running {
 
     /// The same at another address.
     pub fn at(address: &str, folder: Folder, options: Options, admin: Option<String>) -> Self {
-        let server = Server::bind(folder.path(), None, address.parse().unwrap(), options).unwrap();
+        Self::with_clock(address, folder, options, admin, Clock::system())
+    }
+
+    /// The same with a clock of its own.
+    pub fn with_clock(
+        address: &str,
+        folder: Folder,
+        options: Options,
+        admin: Option<String>,
+        clock: Clock,
+    ) -> Self {
+        let server = Server::bind_at(folder.path(), None, address.parse().unwrap(), options, clock).unwrap();
         let (address, first) =
             (SocketAddr::from(([127, 0, 0, 1], server.address.port())), server.first_key.clone());
         let (stop, stopped) = oneshot::channel();

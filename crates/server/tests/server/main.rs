@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may stop")]
 
 mod answers;
+mod arena;
 mod common;
 mod events;
 mod evidence;
