@@ -1,62 +1,16 @@
-//! The scorecards that come with karat, and how a name on the command line finds one.
+//! How a name on the command line finds a scorecard, and what is said when it is refused.
 
 use std::path::Path;
 
-use karat_core::check::{Checked, check_text};
-use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
 use karat_core::evaluate::Scorer;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::grade::arena::Evaluator;
-use karat_evidence::{Kind, Reader, ReaderOptions};
+pub use karat_report::cards::{CardText, EMBEDDED, check, library, released};
+use karat_report::cards::{ready, unknown};
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::input;
 use crate::output::Color;
-use crate::session::wanted;
-
-/// A scorecard inside the program.
-#[derive(Debug)]
-pub struct Embedded {
-    /// `id@version`
-    pub name: &'static str,
-    /// The file.
-    pub text: &'static str,
-}
-
-macro_rules! embedded {
-    ($($name:literal: $path:literal,)*) => {
-        &[$(Embedded { name: $name, text: include_str!(concat!("../../../", $path)) },)*]
-    };
-}
-
-/// Every scorecard that comes with karat. The last version of an id is the one that the id alone means: `trust` keeps
-/// meaning the card that reads dimensions as they are given, and not the one that grades raw evidence.
-pub const EMBEDDED: &[Embedded] = embedded! {
-    "workflow@1.0.0": "scorecards/workflow/1.0.0.toml",
-    "trace@1.0.0": "scorecards/trace/1.0.0.toml",
-    "trust@1.1.0": "scorecards/trust/1.1.0.toml",
-    "trust@1.0.0": "scorecards/trust/1.0.0.toml",
-    "arena@1.0.0": "scorecards/arena/1.0.0.toml",
-    "cipher-relay@1.0.0": "scorecards/arena/challenges/cipher-relay.toml",
-    "incident-review@1.0.0": "scorecards/arena/challenges/incident-review.toml",
-    "lean-refactor@1.0.0": "scorecards/arena/challenges/lean-refactor.toml",
-    "log-forensics@1.0.0": "scorecards/arena/challenges/log-forensics.toml",
-};
-
-/// The text of a scorecard, and what to call it in messages.
-#[derive(Debug)]
-pub struct CardText {
-    /// The path, or `id@version`.
-    pub name: String,
-    /// The file.
-    pub text: String,
-}
-
-/// The text of the base `id@version`, for challenges.
-pub fn library(name: &str) -> Option<String> {
-    EMBEDDED.iter().find(|card| card.name == name).map(|card| card.text.to_owned())
-}
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
 
 /// Finds a scorecard by released id (the last of [`EMBEDDED`], if no version is named) or path.
 pub fn find(wanted: &str) -> Result<CardText, Failure> {
@@ -79,136 +33,6 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
     Err(unknown(wanted))
 }
 
-/// The released card with this id, or `id@version`.
-pub fn released(wanted: &str) -> Option<&'static Embedded> {
-    EMBEDDED.iter().rev().find(|card| card.name == wanted || id(card) == wanted)
-}
-
-fn id(card: &Embedded) -> &'static str {
-    card.name.split('@').next().unwrap_or_default()
-}
-
-fn unknown(wanted: &str) -> Failure {
-    let (asked, version) = wanted.split_once('@').unwrap_or((wanted, ""));
-    let versions: Vec<&str> =
-        EMBEDDED.iter().filter(|card| id(card) == asked).map(|card| card.name).collect();
-    if !versions.is_empty() {
-        let failure = Failure::new(format!("there is no version `{version}` of `{asked}`"));
-        return failure.help(format!("there are: {}", versions.join(", ")));
-    }
-    let failure = Failure::new(format!("there is no scorecard `{wanted}`"));
-    let failure = match nearest(asked, EMBEDDED.iter().map(id)) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None => failure,
-    };
-    let names: Vec<&str> = EMBEDDED.iter().map(|card| card.name).collect();
-    failure
-        .help(format!("there are: {}", names.join(", ")))
-        .help("for a card of your own give its path; `karat card new` writes one to start from")
-}
-
-/// Checks a card as the engine does, and that its kind of evidence supplies the facts it reads.
-pub fn check(card: &CardText) -> Checked {
-    let mut checked = check_text(&card.text, &library);
-    if let Some(sound) = &checked.card {
-        let mut found = unsupplied(sound);
-        found.extend(unfit_evaluator(sound, &card.text));
-        if !found.is_empty() {
-            checked.card = None;
-            checked.diagnostics.extend(found);
-            checked.diagnostics.sort_by_key(|found| (found.span.start, found.span.end, found.code));
-        }
-    }
-    checked
-}
-
-/// The facts that the card reads and its kind of evidence does not have. A challenge reads those of its family, which
-/// were checked there.
-fn unsupplied(card: &Scorecard) -> Vec<Diagnostic> {
-    let (None, Some(kind)) = (&card.base, Kind::from_name(&card.evidence)) else { return Vec::new() };
-    let Err(unknown) = Reader::new(kind, &wanted(card), ReaderOptions::default()) else { return Vec::new() };
-    unknown
-        .iter()
-        .map(|fact| Diagnostic {
-            code: if fact.fact_type.is_some() { Code::WrongType } else { Code::UnknownName },
-            severity: Severity::Error,
-            span: card
-                .facts
-                .iter()
-                .find(|known| known.name == fact.name)
-                .map_or(0..0, |known| known.span.clone()),
-            message: match fact.fact_type {
-                Some(fact_type) => format!(
-                    "`{}` is a {} in evidence of kind `{}`",
-                    fact.name,
-                    fact_type.name(),
-                    card.evidence
-                ),
-                None => format!("evidence of kind `{}` has no fact `{}`", card.evidence, fact.name),
-            },
-            label: String::new(),
-            help: match (fact.fact_type, fact.nearest) {
-                (Some(fact_type), _) => format!("declare it with type = \"{}\"", fact_type.name()),
-                (None, Some(near)) => format!("did you mean `{near}`?"),
-                (None, None) => String::from("facts of your own go into evidence of kind `facts`"),
-            },
-        })
-        .collect()
-}
-
-/// What is wrong with the evaluator of a challenge, in the places of the file.
-fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
-    if card.evaluator.is_none() {
-        return Vec::new();
-    }
-    let wrong = |span, message: String, help: &str| Diagnostic {
-        code: Code::BadValue,
-        severity: Severity::Error,
-        span,
-        message,
-        label: String::new(),
-        help: help.to_owned(),
-    };
-    if Kind::from_name(&card.evidence) != Some(Kind::Match) {
-        let start = table(text, &["evaluator", "format"]);
-        let message = format!("evidence of kind `{}` is not graded by an evaluator", card.evidence);
-        return vec![wrong(start..start, message, "remove the tables `evaluator` and `format`")];
-    }
-    let keys: Vec<&str> = card.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
-    let Err(problems) = Evaluator::from_toml(text, &keys) else { return Vec::new() };
-    problems
-        .iter()
-        .map(|problem| {
-            let start = offset(text, problem.line.unwrap_or(1), problem.column.unwrap_or(1));
-            let path = problem.path.trim_start_matches("$.");
-            let message = format!("`{path}`: found {}, expected {}", problem.found, problem.expected);
-            wrong(start..start, message, &problem.mend)
-        })
-        .collect()
-}
-
-/// The byte where the first of some tables begins, at its header or at a line that sets it.
-fn table(text: &str, names: &[&str]) -> usize {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let rest = line.trim_start_matches([' ', '\t', '[', '"', '\'']);
-        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if names.contains(&rest.split(|c| !is_name(c)).next().unwrap_or_default()) {
-            return start;
-        }
-        start += line.len();
-    }
-    0
-}
-
-/// The byte at a line and a column, both from 1.
-fn offset(text: &str, line: u64, column: u64) -> usize {
-    let before = |lines: u64| text.split_inclusive('\n').take(lines as usize).map(str::len).sum::<usize>();
-    let start = before(line.saturating_sub(1));
-    let rest = text.get(start..).unwrap_or_default();
-    start + rest.char_indices().nth(column.saturating_sub(1) as usize).map_or(rest.len(), |(at, _)| at)
-}
-
 /// A scorecard that can be used; if it is refused, its errors go to standard error.
 pub fn load(wanted: &str, color: Color) -> Result<Scorecard, Failure> {
     parse(&find(wanted)?, color)
@@ -228,20 +52,5 @@ pub fn parse(card: &CardText, color: Color) -> Result<Scorecard, Failure> {
 
 /// A scorecard that is ready to score.
 pub fn scorer(wanted: &str, color: Color) -> Result<Scorer, Failure> {
-    let card = load(wanted, color)?;
-    let name = card.name();
-    Scorer::new(card).map_err(|error| {
-        let challenges: Vec<String> = EMBEDDED
-            .iter()
-            .filter_map(|other| Scorecard::parse(other.text, &library).ok())
-            .filter(|other| other.base.as_ref() == Some(&name))
-            .map(|other| other.name())
-            .collect();
-        let failure = Failure::new(error.to_string());
-        if challenges.is_empty() {
-            failure
-        } else {
-            failure.help(format!("there are: {}", challenges.join(", ")))
-        }
-    })
+    ready(load(wanted, color)?)
 }

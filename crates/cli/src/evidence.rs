@@ -5,12 +5,12 @@ use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use karat_evidence::source::{Layout, Source};
-use karat_evidence::{FactType, Kind, ReaderOptions};
+use karat_evidence::{Kind, ReaderOptions};
 
-use crate::failure::Failure;
 use crate::output::{Color, FAINT, Screen};
 use crate::progress::Progress;
-use crate::session::{Place, Refusal};
+use karat_report::failure::Failure;
+use karat_report::session::{Place, Refusal, Wanted};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
@@ -22,27 +22,6 @@ pub enum Flow {
     Continue,
     /// That was enough.
     Stop,
-}
-
-/// What an item is for: its kind, and the facts that are wanted of it (they say how the cells of a table are read).
-pub struct Wanted {
-    /// The kind.
-    pub kind: Kind,
-    /// The facts, in the order of the card.
-    pub facts: Vec<(String, FactType)>,
-    /// Other names that mark the header of a table.
-    pub columns: Vec<String>,
-}
-
-impl Wanted {
-    /// Wants the facts of `other` too.
-    pub fn add(&mut self, other: Self) {
-        for (name, fact_type) in other.facts {
-            if !self.facts.iter().any(|(known, _)| *known == name) {
-                self.facts.push((name, fact_type));
-            }
-        }
-    }
 }
 
 /// What is done with each item, or with the reason why there is none in its place.

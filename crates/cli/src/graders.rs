@@ -12,11 +12,11 @@ use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind, Moment};
 
 use crate::args::GraderArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::replace;
-use crate::render::text::clean;
-use crate::session::kind;
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::session::kind;
+use karat_report::text::clean;
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
 const CACHE_BYTES: u64 = 4 << 30;

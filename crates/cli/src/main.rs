@@ -1,28 +1,18 @@
 //! `karat`: scores about AI agents that anyone can check.
 
 mod args;
-mod board;
 mod cards;
 mod cmd;
 mod conform;
 mod evidence;
-mod exit;
-mod explanation;
-mod failure;
 mod graders;
 mod input;
+mod load;
 mod matches;
 mod origin;
 mod output;
-mod page;
 mod progress;
-mod recompute;
-mod renames;
 mod render;
-mod rows;
-mod session;
-mod stopwatch;
-mod verify;
 
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
@@ -30,7 +20,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    std::panic::set_hook(Box::new(|_| failure::last_resort()));
+    std::panic::set_hook(Box::new(|_| karat_report::failure::last_resort()));
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => return tell(&answer),
@@ -47,7 +37,7 @@ fn main() -> ExitCode {
 /// Prints the help, or what is wrong with the command line.
 fn tell(answer: &clap::Error) -> ExitCode {
     let printed = answer.print().and_then(|()| stdout().flush());
-    match printed.map_err(failure::Failure::from) {
+    match printed.map_err(karat_report::failure::Failure::from) {
         Err(failure) if !answer.use_stderr() => {
             output::tell(output::Color::Auto, &failure);
             failure.exit().into()

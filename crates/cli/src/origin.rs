@@ -6,13 +6,13 @@ use karat_core::record::Record;
 
 use crate::args::{Cli, ExplainArgs};
 use crate::evidence::{Files, Flow};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
-use crate::render::text::clean;
-use crate::session::Session;
-use crate::verify::Claim;
+use karat_report::claim::Claim;
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::session::Session;
+use karat_report::text::clean;
 
 /// How much says that an item of evidence is the one that a record is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,8 +6,10 @@ use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use karat_report::page::html;
+use karat_report::page::model::Page;
 
-use crate::failure::Failure;
+use karat_report::failure::Failure;
 
 /// Headings.
 pub const STRONG: Style = Style::new().bold();
@@ -159,4 +161,38 @@ pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
 /// True when a person watches standard output.
 pub fn is_watched() -> bool {
     io::stdout().is_terminal()
+}
+
+/// How a page begins.
+const PAGE_MARK: &[u8] = b"<!DOCTYPE html>";
+
+/// Writes `page` to `path`; a page that is there already is replaced, whole, or stays as it is.
+///
+/// # Errors
+/// If the file cannot be written, or another file than a page is there.
+pub fn save_page(path: &str, page: &Page) -> Result<(), Failure> {
+    replace_own(path, html(page).as_bytes(), PAGE_MARK, "a page")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_written_whole_and_replaces_only_a_page() {
+        let folder = std::env::temp_dir().join(format!("karat-page-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        for title in ["one", "two"] {
+            let page = Page { title: title.to_owned(), ..Page::default() };
+            save_page(&path("page.html"), &page).unwrap();
+            assert_eq!(fs::read_to_string(path("page.html")).unwrap(), html(&page));
+        }
+        fs::write(path("evidence.jsonl"), "{}").unwrap();
+        assert!(save_page(&path("evidence.jsonl"), &Page::default()).is_err());
+        assert_eq!(fs::read_to_string(path("evidence.jsonl")).unwrap(), "{}");
+        assert!(save_page(&path("none/page.html"), &Page::default()).is_err());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

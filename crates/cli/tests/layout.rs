@@ -10,9 +10,12 @@ use std::process::Command;
 const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
     ("karat", "karat-evidence"),
+    ("karat", "karat-report"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),
+    ("karat-report", "karat-core"),
+    ("karat-report", "karat-evidence"),
     ("karat-store", "karat-core"),
 ];
 

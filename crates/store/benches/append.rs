@@ -35,7 +35,7 @@ fn main() {
         println!("{:>48.1} % of the floor", 100.0 * store / floor);
     }
     if chosen("batches") {
-        let items = if few { 5_000 } else { 300_000 };
+        let items = if few { 5_000 } else { 1_000_000 };
         let floor = batches("bare file, batches of 1,000", items, &Bare::new(&folder.join("bare")));
         let path = folder.join("batches.db");
         let kept = Kept::new(&path);

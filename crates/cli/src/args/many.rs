@@ -6,8 +6,8 @@ use karat_core::number::Decimal;
 use karat_core::statistics::outcome::Treatment;
 
 use super::{moment, points};
-use crate::renames::Rename;
-use crate::rows::filter::Filter;
+use karat_report::renames::Rename;
+use karat_report::rows::filter::Filter;
 
 /// Which items, and how they are read.
 #[derive(Debug, Args)]
@@ -164,7 +164,7 @@ pub struct StressArgs {
     #[arg(value_name = "CARD")]
     pub card: String,
     /// How close weights are drawn to their own: 20 % is 13 to 28 % at 100
-    #[arg(long, value_name = "N", default_value_t = crate::board::stress::CONCENTRATION, value_parser = concentration)]
+    #[arg(long, value_name = "N", default_value_t = karat_report::board::stress::CONCENTRATION, value_parser = concentration)]
     pub concentration: f64,
     /// Which items
     #[command(flatten)]

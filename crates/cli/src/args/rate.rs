@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::matches::columns::Columns;
-use crate::renames::Rename;
+use karat_report::renames::Rename;
 
 /// Rate competitors from their matches.
 #[derive(Debug, Args)]

@@ -7,11 +7,11 @@ use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
 use serde_json::{Value, json};
 
 use crate::args::{CacheNewArgs, CacheShowArgs, CacheVerb, Cli};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::graders::load_cache;
 use crate::output::{FAINT, STRONG, Screen, is_watched};
-use crate::render::text::{count, fit};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::text::{count, fit};
 
 /// Most entries on a screen: the newest.
 const SHOWN: usize = 20;

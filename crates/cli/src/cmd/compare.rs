@@ -7,16 +7,15 @@ use karat_core::statistics::StatisticsError;
 
 use super::many;
 use crate::args::{Cli, CompareArgs};
-use crate::board::pair::Pair;
-use crate::board::{By, json};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Screen;
-use crate::page;
+use crate::output::{Screen, save_page};
 use crate::render::compare::compare;
 use crate::render::page::compare as page_of;
-use crate::render::text::{clean, short};
-use crate::rows::Rows;
+use karat_report::board::pair::Pair;
+use karat_report::board::{By, json};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::rows::Rows;
+use karat_report::text::{clean, short};
 
 /// Most subjects that are named when one is not found.
 const NAMED: usize = 8;
@@ -47,7 +46,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
         }
     })?;
     if let Some(path) = &args.form.html {
-        page::save(path, &page_of::compare(&rows, &pair, &settings))?;
+        save_page(path, &page_of::compare(&rows, &pair, &settings))?;
     }
     if many::wants_json(&args.form) {
         let mut map = json::head("karat/comparison/1", &rows, &settings);

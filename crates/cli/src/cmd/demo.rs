@@ -7,12 +7,12 @@ use karat_evidence::Graders;
 
 use crate::args::Cli;
 use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{FAINT, STRONG, Screen};
 use crate::render::table::Table;
 use crate::render::waterfall::waterfall;
-use crate::session::{Place, Session};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::session::{Place, Session};
 
 /// A table of the tour: what it shows, the scorecard, and the evidence.
 struct Stop {

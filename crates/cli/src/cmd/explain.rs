@@ -9,24 +9,23 @@ use karat_core::record::Record;
 use karat_evidence::Kind;
 use serde_json::{Value, json};
 
-use super::standing;
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;
-use crate::evidence::{Files, Flow, Wanted};
-use crate::exit::Exit;
-use crate::explanation::{Part, Row, open, rows};
-use crate::failure::Failure;
+use crate::evidence::{Files, Flow};
 use crate::graders;
 use crate::origin;
 use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
-use crate::recompute;
 use crate::render::grading::grading;
 use crate::render::standing_detail::detail;
-use crate::render::text::clean;
 use crate::render::waterfall::{nearest, waterfall};
-use crate::session::Session;
-use crate::verify::Claim;
+use karat_report::claim::Claim;
+use karat_report::exit::Exit;
+use karat_report::explanation::{Part, Row, open, rows};
+use karat_report::failure::Failure;
+use karat_report::recompute;
+use karat_report::session::{Session, Wanted};
+use karat_report::text::clean;
 
 /// Most subjects that are named when one must be chosen.
 const NAMED: usize = 8;
@@ -77,7 +76,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
-        if let Some(standing) = standing::parse(bytes)? {
+        if let Some(standing) = karat_report::standing::parse(bytes)? {
             if args.evidence.is_some() {
                 return Err(Failure::new(format!("{place}: a standing is explained as it was written"))
                     .help("leave out --evidence: `karat standing` with the same items computes it again"));
@@ -161,7 +160,7 @@ fn verified(
     cli: &Cli,
     form: Form,
 ) -> Result<Explained, Failure> {
-    let base = recompute::base(claim, given, cli.color)?;
+    let base = recompute::base(claim, given)?;
     let scorer = recompute::scorer(claim, base)?;
     let mut workspace = if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
     recompute::record(claim, &scorer, &mut workspace, |record| {

@@ -10,15 +10,15 @@ use serde_json::{Map, Value, json};
 use crate::args::{Cli, GradeArgs};
 use crate::cards;
 use crate::cmd::score::report_unread;
-use crate::evidence::{Files, Flow, Wanted};
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::evidence::{Files, Flow};
 use crate::graders;
 use crate::output::{CARE, FAINT, STRONG, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::grading::grading;
-use crate::render::text::{clean, fit, own_name, wrap};
-use crate::session::{self, Refusal};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::session::{self, Refusal, Wanted};
+use karat_report::text::{clean, fit, own_name, wrap};
 
 /// Grades everything that is given.
 pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {

@@ -8,17 +8,16 @@ use serde_json::{Value, json};
 
 use super::many;
 use crate::args::{Cli, LeaderboardArgs};
-use crate::board::attempts::Attempts;
-use crate::board::stress::{CONCENTRATION, Stress};
-use crate::board::{Board, By, Settings, json as board_json};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Screen;
-use crate::page;
+use crate::output::{Screen, save_page};
 use crate::render::page::leaderboard as page_of;
-use crate::render::text::clean;
 use crate::render::{leaderboard as screen, stress as stress_screen};
-use crate::rows::Rows;
+use karat_report::board::attempts::Attempts;
+use karat_report::board::stress::{CONCENTRATION, Stress};
+use karat_report::board::{Board, By, Settings, json as board_json};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::rows::Rows;
+use karat_report::text::clean;
 
 /// Ranks everything that is given.
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -32,7 +31,7 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     if let Some(path) = &args.form.html {
         let found = boards.iter().map(|(board, _)| board).zip(stress.iter().map(Option::as_ref));
-        page::save(path, &page_of::leaderboard(&rows, found, &settings))?;
+        save_page(path, &page_of::leaderboard(&rows, found, &settings))?;
     }
     if many::wants_json(&args.form) {
         let mut map = board_json::head("karat/leaderboard/1", &rows, &settings);

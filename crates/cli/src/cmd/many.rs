@@ -12,13 +12,14 @@ use karat_evidence::{Moment, canonical_json};
 use serde_json::{Map, Value};
 
 use crate::args::{Cli, FormArgs, ItemArgs, SureArgs};
-use crate::board::attempts::Pass;
-use crate::board::{By, Settings};
-use crate::failure::Failure;
+use crate::load::{Request, load};
 use crate::output::{is_watched, lines};
 use crate::render::gaps::gaps;
-use crate::rows::filter::Wish;
-use crate::rows::{Request, Rows, load};
+use karat_report::board::attempts::Pass;
+use karat_report::board::{By, Settings};
+use karat_report::failure::Failure;
+use karat_report::rows::filter::Wish;
+use karat_report::rows::{Rows, Selection};
 
 /// Loads the items that are wanted, with the values of `labels`.
 pub fn rows(
@@ -28,7 +29,8 @@ pub fn rows(
     labels: &[String],
     cli: &Cli,
 ) -> Result<Rows, Failure> {
-    load(&Request { labels, ..request(items, card, files) }, cli)
+    let request = request(items, card, files);
+    load(&Request { selection: Selection { labels, ..request.selection }, ..request }, cli)
 }
 
 /// Loads the items that are wanted, each file as one subject.
@@ -38,7 +40,8 @@ pub fn rows_by_file(
     files: &[String],
     cli: &Cli,
 ) -> Result<Rows, Failure> {
-    load(&Request { by_file: true, ..request(items, card, files) }, cli)
+    let request = request(items, card, files);
+    load(&Request { selection: Selection { by_file: true, ..request.selection }, ..request }, cli)
 }
 
 fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) -> Request<'a> {
@@ -48,10 +51,11 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
         card,
         subject_field: items.subject_field.as_deref(),
         as_of: items.as_of.as_deref(),
-        wish: Wish { filters: &items.filters, since: moment(&items.since), until: moment(&items.until) },
-        labels: &[],
-        renames: &items.rename,
-        by_file: false,
+        selection: Selection {
+            wish: Wish { filters: &items.filters, since: moment(&items.since), until: moment(&items.until) },
+            renames: &items.rename,
+            ..Selection::default()
+        },
         quiet: items.no_progress,
     }
 }

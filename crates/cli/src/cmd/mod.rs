@@ -14,8 +14,8 @@ pub mod standing;
 mod stress;
 
 use crate::args::{Cli, Verb};
-use crate::exit::Exit;
-use crate::failure::Failure;
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
 
 /// Does what the command line asks.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {

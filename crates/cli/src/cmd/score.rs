@@ -12,16 +12,16 @@ use karat_evidence::{Kind, Note};
 use crate::args::{Cli, ScoreArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::graders;
 use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::table::Table;
-use crate::render::text::clean;
-use crate::session::{Place, Refusal, Session};
-use crate::verify::weights;
+use karat_report::claim::weights;
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::session::{Place, Refusal, Session};
+use karat_report::text::clean;
 
 /// Most fields that are listed as unread, and most remarks.
 const LISTED: usize = 20;

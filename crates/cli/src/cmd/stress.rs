@@ -4,15 +4,14 @@ use std::io::Write as _;
 
 use super::many;
 use crate::args::{Cli, StressArgs};
-use crate::board::stress::Stress;
-use crate::board::{Board, By, json};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Screen;
-use crate::page;
+use crate::output::{Screen, save_page};
 use crate::render::leaderboard::{Layout, head};
 use crate::render::page::stress as page_of;
 use crate::render::stress::stress;
+use karat_report::board::stress::Stress;
+use karat_report::board::{Board, By, json};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -31,7 +30,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let found = Stress::new(&rows, &items, &board, card, args.concentration, &settings).map_err(refused)?;
     if let Some(path) = &args.form.html {
-        page::save(path, &page_of::stress(&rows, &board, &found, &settings))?;
+        save_page(path, &page_of::stress(&rows, &board, &found, &settings))?;
     }
     if many::wants_json(&args.form) {
         let mut map = json::head("karat/stress/1", &rows, &settings);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::given::Given;
 use super::{Judge, all, facts, item, number};
-use crate::failure::Failure;
+use karat_report::failure::Failure;
 
 /// The palette, and a challenge on speed alone.
 pub struct Arena {

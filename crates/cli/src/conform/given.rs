@@ -5,7 +5,7 @@ use std::fmt;
 use karat_core::number::Decimal;
 use serde_json::{Map, Value};
 
-use crate::render::text::clean;
+use karat_report::text::clean;
 
 /// Digits of a fraction that is kept exactly: as many as the engine can still publish.
 const DIGITS: usize = 30;

@@ -25,10 +25,10 @@ use karat_evidence::{Reader, ReaderOptions};
 use serde_json::{Number, Value};
 
 use crate::cards;
-use crate::failure::Failure;
 use crate::output::Color;
-use crate::session::{kind, wanted};
 use given::Given;
+use karat_report::failure::Failure;
+use karat_report::session::{kind, wanted};
 
 /// What the engine says to a case.
 #[derive(Debug)]

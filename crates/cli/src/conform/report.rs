@@ -7,9 +7,9 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use super::compare::Difference;
-use crate::failure::Failure;
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen};
-use crate::render::text::{clean, fit};
+use karat_report::failure::Failure;
+use karat_report::text::{clean, fit};
 
 /// Most cases of one sort that are listed.
 const LISTED: usize = 1000;

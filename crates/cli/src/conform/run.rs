@@ -12,10 +12,10 @@ use super::report::{Outcome, Report};
 use super::{Answer, Functions};
 use crate::args::{Cli, ConformArgs};
 use crate::evidence::Files;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{LOSS, Screen, is_watched, lines};
-use crate::render::text::clean;
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::text::clean;
 
 /// Answers every case, and compares or prints the answers.
 ///

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use karat_core::rating::{Event, EventError, Outcome, Season};
 
-use crate::failure::Failure;
+use karat_report::failure::Failure;
 pub use read::Reading;
 
 /// Most problems that are listed.

@@ -9,11 +9,12 @@ use super::columns::{Columns, Field};
 use super::ended::{Ending, Told};
 use super::row::Cells;
 use super::{LISTED, Matches, Row, refused, time};
-use crate::evidence::{Files, Flow, Wanted};
-use crate::failure::Failure;
+use crate::evidence::{Files, Flow};
 use crate::progress::Progress;
-use crate::renames::{Rename, Renames};
-use crate::render::text::{clean, list};
+use karat_report::failure::Failure;
+use karat_report::renames::{Rename, Renames};
+use karat_report::session::Wanted;
+use karat_report::text::{clean, list};
 
 /// How files of matches are read.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use unicode_width::UnicodeWidthStr as _;
 use super::estimate::{Writing, percent, span};
 use super::gaps::{all_or_nothing, gaps};
 use super::interval::{axis, interval};
-use super::text::{count, fit, short, wrap};
-use crate::board::Settings;
-use crate::board::pair::Pair;
 use crate::output::{BAR, CARE, FAINT, STRONG};
-use crate::rows::Rows;
+use karat_report::board::Settings;
+use karat_report::board::pair::Pair;
+use karat_report::rows::Rows;
+use karat_report::text::{count, fit, short, wrap};
 
 const GAP: &str = "  ";
 

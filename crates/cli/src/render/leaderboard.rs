@@ -10,11 +10,11 @@ use unicode_width::UnicodeWidthStr as _;
 use super::estimate::{Writing, letter, percent, places, span};
 use super::gaps::{all_or_nothing, gaps};
 use super::interval::{axis, interval};
-use super::text::{NAMED, clean, count, fit, list, named, short, wrap};
-use crate::board::attempts::{AttemptsAt, AttemptsOf};
-use crate::board::{Board, By, Settings, Unranked};
 use crate::output::{BAR, CARE, FAINT, STRONG};
-use crate::rows::Rows;
+use karat_report::board::attempts::{AttemptsAt, AttemptsOf};
+use karat_report::board::{Board, By, Settings, Unranked};
+use karat_report::rows::Rows;
+use karat_report::text::{NAMED, clean, count, fit, list, named, short, wrap};
 
 /// Columns and rows to lay out for.
 #[derive(Debug, Clone, Copy)]

@@ -16,5 +16,4 @@ pub mod standing_detail;
 pub mod stress;
 pub mod table;
 pub mod tasks;
-pub mod text;
 pub mod waterfall;

@@ -12,9 +12,10 @@ use super::estimate::{self, Writing, span};
 use super::gaps::gaps;
 use super::interval::{Span, axis, interval};
 use super::number::cut;
-use super::text::{clean, count, fit, wrap};
-use crate::cmd::standing::{Answer, moment};
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
+use karat_report::moment::moment;
+use karat_report::standing::Answer;
+use karat_report::text::{clean, count, fit, wrap};
 
 const GAP: &str = "  ";
 /// A thousandth of the whole, on the grid of shares.

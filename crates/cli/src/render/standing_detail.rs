@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::bar::bar;
-use super::text::{clean, count, fit, wrap};
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
+use karat_report::text::{clean, count, fit, wrap};
 
 /// Most lines of a history.
 const SHOWN: usize = 8;

@@ -7,11 +7,11 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::bar::bar;
 use super::estimate::{Writing, places, whole_percent};
-use super::text::{clean, count, fit, list, short, wrap};
-use crate::board::Settings;
-use crate::board::stress::Stress;
 use crate::output::{BAR, CARE, FAINT, STRONG};
-use crate::rows::Rows;
+use karat_report::board::Settings;
+use karat_report::board::stress::Stress;
+use karat_report::rows::Rows;
+use karat_report::text::{clean, count, fit, list, short, wrap};
 
 const GAP: &str = "  ";
 /// Most pairs, and most names, that are listed.

@@ -8,11 +8,11 @@ use karat_core::scorecard::{MissingPolicy, Publish, Scale, Scorecard};
 use karat_evidence::Note;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::explanation::{open, policy};
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::render::bar::bar;
 use crate::render::number::{billionths, percent, published};
-use crate::render::text::{clean, fit, list, own_name, wrap};
+use karat_report::explanation::{open, policy};
+use karat_report::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the coverage.
 const COVERAGE: usize = 5;

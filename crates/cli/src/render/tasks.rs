@@ -8,10 +8,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::estimate::{percent, whole_percent};
 use super::interval::{Span, interval};
-use super::text::{count, fit, wrap};
-use crate::cmd::standing::moment;
-use crate::cmd::standing::tasks::Answer;
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
+use karat_report::moment::moment;
+use karat_report::standing::tasks::Answer;
+use karat_report::text::{count, fit, wrap};
 
 const GAP: &str = "  ";
 /// Columns of the share that was completed.

@@ -8,11 +8,11 @@ use karat_core::record::{Condition, DimensionRecord, ReadingStatus, Reason, Reco
 use karat_core::scorecard::{MissingPolicy, Publish};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::explanation::{Part, Row, open, policy, rows};
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
 use crate::render::bar::span;
 use crate::render::number::{Points, billionths, cut, published};
-use crate::render::text::{clean, fit, list, own_name, wrap};
+use karat_report::explanation::{Part, Row, open, policy, rows};
+use karat_report::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the name of a part.
 const NAME: usize = 20;

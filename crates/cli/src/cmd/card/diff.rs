@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::args::{Cli, DiffArgs, GraderArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::graders;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
 use crate::render::number::{cut, published};
-use crate::render::text::{clean, count, fit, own_name, wrap};
-use crate::session::{Refusal, Session};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::session::{Refusal, Session};
+use karat_report::text::{clean, count, fit, own_name, wrap};
 
 /// What one card says about one item.
 struct Verdict {

@@ -10,12 +10,12 @@ use karat_core::scorecard::{
 use super::standing;
 use crate::args::ShowArgs;
 use crate::cards::{find, parse};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{BAR, Color, FAINT, STRONG, Screen};
 use crate::render::bar::bar;
 use crate::render::number::billionths;
-use crate::render::text::{clean, fit, wrap};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::text::{clean, fit, wrap};
 
 /// Columns of the bars.
 const BAR_WIDTH: usize = 30;

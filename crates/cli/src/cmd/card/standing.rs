@@ -9,7 +9,7 @@ use karat_core::standing::tiers::TierRule;
 use karat_core::statistics::outcome::Policy;
 
 use crate::render::number::billionths;
-use crate::render::text::count;
+use karat_report::text::count;
 
 const HOUR: u32 = 3600;
 const DAY: u32 = 24 * HOUR;

@@ -6,9 +6,9 @@ use karat_core::rating::Outcome;
 use karat_core::statistics::proportion::Proportion;
 
 use super::board::Tally;
-use crate::failure::Failure;
 use crate::matches::{Matches, Row};
-use crate::render::text::clean;
+use karat_report::failure::Failure;
+use karat_report::text::clean;
 
 /// Every judge beside the people, over the pairs that both decided.
 #[derive(Debug, Clone)]

@@ -10,8 +10,8 @@ use karat_core::rating::{BradleyTerry, Season};
 use super::board::{Estimate, Line, Tally, lines};
 use super::draws::{Clusters, resample};
 use crate::args::rate::{Component, RateArgs};
-use crate::failure::Failure;
-use crate::render::text::clean;
+use karat_report::failure::Failure;
+use karat_report::text::clean;
 
 /// What the matches say.
 pub struct Fitted {

@@ -8,7 +8,7 @@ use karat_core::rating::bradley_terry::{Bootstrap, Counts, Fit, FitError, Resamp
 use karat_core::rating::{BradleyTerry, Match, Season};
 use karat_core::statistics::random::Random;
 
-use crate::failure::Failure;
+use karat_report::failure::Failure;
 
 /// Threads for the draws. Their number changes no bit of the result.
 const THREADS: u64 = 4;

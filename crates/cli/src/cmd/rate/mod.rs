@@ -22,12 +22,9 @@ use karat_core::rating::{BradleyTerry, Glicko2, Season};
 use crate::args::Cli;
 use crate::args::rate::{RateArgs, SystemName};
 use crate::evidence::Files;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::matches::columns::{Columns, Field};
 use crate::matches::{Matches, Reading};
-use crate::output::{Screen, is_watched, lines};
-use crate::page;
+use crate::output::{Screen, is_watched, lines, save_page};
 use crate::progress::Progress;
 use crate::render::page::rate::rate as rate_page;
 use crate::render::rating;
@@ -36,6 +33,8 @@ pub use batch::named;
 use board::Input;
 pub use board::{Board, Line, Tally};
 pub use holdout::{Forecaster, Holdout};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
 use online::{Rated, Stored};
 pub use report::{Intervals, Report};
 use settings::Chosen;
@@ -48,7 +47,7 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     let matches = read(args, cli)?;
     let report = report(args, chosen, &matches)?;
     if let Some(path) = &args.html {
-        page::save(path, &rate_page(&report))?;
+        save_page(path, &rate_page(&report))?;
     }
     if args.table || (!args.json && is_watched()) {
         let mut screen = Screen::stdout(cli.color);

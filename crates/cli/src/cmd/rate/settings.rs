@@ -9,7 +9,7 @@ use karat_evidence::canonical_json;
 use serde_json::{Map, Value, json};
 
 use crate::args::rate::{RateArgs, SystemName};
-use crate::failure::Failure;
+use karat_report::failure::Failure;
 
 /// Milliseconds of a day.
 const DAY_MILLISECONDS: i64 = 86_400_000;

@@ -3,12 +3,12 @@
 use karat_core::statistics::compare::{Difference, Verdict};
 
 use super::{axis, column, estimate, history, page, text};
-use crate::board::Settings;
-use crate::board::pair::Pair;
-use crate::page::model::{Axis, Cell, Figure, Kind, Page, Row, Section, Table};
 use crate::render::compare::{FEW_TASKS, answer, names, notes};
 use crate::render::estimate::Writing;
-use crate::rows::Rows;
+use karat_report::board::Settings;
+use karat_report::board::pair::Pair;
+use karat_report::page::model::{Axis, Cell, Figure, Kind, Page, Row, Section, Table};
+use karat_report::rows::Rows;
 
 /// The page of `karat compare`.
 pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings) -> Page {

@@ -6,15 +6,15 @@ use karat_core::statistics::bootstrap::Estimate;
 use karat_core::statistics::leaderboard::Row;
 
 use super::{axis, column, estimate, history, name, page, profiles, stress, text};
-use crate::board::attempts::AttemptsAt;
-use crate::board::stress::Stress;
-use crate::board::{Board, By, Settings};
 use crate::output::CARE;
-use crate::page::model::{self, Cell, Figure, Kind, Page, Section, Table};
-use crate::page::scale::per_cent;
 use crate::render::estimate::{Writing, letter, places};
 use crate::render::leaderboard::notes;
-use crate::rows::Rows;
+use karat_report::board::attempts::AttemptsAt;
+use karat_report::board::stress::Stress;
+use karat_report::board::{Board, By, Settings};
+use karat_report::page::model::{self, Cell, Figure, Kind, Page, Section, Table};
+use karat_report::page::scale::per_cent;
+use karat_report::rows::Rows;
 
 /// The boards, each with what its ranks hang on where that was asked for.
 pub fn leaderboard<'b>(

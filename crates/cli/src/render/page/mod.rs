@@ -1,4 +1,4 @@
-//! What the verbs say on pages: they fill in the data of `crate::page`, with the words of the terminal.
+//! What the verbs say on pages: they fill in the data of `karat_report::page`, with the words of the terminal.
 
 pub mod compare;
 pub mod leaderboard;
@@ -16,14 +16,14 @@ use karat_core::statistics::bootstrap::Estimate;
 use super::estimate::{Writing, percent};
 use super::gaps::{all_or_nothing, gaps};
 use super::number::cut;
-use super::text::{count, list};
-use crate::board::stress::weights;
-use crate::board::{Board, By, Settings, counted};
-use crate::page::model::{
+use karat_report::board::stress::weights;
+use karat_report::board::{Board, By, Settings, counted};
+use karat_report::page::model::{
     self, Axis, Cell, Column, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading,
     Section, Series,
 };
-use crate::rows::Rows;
+use karat_report::rows::Rows;
+use karat_report::text::{count, list};
 
 /// Tasks of the rolling mean.
 const WINDOW: NonZeroU32 = NonZeroU32::new(100).unwrap();

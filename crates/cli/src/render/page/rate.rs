@@ -6,12 +6,12 @@ use karat_evidence::Moment;
 
 use super::{column, text};
 use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, told};
-use crate::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
 use crate::render::estimate::percent;
 use crate::render::rating::below::{about_forecasts, about_judges};
 use crate::render::rating::table::{decimals, ranks};
 use crate::render::rating::{about_pool, notes, title};
-use crate::render::text::count;
+use karat_report::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
+use karat_report::text::count;
 
 /// The page of `karat rate`.
 pub fn rate(report: &Report) -> Page {

@@ -10,7 +10,6 @@ use super::model::{
     Section, Series, Table,
 };
 use super::sample::page;
-use super::save;
 
 /// Names that try to be markup, to leave an attribute, to turn the line, to be longer than any column.
 fn hostile_names() -> Vec<String> {
@@ -198,7 +197,7 @@ fn text_from_outside_stays_text() {
     let document = parse(&text);
     let shown: BTreeSet<String> = all(&document, "th.name").into_iter().map(text_of).collect();
     for name in &names {
-        let kept = crate::render::text::clean(name);
+        let kept = crate::text::clean(name);
         assert!(shown.contains(kept.as_ref()), "{kept}");
     }
 }
@@ -369,19 +368,4 @@ fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
     };
     let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
     one.max(other) / one.min(other)
-}
-
-#[test]
-fn a_page_is_written_whole_and_replaces_the_one_before() {
-    let folder = std::env::temp_dir().join(format!("karat-page-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let path = folder.join("page.html");
-    let path = path.to_str().expect("a path");
-    for subjects in [5, 3] {
-        save(path, &page(subjects, 4)).expect("written");
-        assert_eq!(std::fs::read_to_string(path).expect("a page"), html(&page(subjects, 4)));
-    }
-    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 1);
-    assert!(save(folder.join("none").join("page.html").to_str().expect("a path"), &page(1, 1)).is_err());
-    std::fs::remove_dir_all(&folder).expect("removed");
 }

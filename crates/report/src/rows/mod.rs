@@ -1,10 +1,11 @@
 //! Scored items of many subjects, from records or from evidence: what leaderboards, comparisons and standings are made of.
 //!
-//! `load` reads them, `filter` says which are wanted. A record counts only if it follows from its own facts; an item that
+//! `load` collects them, `filter` says which are wanted. A record counts only if it follows from its own facts; an item that
 //! stands there twice counts once, and one id with two contents is refused.
 
 pub mod filter;
 mod load;
+pub mod problems;
 
 use karat_core::evaluate::Scorer;
 use karat_core::facts::{Digest, Outcome};
@@ -12,7 +13,7 @@ use karat_core::number::Score;
 use karat_core::scorecard::{Scale, Scorecard};
 use karat_evidence::Moment;
 
-pub use load::{Request, load};
+pub use load::{Loader, Selection};
 
 /// One scored item.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::failure::Failure;
-use crate::render::text::clean;
+use crate::text::clean;
 
 /// A name that became another.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,8 +11,9 @@ use karat_core::standing::stand::{Change, DimensionStanding, ReviewStanding, Sub
 use karat_core::standing::tiers::{Missing, Requirement};
 use serde_json::{Value, json};
 
-use super::{Answer, moment};
+use super::Answer;
 use crate::board::json::share;
+use crate::moment::moment;
 use crate::rows::Rows;
 
 /// The schema of a line.

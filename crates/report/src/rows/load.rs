@@ -1,4 +1,4 @@
-//! Reading scored items: records, which are computed again from their facts, or evidence, which is scored on the way.
+//! Collecting scored items: records, which are computed again from their facts, or what was scored just now.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,37 +9,20 @@ use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::facts::Digest;
 use karat_core::record::{DimensionRecord, ReadingStatus, Record};
 use karat_core::scorecard::Scorecard;
-use karat_evidence::{Kind, Moment};
+use karat_evidence::Moment;
 
 use super::filter::{Wish, check_field, value};
+use super::problems::Problems;
 use super::{Row, Rows, Tasks};
-use crate::args::Cli;
-use crate::cards;
-use crate::evidence::{Files, Flow, Wanted};
-use crate::exit::Exit;
+use crate::claim::Claim;
 use crate::failure::Failure;
-use crate::graders;
-use crate::progress::Progress;
 use crate::recompute;
 use crate::renames::{Rename, Renames};
-use crate::render::text::clean;
-use crate::session::Session;
-use crate::verify::Claim;
+use crate::text::clean;
 
-/// Most problems that are listed.
-const LISTED: usize = 20;
-
-/// What is to be loaded.
-#[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// Records, or evidence for `card`.
-    pub files: &'a [String],
-    /// The rule that scores evidence; records name their own.
-    pub card: Option<&'a str>,
-    /// The field of an item of facts that says who is scored.
-    pub subject_field: Option<&'a str>,
-    /// The moment of the verdict, for evidence that is graded by it.
-    pub as_of: Option<&'a str>,
+/// Which items are wanted, and what is kept of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Selection<'a> {
     /// Which items are wanted.
     pub wish: Wish<'a>,
     /// Fields whose values go into [`Row::labels`].
@@ -48,127 +31,11 @@ pub struct Request<'a> {
     pub renames: &'a [Rename],
     /// Each file is one subject, whatever its items call it.
     pub by_file: bool,
-    /// No progress bar.
-    pub quiet: bool,
-}
-
-/// Loads everything, or says everything that is wrong.
-pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
-    let given = request.card.map(|card| cards::scorer(card, cli.color)).transpose()?;
-    let mut session = match &given {
-        Some(scorer) => {
-            let graders = graders::of_card(scorer.card(), &Default::default(), request.as_of, cli.portable)?;
-            Some(Session::new(scorer, request.subject_field, graders, cli.portable)?)
-        }
-        None => None,
-    };
-    let wanted = session
-        .as_ref()
-        .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
-    let files = Files::new(request.files, cli.color)?;
-    let progress = Progress::new(files.bytes(), request.quiet);
-    let mut loader = Loader::new(request)?;
-    loader.scorers.extend(given.clone());
-    let mut problems = Problems::default();
-    files.each(&wanted, &progress, &mut |place, bytes| {
-        let (shown, file) = (place.to_string(), place.file);
-        let bytes = match bytes {
-            Ok(bytes) => bytes,
-            Err(refusal) => return Ok(problems.add(refusal.to_string())),
-        };
-        let claim = match recompute::claim(bytes) {
-            Ok(claim) => claim,
-            Err(failure) => return Ok(problems.add_failure(&shown, &failure)),
-        };
-        let told = match (claim, &mut session) {
-            (Some(claim), _) => {
-                let base =
-                    recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)), cli.color);
-                let base = base.map(Cow::into_owned);
-                let is_at_hand = |named: String| given.is_some() || cards::released(&named).is_some();
-                if let (Err(failure), Ok(false)) = (base.as_ref(), claim.card().map(is_at_hand)) {
-                    // It is missing for all of its records: said once.
-                    return Err(Failure::new(format!("{shown}: {}", said(failure))));
-                }
-                let told =
-                    base.and_then(|base| loader.add_record(&claim, &base, cli.portable, (&shown, file)));
-                if let Err(failure) = told {
-                    return Ok(problems.add_failure(&shown, &failure));
-                }
-                Ok(())
-            }
-            (None, Some(session)) => session
-                .score(&place, Ok(bytes), request.as_of, |record, _| loader.add(&shown, file, 0, record))
-                .map_err(|refusal| refusal.to_string()),
-            (None, None) => {
-                return Err(Failure::new(format!("{shown}: this is not a record, so it needs a scorecard"))
-                    .help("say how to score it: --card workflow")
-                    .help("`karat card list` names the scorecards that come with karat"));
-            }
-        };
-        Ok(match told {
-            Ok(()) => Flow::Continue,
-            Err(problem) => problems.add(problem),
-        })
-    })?;
-    drop(progress);
-    problems.end("nothing was computed: correct what is refused, or leave it out")?;
-    loader.finish()
-}
-
-/// The lines of a failure, as one text.
-fn said(failure: &Failure) -> String {
-    match failure {
-        Failure::Problem(problem) => problem.to_string().trim_end().to_owned(),
-        Failure::ReaderGone | Failure::Told(_) => String::new(),
-    }
-}
-
-/// What is wrong with items, so that all of it can be told at once.
-#[derive(Default)]
-struct Problems {
-    first: Vec<String>,
-    more: usize,
-    /// A record is not what its facts give: scripts look for that.
-    is_tampering: bool,
-}
-
-impl Problems {
-    /// A record that was refused, and where it stands.
-    fn add_failure(&mut self, place: &str, failure: &Failure) -> Flow {
-        self.is_tampering |= failure.exit() == Exit::VerificationFailed;
-        self.add(format!("{place}: {}", said(failure)))
-    }
-
-    fn add(&mut self, problem: String) -> Flow {
-        if self.first.len() < LISTED {
-            self.first.push(problem);
-        } else {
-            self.more += 1;
-        }
-        Flow::Continue
-    }
-
-    /// All that is wrong, and how to mend it.
-    fn end(self, mend: &str) -> Result<(), Failure> {
-        let count = self.first.len() + self.more;
-        let exit = if self.is_tampering { Exit::VerificationFailed } else { Exit::CouldNotRun };
-        let mut problems = self.first.iter();
-        let failure = match count {
-            0 => return Ok(()),
-            1 => Failure::with_exit(exit, problems.next().cloned().unwrap_or_default()),
-            _ => Failure::with_exit(exit, format!("{count} items are refused")),
-        };
-        // The lines of a problem stand below its first.
-        let failure = problems.fold(failure, |failure, it| failure.help(it.replace('\n', "\n  ")));
-        let failure = if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure };
-        Err(failure.help(mend))
-    }
 }
 
 /// Items as they come in.
-struct Loader<'r> {
-    request: &'r Request<'r>,
+pub struct Loader<'r> {
+    selection: Selection<'r>,
     renames: Renames<'r>,
     scorers: Vec<Scorer>,
     rows: Vec<(String, Row)>,
@@ -178,20 +45,24 @@ struct Loader<'r> {
 }
 
 impl<'r> Loader<'r> {
-    fn new(request: &'r Request<'r>) -> Result<Self, Failure> {
-        let renames = Renames::new(request.renames)?;
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// If names of subjects lead nowhere.
+    pub fn new(selection: Selection<'r>) -> Result<Self, Failure> {
+        let renames = Renames::new(selection.renames)?;
         let (scorers, rows, files) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Ok(Self { request, renames, scorers, rows, files, filtered: 0 })
+        Ok(Self { selection, renames, scorers, rows, files, filtered: 0 })
     }
 
     /// A scorer that was made for an earlier record of the same card.
-    fn known(&self, claim: &Claim) -> Option<&Scorer> {
+    pub fn known(&self, claim: &Claim) -> Option<&Scorer> {
         let digest = claim.text("/scorecard/digest").ok()?;
         self.scorers.iter().find(|scorer| scorer.card().digest.to_string() == digest)
     }
 
     /// The place of a scorer among those used.
-    fn scorer(&mut self, scorer: &Scorer) -> usize {
+    pub fn scorer(&mut self, scorer: &Scorer) -> usize {
         let known = self.scorers.iter().position(|known| known.card().digest == scorer.card().digest);
         known.unwrap_or_else(|| {
             self.scorers.push(scorer.clone());
@@ -200,7 +71,7 @@ impl<'r> Loader<'r> {
     }
 
     /// Adds a record, made with `base`, if it is what its facts give.
-    fn add_record(
+    pub fn add_record(
         &mut self,
         claim: &Claim,
         base: &Scorer,
@@ -213,11 +84,12 @@ impl<'r> Loader<'r> {
         recompute::record(claim, &scorer, &mut workspace, |record| self.add(place, file, at, record))
     }
 
-    fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
+    /// Adds what was scored just now with the scorer at that place.
+    pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
         let item = &record.item;
         let time = item.occasion.time.and_then(Moment::parse);
         let subject = self.renames.apply(item.subject);
-        if !self.request.wish.admits(record, subject, time) {
+        if !self.selection.wish.admits(record, subject, time) {
             self.filtered += 1;
             return;
         }
@@ -245,17 +117,17 @@ impl<'r> Loader<'r> {
                 .map(|it| it.key.to_owned())
                 .collect(),
             gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
-            labels: self.request.labels.iter().map(|field| value(record, subject, field)).collect(),
+            labels: self.selection.labels.iter().map(|field| value(record, subject, field)).collect(),
         };
-        if self.request.by_file {
+        if self.selection.by_file {
             self.files.entry(file.to_owned()).or_default().insert(subject.to_owned());
         }
-        let subject = if self.request.by_file { file } else { subject };
+        let subject = if self.selection.by_file { file } else { subject };
         self.rows.push((subject.to_owned(), row));
     }
 
     /// Puts the items in order, each once, whatever the order in which they came.
-    fn finish(mut self) -> Result<Rows, Failure> {
+    pub fn finish(mut self) -> Result<Rows, Failure> {
         self.check()?;
         let order = self.order_scorers();
         let dimensions = self.dimensions();
@@ -312,10 +184,10 @@ impl<'r> Loader<'r> {
                 None => failure,
             });
         }
-        for filter in self.request.wish.filters {
+        for filter in self.selection.wish.filters {
             check_field(&filter.field, "--where", cards())?;
         }
-        for field in self.request.labels {
+        for field in self.selection.labels {
             check_field(field, "--group-by", cards())?;
         }
         if let Some((file, subjects)) = self.files.iter().find(|(_, subjects)| subjects.len() > 1) {

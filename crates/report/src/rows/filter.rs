@@ -7,7 +7,7 @@ use karat_core::scorecard::Scorecard;
 use karat_evidence::Moment;
 
 use crate::failure::Failure;
-use crate::render::text::clean;
+use crate::text::clean;
 
 /// Fields that every item has, besides the facts of its card.
 const FIELDS: [&str; 4] = ["subject", "id", "task", "outcome"];

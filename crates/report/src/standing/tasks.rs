@@ -1,25 +1,16 @@
-//! `karat standing --tasks`: what tasks stand for, and their lines of canonical JSON, `karat/task/1`. Shares are 0 to 1.
-
-use std::io::Write as _;
+//! What tasks stand for, and their lines of canonical JSON, `karat/task/1`. Shares are 0 to 1.
 
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{Scorecard, Standing};
 use karat_core::standing::calibration::CalibrationRules;
 use karat_core::standing::lifecycle::{Ahead, PeriodOutcome};
-use karat_core::standing::stand::{Calibrated, Lived, Period, Rate, TaskStanding, TaskStandings, tasks};
-use karat_evidence::{Moment, canonical_json};
+use karat_core::standing::stand::{Calibrated, Lived, Period, Rate, TaskStanding, TaskStandings};
+use karat_evidence::Moment;
 use serde_json::{Value, json};
 
-use super::events::Events;
 use super::json::items_digest;
-use super::{items, moment, refused};
-use crate::args::{Cli, StandingArgs};
 use crate::board::json::share;
-use crate::cmd::many;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Screen, lines};
-use crate::render::tasks::table;
+use crate::moment::moment;
 use crate::rows::Rows;
 
 /// The schema of a line.
@@ -27,44 +18,22 @@ const SCHEMA: &str = "karat/task/1";
 
 /// The tasks, and what they were made of and by.
 pub struct Answer<'a> {
+    /// The rule.
     pub card: &'a Scorecard,
     /// Its section.
     pub rules: &'a Standing,
+    /// The scored items.
     pub rows: &'a Rows,
+    /// What they make of their tasks.
     pub standings: &'a TaskStandings,
+    /// The moment of the verdict.
     pub as_of: Moment,
+    /// The confidence of intervals.
     pub level: f64,
 }
 
-/// Shows what tasks stand for.
-pub fn run(
-    args: &StandingArgs,
-    rows: &Rows,
-    card: &Scorecard,
-    as_of: Moment,
-    cli: &Cli,
-) -> Result<Exit, Failure> {
-    let events = Events::default();
-    let items = items::items(rows, card, &events)?;
-    let as_of_seconds = as_of.milliseconds.div_euclid(1000);
-    let standings = tasks(card, &items, as_of_seconds, args.level).map_err(|errors| refused(&errors))?;
-    let Some(rules) = &card.standing else { return Err(refused::<String>(&[])) };
-    let answer = Answer { card, rules, rows, standings: &standings, as_of, level: args.level };
-    if many::wants_json(&args.form) {
-        let mut out = lines();
-        for task in &standings.tasks {
-            writeln!(out, "{}", canonical_json(&line(&answer, task)))?;
-        }
-        out.flush()?;
-        return Ok(Exit::Done);
-    }
-    let mut out = Screen::stdout(cli.color);
-    write!(out, "{}", table(&answer, out.width))?;
-    out.flush()?;
-    Ok(Exit::Done)
-}
-
-fn line(answer: &Answer<'_>, task: &TaskStanding) -> Value {
+/// The line of one task.
+pub fn line(answer: &Answer<'_>, task: &TaskStanding) -> Value {
     let Answer { card, rules, rows, standings, as_of, .. } = answer;
     let results = task.results;
     let difficulty = rules.calibration.as_ref().zip(task.calibrated.as_ref());

@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::model::{Figure, Page, Section};
 use super::{history, profiles, ranks, table};
-use crate::render::text::clean;
+use crate::text::clean;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

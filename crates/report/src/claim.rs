@@ -12,10 +12,10 @@ use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use crate::args::is_moment;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::text::{clean, list};
+use crate::moment::is_moment;
+use crate::text::{clean, list};
 
 /// Most differences that are listed.
 const LISTED: usize = 20;

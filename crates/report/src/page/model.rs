@@ -3,7 +3,7 @@
 use karat_evidence::Moment;
 
 /// A page that stands alone in one file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     /// What it is about, short.
     pub title: String,

@@ -7,11 +7,10 @@ use karat_core::facts::Item;
 use karat_core::record::Record;
 
 use crate::cards;
+use crate::claim::Claim;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Color;
-use crate::render::text::clean;
-use crate::verify::Claim;
+use crate::text::clean;
 
 /// The record in `bytes`, if it is one. Fails for a record of another version of the schema.
 pub fn claim(bytes: &[u8]) -> Result<Option<Claim>, Failure> {
@@ -21,11 +20,11 @@ pub fn claim(bytes: &[u8]) -> Result<Option<Claim>, Failure> {
 /// The card that a record was made with: the one given, or the released one that it names.
 ///
 /// Fails where there is none, or the digest in the record is that of another.
-pub fn base<'s>(claim: &Claim, given: Option<&'s Scorer>, color: Color) -> Result<Cow<'s, Scorer>, Failure> {
+pub fn base<'s>(claim: &Claim, given: Option<&'s Scorer>) -> Result<Cow<'s, Scorer>, Failure> {
     let named = claim.card()?;
     let base = match given {
         Some(scorer) => Cow::Borrowed(scorer),
-        None if cards::released(&named).is_some() => Cow::Owned(cards::scorer(&named, color)?),
+        None if cards::released(&named).is_some() => Cow::Owned(cards::released_scorer(&named)?),
         None => {
             return Err(Failure::new(format!(
                 "the record names `{}`, which does not come with karat",

@@ -11,27 +11,31 @@ use karat_evidence::Moment;
 use serde::Deserialize;
 
 use super::refused;
-use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::read_text;
 
 /// The events of a file.
 #[derive(Debug, Default)]
 pub struct Events {
+    /// What happened, in the order of the file.
     pub events: Vec<Event>,
     /// The line of each of them.
     pub lines: Vec<usize>,
     /// The digest of the bytes of the file; none without one.
     pub digest: Option<Digest>,
+    /// Who ran what.
     pub runners: Vec<Run>,
 }
 
 /// Who ran an evaluation.
 #[derive(Debug)]
 pub struct Run {
+    /// File and line.
     pub place: String,
+    /// Who was evaluated.
     pub subject: String,
+    /// The id of the item.
     pub id: String,
+    /// Who ran it.
     pub runner: String,
 }
 
@@ -109,10 +113,8 @@ enum Word {
     Reject,
 }
 
-/// The events of `path`; none without one. Everything that is wrong is told at once.
-pub fn read(path: Option<&str>) -> Result<Events, Failure> {
-    let Some(path) = path else { return Ok(Events::default()) };
-    let text = read_text(path, "a file of events", Exit::CouldNotRun)?;
+/// The events in `text`, called `path` in messages. Everything that is wrong is told at once.
+pub fn read(path: &str, text: &str) -> Result<Events, Failure> {
     let digest = Some(Digest::of(text.as_bytes()));
     let (mut events, mut problems) = (Events { digest, ..Events::default() }, Vec::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

@@ -11,7 +11,6 @@ use karat_evidence::grade::trace::budget::Budget;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind, Note, Problem, Problems, Reader, ReaderOptions, UnknownFact};
 
-use crate::evidence::Wanted;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::stopwatch::Stopwatch;
@@ -47,6 +46,27 @@ impl fmt::Display for Refusal {
             }
         }?;
         self.help.iter().try_for_each(|help| write!(f, "\n  {help}"))
+    }
+}
+
+/// What an item is for: its kind, and the facts that are wanted of it (they say how the cells of a table are read).
+pub struct Wanted {
+    /// The kind.
+    pub kind: Kind,
+    /// The facts, in the order of the card.
+    pub facts: Vec<(String, FactType)>,
+    /// Other names that mark the header of a table.
+    pub columns: Vec<String>,
+}
+
+impl Wanted {
+    /// Wants the facts of `other` too.
+    pub fn add(&mut self, other: Self) {
+        for (name, fact_type) in other.facts {
+            if !self.facts.iter().any(|(known, _)| *known == name) {
+                self.facts.push((name, fact_type));
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::model::{History, Point, Series};
 use super::scale::{Scale, coordinate, written};
 use super::table;
-use crate::render::text::count;
+use crate::text::count;
 
 /// So many panels are drawn; a page of more is too long to look at.
 const MOST_PANELS: usize = 120;

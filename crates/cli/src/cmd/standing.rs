@@ -1,0 +1,107 @@
+//! `karat standing`: what subjects stand for at a moment, from all their scored items; with `--tasks`, what tasks do.
+
+use std::borrow::Cow;
+use std::io::Write as _;
+
+use karat_core::scorecard::Scorecard;
+use karat_core::standing::stand::{Interval, stand, tasks as stand_tasks};
+use karat_core::statistics::bootstrap::Plan;
+use karat_evidence::{Moment, canonical_json};
+use karat_report::standing::events::{self, Events};
+use karat_report::standing::{Answer, items, json, refused, subject, tasks};
+
+use super::many;
+use crate::args::{Cli, StandingArgs};
+use crate::cards;
+use crate::input::read_text;
+use crate::output::{Screen, lines, save_page};
+use crate::render::page::standing as page_of;
+use crate::render::standing::table;
+use crate::render::standing_detail::detail;
+use crate::render::tasks::table as tasks_table;
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::rows::Rows;
+
+/// Shows what subjects stand for.
+pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let Some(as_of) = args.items.as_of.as_deref().and_then(Moment::parse) else {
+        return Err(Failure::new("a standing is of a moment").help("--as-of 2026-01-31T12:00:00Z"));
+    };
+    let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
+    let card = card_of(&rows, cli)?;
+    if args.tasks {
+        return run_tasks(args, &rows, &card, as_of, cli);
+    }
+    let events = match &args.events {
+        Some(path) => events::read(path, &read_text(path, "a file of events", Exit::CouldNotRun)?)?,
+        None => Events::default(),
+    };
+    let items = items::items(&rows, &card, &events)?;
+    let interval = Interval { plan: Plan { draws: args.draws, seed: args.seed }, level: args.level };
+    let as_of_seconds = as_of.milliseconds.div_euclid(1000);
+    let standings =
+        stand(&card, &items, &events.events, as_of_seconds, interval).map_err(|errors| refused(&errors))?;
+    let answer = Answer { card: &card, rows: &rows, standings: &standings, as_of, interval, events: &events };
+    let shown = match &args.subject {
+        Some(name) => std::slice::from_ref(subject(&standings, name)?),
+        None => standings.subjects.as_slice(),
+    };
+    if let Some(path) = &args.form.html {
+        save_page(path, &page_of::standing(&answer, shown))?;
+    }
+    if many::wants_json(&args.form) {
+        let mut out = lines();
+        for subject in shown {
+            writeln!(out, "{}", canonical_json(&json::subject(&answer, subject)))?;
+        }
+        out.flush()?;
+        return Ok(Exit::Done);
+    }
+    let mut out = Screen::stdout(cli.color);
+    let screen = match (&args.subject, shown) {
+        (Some(_), [only]) => detail(&json::subject(&answer, only), out.width),
+        _ => table(&answer, out.width),
+    };
+    write!(out, "{screen}")?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// The card whose section counts: that of the items, or the family of their challenges.
+fn card_of<'r>(rows: &'r Rows, cli: &Cli) -> Result<Cow<'r, Scorecard>, Failure> {
+    if let Some(card) = rows.only_card() {
+        return Ok(Cow::Borrowed(card));
+    }
+    let base = rows.scorers.first().and_then(|scorer| scorer.card().base.as_deref());
+    Ok(Cow::Owned(cards::load(base.unwrap_or_default(), cli.color)?))
+}
+
+/// Shows what tasks stand for.
+fn run_tasks(
+    args: &StandingArgs,
+    rows: &Rows,
+    card: &Scorecard,
+    as_of: Moment,
+    cli: &Cli,
+) -> Result<Exit, Failure> {
+    let events = Events::default();
+    let items = items::items(rows, card, &events)?;
+    let as_of_seconds = as_of.milliseconds.div_euclid(1000);
+    let standings =
+        stand_tasks(card, &items, as_of_seconds, args.level).map_err(|errors| refused(&errors))?;
+    let Some(rules) = &card.standing else { return Err(refused::<String>(&[])) };
+    let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.level };
+    if many::wants_json(&args.form) {
+        let mut out = lines();
+        for task in &standings.tasks {
+            writeln!(out, "{}", canonical_json(&tasks::line(&answer, task)))?;
+        }
+        out.flush()?;
+        return Ok(Exit::Done);
+    }
+    let mut out = Screen::stdout(cli.color);
+    write!(out, "{}", tasks_table(&answer, out.width))?;
+    out.flush()?;
+    Ok(Exit::Done)
+}

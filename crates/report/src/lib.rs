@@ -1,0 +1,25 @@
+//! What scored items say, alone and together, for the command line and the server alike: one piece of code, one answer.
+//!
+//! - alone: [`session`] scores evidence item by item, [`claim`] and [`recompute`] read a record back and compute it again,
+//!   [`explanation`] lays it out
+//! - together: [`rows`] are the scored items of many subjects, [`board`] the leaderboards, pairs and stress made of them,
+//!   [`standing`] what each subject stands for
+//! - told: [`page`] draws HTML and SVG, [`text`] keeps names harmless, [`failure`] says what must be mended
+//!
+//! Nothing here reads files, looks at a clock or draws screens of a terminal.
+
+pub mod board;
+pub mod cards;
+pub mod claim;
+pub mod exit;
+pub mod explanation;
+pub mod failure;
+pub mod moment;
+pub mod page;
+pub mod recompute;
+pub mod renames;
+pub mod rows;
+pub mod session;
+pub mod standing;
+pub mod stopwatch;
+pub mod text;

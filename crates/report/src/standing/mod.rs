@@ -1,0 +1,81 @@
+//! What subjects stand for at a moment, from all their scored items.
+//!
+//! `items` turns rows into what the engine takes, `events` reads what happened beside the evaluations, `json` writes the
+//! lines of `karat/standing/1`. `tasks` looks at the same items by task.
+
+pub mod events;
+pub mod items;
+pub mod json;
+pub mod tasks;
+
+use karat_core::diagnostic::nearest;
+use karat_core::scorecard::Scorecard;
+use karat_core::standing::stand::{Interval, Standings, SubjectStanding};
+use karat_evidence::Moment;
+use serde_json::Value;
+
+use self::events::Events;
+use crate::failure::Failure;
+use crate::rows::Rows;
+use crate::text::{clean, short};
+
+/// Most problems that are listed.
+const LISTED: usize = 20;
+
+/// The standings, and what they were made of and by.
+pub struct Answer<'a> {
+    /// The rule.
+    pub card: &'a Scorecard,
+    /// The scored items.
+    pub rows: &'a Rows,
+    /// What they make.
+    pub standings: &'a Standings,
+    /// The moment of the verdict.
+    pub as_of: Moment,
+    /// How intervals were drawn.
+    pub interval: Interval,
+    /// What happened beside the evaluations.
+    pub events: &'a Events,
+}
+
+/// The standing of the subject of this name.
+pub fn subject<'s>(standings: &'s Standings, name: &str) -> Result<&'s SubjectStanding, Failure> {
+    let found = standings.subjects.iter().find(|subject| subject.subject == name);
+    found.ok_or_else(|| {
+        let known = || standings.subjects.iter().map(|subject| subject.subject.as_str());
+        let failure = Failure::new(format!("there is no item of `{}` up to this moment", clean(name)));
+        match nearest(name, known()) {
+            Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
+            None => failure
+                .help(format!("there are: {}", known().take(8).map(short).collect::<Vec<_>>().join(", "))),
+        }
+    })
+}
+
+/// All that is wrong, as one failure.
+pub fn refused<E: ToString>(errors: &[E]) -> Failure {
+    let text = |error: &E| clean(&error.to_string()).into_owned();
+    let failure = match errors {
+        [] => Failure::new("there are no standings"),
+        [only] => return Failure::new(text(only)),
+        several => Failure::new(format!("there are no standings, for {} reasons", several.len())),
+    };
+    let failure = errors.iter().take(LISTED).fold(failure, |failure, error| failure.help(text(error)));
+    match errors.len().saturating_sub(LISTED) {
+        0 => failure,
+        more => failure.help(format!("and {more} more")),
+    }
+}
+
+/// The standing in a line, if it is one of these. Fails for one of another version.
+pub fn parse(bytes: &[u8]) -> Result<Option<Value>, Failure> {
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return Ok(None) };
+    match value.get("schema").and_then(Value::as_str) {
+        Some(json::SCHEMA) => Ok(Some(value)),
+        Some(other) if other.starts_with("karat/standing/") => {
+            Err(Failure::new(format!("this is a standing of `{}`", clean(other)))
+                .help(format!("this version of karat reads `{}`", json::SCHEMA)))
+        }
+        _ => Ok(None),
+    }
+}
