@@ -54,8 +54,14 @@ impl Incoming {
     ///
     /// # Errors
     /// That its header says it is larger.
-    pub fn new(headers: &HeaderMap, body: Body, bytes_max: usize, timeout: Duration) -> Result<Self, Problem> {
-        let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    pub fn new(
+        headers: &HeaderMap,
+        body: Body,
+        bytes_max: usize,
+        timeout: Duration,
+    ) -> Result<Self, Problem> {
+        let announced =
+            headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
         if announced.is_some_and(|bytes| usize::try_from(bytes).map_or(true, |bytes| bytes > bytes_max)) {
             return Err(too_large(bytes_max));
         }
@@ -91,7 +97,12 @@ impl Incoming {
                 return Ok(std::mem::take(&mut self.held));
             }
             let seen = end.unwrap_or(0);
-            end = self.held.get(seen..).and_then(|new| new.iter().rposition(|it| *it == b'\n')).map(|at| seen + at + 1).or(end);
+            end = self
+                .held
+                .get(seen..)
+                .and_then(|new| new.iter().rposition(|it| *it == b'\n'))
+                .map(|at| seen + at + 1)
+                .or(end);
             match end {
                 Some(end) if end >= bytes => {
                     let rest = self.held.split_off(end);
@@ -153,5 +164,8 @@ fn too_large(bytes_max: usize) -> Problem {
 /// That a line of a batch is too long.
 #[must_use]
 pub fn line_too_long(line_max: usize) -> Problem {
-    Problem::new(Code::TooLarge, format!("a line is longer than {line_max} bytes; leave out what is not scored"))
+    Problem::new(
+        Code::TooLarge,
+        format!("a line is longer than {line_max} bytes; leave out what is not scored"),
+    )
 }

@@ -55,8 +55,9 @@ impl Rule {
             Some(tables) => {
                 let keys: Vec<&str> = card.dimensions.iter().map(|it| it.key.as_str()).collect();
                 let tables = serde_json::from_str(tables).unwrap_or_default();
-                let refused =
-                    |problems| Problem::new(Code::CardRefused, format!("its evaluator cannot be used: {problems}"));
+                let refused = |problems| {
+                    Problem::new(Code::CardRefused, format!("its evaluator cannot be used: {problems}"))
+                };
                 Some(Evaluator::from_json(&tables, &keys).map_err(refused)?)
             }
         };
@@ -80,7 +81,8 @@ impl Rule {
         work: impl FnOnce(&Scorer, &mut Bench) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         let Some(scorer) = &self.scorer else {
-            let message = format!("`{}` is a family of challenges: name the challenge that was played", self.name());
+            let message =
+                format!("`{}` is a family of challenges: name the challenge that was played", self.name());
             return Err(Problem::parameter("card", message));
         };
         let idle = self.benches.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -105,7 +107,8 @@ impl Rule {
     }
 
     fn reader(&self) -> Result<Reader, Problem> {
-        let kind = session::kind(&self.card).map_err(|failure| Problem::of_failure(Code::CardRefused, &failure))?;
+        let kind =
+            session::kind(&self.card).map_err(|failure| Problem::of_failure(Code::CardRefused, &failure))?;
         let reader = Reader::new(kind, &session::wanted(&self.card), ReaderOptions::default());
         let reader = reader.map_err(|unknown| {
             let names: Vec<String> = unknown.iter().map(ToString::to_string).collect();
@@ -130,7 +133,9 @@ impl Cards {
     /// That one of them is broken: a defect.
     pub fn released() -> Result<Self, Problem> {
         let mut cards = Self::default();
-        EMBEDDED.iter().try_for_each(|card| Rule::new(card.text, true).map(|rule| cards.add(Arc::new(rule))))?;
+        EMBEDDED
+            .iter()
+            .try_for_each(|card| Rule::new(card.text, true).map(|rule| cards.add(Arc::new(rule))))?;
         Ok(cards)
     }
 

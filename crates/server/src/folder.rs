@@ -4,9 +4,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use karat_store::Error;
 use karat_store::log::Signer;
 use karat_store::sqlite::Sqlite;
-use karat_store::Error;
 
 use crate::clock::random;
 
@@ -88,13 +88,13 @@ fn make_secret(folder: &Path, path: &Path, name: Option<&str>) -> Result<Signer,
         None => format!("karat.local/{}", hexadecimal(&random::<4>().map_err(Error::Failed)?)),
     };
     let signer = Signer::new(&name, &secret)?;
-    replace(folder, path, &format!("{name}\n{}\n", hexadecimal(&secret)), true).map_err(|error| {
-        match error.kind() {
+    replace(folder, path, &format!("{name}\n{}\n", hexadecimal(&secret)), true).map_err(
+        |error| match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
             ErrorKind::StorageFull => Error::Full(path.to_owned()),
             _ => Error::Failed(format!("cannot write `{}`: {error}", path.display())),
-        }
-    })?;
+        },
+    )?;
     Ok(signer)
 }
 

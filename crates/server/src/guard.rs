@@ -51,7 +51,10 @@ impl Caller {
         match &self.key {
             None => Err(Problem::new(
                 Code::Unauthenticated,
-                format!("this needs a key with the scope `{}`: `Authorization: Bearer karat_...`", scope.name()),
+                format!(
+                    "this needs a key with the scope `{}`: `Authorization: Bearer karat_...`",
+                    scope.name()
+                ),
             )),
             Some(key) if key.allows(scope) => Ok(key),
             Some(_) => {
@@ -74,9 +77,14 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 /// The routes with their guard.
 pub fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
     routes
-        .fallback(|| async { Problem::not_found("there is no such path; GET /v1/openapi.json lists all of them") })
+        .fallback(|| async {
+            Problem::not_found("there is no such path; GET /v1/openapi.json lists all of them")
+        })
         .method_not_allowed_fallback(|| async {
-            Problem::new(Code::MethodNotAllowed, "the path has no such method; GET /v1/openapi.json lists all of them")
+            Problem::new(
+                Code::MethodNotAllowed,
+                "the path has no such method; GET /v1/openapi.json lists all of them",
+            )
         })
         .layer(from_fn_with_state(Arc::clone(&app), guard))
         .with_state(app)
@@ -85,7 +93,8 @@ pub fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
 async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let began = app.clock.running_seconds();
     let method = method_name(request.method());
-    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
+    let path =
+        request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
     let peer = request.extensions().get::<Peer>().map(|Peer(address)| address.ip());
     let admitted = admit(&app, request.headers(), peer);
     let who = admitted.as_ref().ok().and_then(|caller| caller.key.as_ref()).map(|key| key.id.clone());
@@ -106,7 +115,16 @@ async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) ->
     let seconds = app.clock.running_seconds() - began;
     let status = response.status().as_u16();
     let code = response.extensions().get::<Code>().map(|code| code.name());
-    tracing::info!(method, path, status, code, seconds, key = who, peer = peer.map(tracing::field::display), "answered");
+    tracing::info!(
+        method,
+        path,
+        status,
+        code,
+        seconds,
+        key = who,
+        peer = peer.map(tracing::field::display),
+        "answered"
+    );
     app.metrics.answered(Route { method, path, status }, seconds);
     response
 }
@@ -127,7 +145,8 @@ fn admit(app: &App, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller,
         return Ok(Caller { key: None, is_reading_open });
     };
     let secret = given.to_str().ok().and_then(|text| text.split_once(' '));
-    let secret = secret.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, secret)| secret.trim());
+    let secret =
+        secret.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, secret)| secret.trim());
     let Some(key) = secret.and_then(|secret| app.memory.keys().authenticate(secret)) else {
         take(address(), WRONG_KEY_TOKENS)?;
         return Err(Problem::new(
@@ -152,7 +171,8 @@ fn check_host(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
         Some(Ok(name)) => {
             let is_local = || {
                 let bare = name.trim_start_matches('[').trim_end_matches(']');
-                name.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+                name.eq_ignore_ascii_case("localhost")
+                    || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
             };
             is_named(name) || if options.is_loopback { is_local() } else { options.hosts.is_empty() }
         }

@@ -133,11 +133,15 @@ impl KeyRequest {
         let Self { name, scopes, subject, reports } = self;
         let is_text = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
         if !is_text(&name) || name.chars().count() > NAME_MAX_CHARACTERS {
-            let expected = format!("expected 1 to {NAME_MAX_CHARACTERS} characters, and no control character");
+            let expected =
+                format!("expected 1 to {NAME_MAX_CHARACTERS} characters, and no control character");
             return refused("$.name", expected);
         }
         if scopes.is_empty() {
-            return refused("$.scopes", String::from("expected at least one of read, write:evidence, review, admin"));
+            return refused(
+                "$.scopes",
+                String::from("expected at least one of read, write:evidence, review, admin"),
+            );
         }
         if subject.as_deref().is_some_and(|subject| !is_text(subject)) {
             return refused("$.subject", String::from("expected the name of a subject"));
@@ -149,9 +153,8 @@ impl KeyRequest {
         let own = [Reporter::Subject, Reporter::Operator];
         let all = Reporter::ALL;
         let allowed: &[Reporter] = if subject.is_some() { &own } else { &all };
-        let reports = reports.unwrap_or_else(|| {
-            subject.iter().map(|_| Reporter::Subject.name().to_owned()).collect()
-        });
+        let reports =
+            reports.unwrap_or_else(|| subject.iter().map(|_| Reporter::Subject.name().to_owned()).collect());
         if let Some(other) = reports.iter().find(|it| allowed.iter().all(|known| known.name() != *it)) {
             let names: Vec<&str> = allowed.iter().map(|reporter| reporter.name()).collect();
             let found = other.escape_debug();
@@ -297,9 +300,14 @@ mod tests {
 
     #[test]
     fn base_32_is_that_of_rfc_4648() {
-        for (bytes, text) in
-            [("", ""), ("f", "my"), ("fo", "mzxq"), ("foo", "mzxw6"), ("foob", "mzxw6yq"), ("foobar", "mzxw6ytboi")]
-        {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "my"),
+            ("fo", "mzxq"),
+            ("foo", "mzxw6"),
+            ("foob", "mzxw6yq"),
+            ("foobar", "mzxw6ytboi"),
+        ] {
             assert_eq!(base32(bytes.as_bytes()), text);
         }
     }

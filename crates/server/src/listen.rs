@@ -78,7 +78,9 @@ pub(crate) async fn serve(
     drop(listener);
     app.stop();
     if tokio::time::timeout(app.options.stop_timeout, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests were cut off: they took longer than the server waits for when it stops");
+        tracing::warn!(
+            "some requests were cut off: they took longer than the server waits for when it stops"
+        );
     }
     Ok(())
 }

@@ -143,14 +143,14 @@ impl Memory {
     }
 
     /// What `item` of a log of that `size` changes. What cannot be read is left out and told: the log has it all the same.
-    fn effect(
-        &self,
-        reader: &mut Reader,
-        item: &Item,
-        size: u64,
-    ) -> Result<Option<Effect>, Problem> {
+    fn effect(&self, reader: &mut Reader, item: &Item, size: u64) -> Result<Option<Effect>, Problem> {
         let told = |why: String| {
-            tracing::warn!(position = item.position, id = item.entry.id, why, "an item is left out of the index");
+            tracing::warn!(
+                position = item.position,
+                id = item.entry.id,
+                why,
+                "an item is left out of the index"
+            );
             None
         };
         Ok(match item.entry.kind {

@@ -51,7 +51,9 @@ impl Metrics {
 
     /// Counts what became of items of evidence.
     pub fn items(&self, accepted: u64, repeated: u64, refused: u64) {
-        for (counter, more) in [(&self.accepted, accepted), (&self.repeated, repeated), (&self.refused, refused)] {
+        for (counter, more) in
+            [(&self.accepted, accepted), (&self.repeated, repeated), (&self.refused, refused)]
+        {
             counter.fetch_add(more, Ordering::Relaxed);
         }
     }
@@ -75,7 +77,9 @@ impl Metrics {
             let _ = out.write_fmt(text);
         };
         let name = "karat_items_total";
-        line(format_args!("# HELP {name} Items of evidence by what became of them.\n# TYPE {name} counter\n"));
+        line(format_args!(
+            "# HELP {name} Items of evidence by what became of them.\n# TYPE {name} counter\n"
+        ));
         for (result, counter) in
             [("accepted", &self.accepted), ("repeated", &self.repeated), ("refused", &self.refused)]
         {

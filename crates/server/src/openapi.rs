@@ -31,9 +31,9 @@ struct Head;
 /// What the description begins with.
 pub(crate) fn head() -> utoipa::openapi::OpenApi {
     let mut head = Head::openapi();
-    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
-        "`karat_` and 52 letters and digits. On loopback reading needs none.",
-    ));
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("`karat_` and 52 letters and digits. On loopback reading needs none."));
     let mut components = head.components.take().unwrap_or_default();
     components.add_security_scheme("key", SecurityScheme::Http(bearer.build()));
     head.components = Some(components);

@@ -45,7 +45,10 @@ pub fn moment(name: &str, text: Option<&str>) -> Result<Option<Moment>, Problem>
     let read = |text: &str| {
         Moment::parse(text).ok_or_else(|| {
             let found = text.escape_debug();
-            Problem::parameter(name, format!("found `{found}`, expected a moment such as 2026-01-31T12:00:00Z"))
+            Problem::parameter(
+                name,
+                format!("found `{found}`, expected a moment such as 2026-01-31T12:00:00Z"),
+            )
         })
     };
     text.map(read).transpose()

@@ -99,21 +99,30 @@ impl How<'_> {
             Some(moment) => Ok(Some(moment)),
             None => {
                 let found = text.escape_debug();
-                Err(Problem::parameter("as_of", format!("found `{found}`, expected a moment such as 2026-01-31T12:00:00Z")))
+                Err(Problem::parameter(
+                    "as_of",
+                    format!("found `{found}`, expected a moment such as 2026-01-31T12:00:00Z"),
+                ))
             }
         }
     }
 
     /// Whether the key may say this: about this subject, and what the scorecard says comes from somebody.
-    fn check(&self, card: &karat_core::scorecard::Scorecard, item: &karat_core::facts::Item<'_>) -> Result<(), Problem> {
+    fn check(
+        &self,
+        card: &karat_core::scorecard::Scorecard,
+        item: &karat_core::facts::Item<'_>,
+    ) -> Result<(), Problem> {
         if let Some(own) = self.key.subject.as_deref().filter(|own| *own != item.subject) {
             let (own, other) = (own.escape_debug(), item.subject.escape_debug());
             let message = format!("this key speaks for `{own}`, and the evidence is about `{other}`");
             return Err(Problem::new(Code::Forbidden, message).at("subject"));
         }
-        let foreign = card.facts.iter().zip(item.facts).filter(|(fact, given)| {
-            !fact.is_missing(given) && !self.key.may_report(fact.from)
-        });
+        let foreign = card
+            .facts
+            .iter()
+            .zip(item.facts)
+            .filter(|(fact, given)| !fact.is_missing(given) && !self.key.may_report(fact.from));
         let parts: Vec<Part> = foreign
             .map(|(fact, _)| Part {
                 field: Some(format!("facts.{}", fact.name)),
@@ -151,7 +160,11 @@ fn listed(parts: Vec<Part>, unlisted: usize) -> Problem {
     let detail = match (parts.as_slice(), unlisted) {
         ([only], 0) => format!("{}: {}", only.field.as_deref().unwrap_or_default(), only.detail),
         (several, 0) => format!("the item has {} problems", several.len()),
-        (several, more) => format!("the item has {} problems, the first {} of them are listed", several.len() + more, several.len()),
+        (several, more) => format!(
+            "the item has {} problems, the first {} of them are listed",
+            several.len() + more,
+            several.len()
+        ),
     };
     let field = parts.first().and_then(|part| part.field.clone());
     let problem = Problem::new(Code::EvidenceRefused, detail).with_parts(parts);

@@ -4,8 +4,8 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use karat_store::port::Backend;
 use karat_store::log::Signer;
+use karat_store::port::Backend;
 use karat_store::{Accepted, Error, Kind, NewItem, Outcome, Reader, Store};
 use tokio::sync::{Semaphore, oneshot, watch};
 
@@ -202,7 +202,8 @@ impl App {
 
     fn first_key(&self) -> Result<String, Error> {
         let random = random::<32>().map_err(Error::Failed)?;
-        let made = KeyRequest::admin("first").make(random).map_err(|problem| Error::Failed(problem.detail))?;
+        let made =
+            KeyRequest::admin("first").make(random).map_err(|problem| Error::Failed(problem.detail))?;
         let effect = Effect::Key(made.key.clone(), false);
         self.write_first(Submission::default().with(made.key.item(false), Some(effect)))?;
         Ok(made.secret)

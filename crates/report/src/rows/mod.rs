@@ -1,9 +1,10 @@
 //! Scored items of many subjects, from records or from evidence: what leaderboards, comparisons and standings are made of.
 //!
-//! `load` collects them, `filter` says which are wanted. A record counts only if it follows from its own facts; an item that
+//! `load` collects them, `filter` says which are wanted, `gaps` what they lack. A record counts only if it follows from its own facts; an item that
 //! stands there twice counts once, and one id with two contents is refused.
 
 pub mod filter;
+pub mod gaps;
 mod load;
 pub mod problems;
 

@@ -121,7 +121,10 @@ pub(crate) async fn send(
         }
         if next > options.batch_lines_max + 1 {
             let most = options.batch_lines_max;
-            break Err(Problem::new(Code::TooLarge, format!("a batch has at most {most} lines; send it in parts")));
+            break Err(Problem::new(
+                Code::TooLarge,
+                format!("a batch has at most {most} lines; send it in parts"),
+            ));
         }
     };
     if let Some(last) = waiting {
@@ -197,10 +200,12 @@ async fn settle(app: &App, part: Part, answer: &mut Answer) -> Result<(), Proble
         };
         let accepted = match outcome {
             Ok(accepted) => Ok(accepted),
-            Err(Error::Refused(refusals)) => match earlier(app, &refusals, &ids.evidence, ids.digest).await? {
-                Some((accepted, _)) => Ok(accepted),
-                None => Err(conflict(&refusals)),
-            },
+            Err(Error::Refused(refusals)) => {
+                match earlier(app, &refusals, &ids.evidence, ids.digest).await? {
+                    Some((accepted, _)) => Ok(accepted),
+                    None => Err(conflict(&refusals)),
+                }
+            }
             Err(error) => Err(error.into()),
         };
         match accepted.as_deref() {

@@ -54,7 +54,8 @@ pub(crate) async fn stream(
         Some(last) => {
             let read = last.to_str().ok().and_then(|text| text.parse::<u64>().ok()?.checked_add(1));
             let wrong = || {
-                Problem::new(Code::BadRequest, "expected the place of a record in the log").at("last-event-id")
+                Problem::new(Code::BadRequest, "expected the place of a record in the log")
+                    .at("last-event-id")
             };
             read.ok_or_else(wrong)?
         }

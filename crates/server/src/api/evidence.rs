@@ -156,7 +156,13 @@ pub(crate) async fn send(
     json(if kept.repeated { StatusCode::OK } else { StatusCode::CREATED }, &kept)
 }
 
-async fn one(app: &Arc<App>, rule: Arc<Rule>, key: Arc<Key>, how: &Scoring, bytes: Vec<u8>) -> Result<Kept, Problem> {
+async fn one(
+    app: &Arc<App>,
+    rule: Arc<Rule>,
+    key: Arc<Key>,
+    how: &Scoring,
+    bytes: Vec<u8>,
+) -> Result<Kept, Problem> {
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
     let work = move || How { rule: &rule, as_of: as_of.as_deref(), key: &key }.score(&bytes);
@@ -229,13 +235,17 @@ pub(crate) async fn earlier(
     evidence: &str,
     digest: karat_core::facts::Digest,
 ) -> Result<Option<(Vec<Accepted>, Vec<u8>)>, Problem> {
-    let is_record =
-        |it: &&Refusal| matches!(&it.problem, karat_store::Problem::Conflict { .. }) && it.kind == Kind::Record;
-    let Some(refusal) = refusals.iter().find(is_record).filter(|_| refusals.len() == 1) else { return Ok(None) };
+    let is_record = |it: &&Refusal| {
+        matches!(&it.problem, karat_store::Problem::Conflict { .. }) && it.kind == Kind::Record
+    };
+    let Some(refusal) = refusals.iter().find(is_record).filter(|_| refusals.len() == 1) else {
+        return Ok(None);
+    };
     let (evidence, record) = (evidence.to_owned(), refusal.id.clone());
     app.read(move |reader| {
         let size = reader.head()?.size;
-        let found = (reader.find(Kind::Evidence, &evidence, size)?, reader.find(Kind::Record, &record, size)?);
+        let found =
+            (reader.find(Kind::Evidence, &evidence, size)?, reader.find(Kind::Record, &record, size)?);
         let (Some(evidence), Some(record)) = found else { return Ok(None) };
         if evidence.entry.content != digest || !record.entry.sources.contains(&digest) {
             return Ok(None);
@@ -265,8 +275,12 @@ pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
         Some(karat_store::Problem::Conflict { stored, given, .. }) => {
             Problem::new(Code::Conflict, detail).at("id").with_digests(*stored, *given)
         }
-        Some(karat_store::Problem::NothingToReplace(_)) => Problem::new(Code::NotFound, detail).at("replaces"),
-        Some(karat_store::Problem::ReplacedBefore { .. }) => Problem::new(Code::Conflict, detail).at("replaces"),
+        Some(karat_store::Problem::NothingToReplace(_)) => {
+            Problem::new(Code::NotFound, detail).at("replaces")
+        }
+        Some(karat_store::Problem::ReplacedBefore { .. }) => {
+            Problem::new(Code::Conflict, detail).at("replaces")
+        }
         _ => Problem::new(Code::EvidenceRefused, detail),
     };
     problem.with_parts(problems)

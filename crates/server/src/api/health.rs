@@ -52,5 +52,9 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Resu
         ("karat_index_names", "Names in the index.", names as f64),
         ("karat_uptime_seconds", "How long the server has been running.", app.clock.running_seconds()),
     ];
-    Ok(bytes(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", app.metrics.text(&gauges).into_bytes()))
+    Ok(bytes(
+        StatusCode::OK,
+        "text/plain; version=0.0.4; charset=utf-8",
+        app.metrics.text(&gauges).into_bytes(),
+    ))
 }

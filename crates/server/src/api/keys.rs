@@ -88,7 +88,8 @@ pub(crate) async fn make(
 ) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Admin)?;
     expect_media(&headers, &["application/json"])?;
-    let body = Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    let body =
+        Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
     let request: KeyRequest = body::json(&body)?;
     if app.memory.keys().iter().any(|key| key.name == request.name) {
         let name = request.name.escape_debug();
@@ -123,7 +124,8 @@ pub(crate) async fn revoke(
         let is_other = |key: &&Arc<Key>| key.id != id && key.allows(Scope::Admin);
         (keys.get(&id), keys.iter().find(is_other).is_none())
     };
-    let key = key.ok_or_else(|| Problem::not_found(format!("there is no key `{}` in force", id.escape_debug())))?;
+    let key =
+        key.ok_or_else(|| Problem::not_found(format!("there is no key `{}` in force", id.escape_debug())))?;
     if is_last && key.allows(Scope::Admin) {
         let detail = "it is the last key of an administrator; make another first";
         return Err(Problem::new(Code::Conflict, detail));

@@ -51,7 +51,10 @@ pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result
     (status = 200, content_type = "text/plain", body = String),
     (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
-pub(crate) async fn checkpoint(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+pub(crate) async fn checkpoint(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let head = app.read(|reader| Ok(reader.head()?)).await?;
     Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))

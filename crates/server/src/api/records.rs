@@ -121,7 +121,9 @@ pub(crate) async fn list(
     positions.truncate(limit);
     let next = positions.last().copied().filter(|_| has_more);
     let records = app
-        .read(move |reader| positions.into_iter().map(|it| record(reader.item(it)?)).collect::<Result<_, _>>())
+        .read(move |reader| {
+            positions.into_iter().map(|it| record(reader.item(it)?)).collect::<Result<_, _>>()
+        })
         .await?;
     json(StatusCode::OK, &List { log_size: size, records, next })
 }
@@ -144,7 +146,8 @@ pub(crate) async fn show(
         .read(move |reader| {
             let item = find(reader, &wanted)?;
             let size = reader.head()?.size;
-            let replaced_by = reader.replacement(Kind::Record, &item.entry.id, size)?.map(|item| item.entry.id);
+            let replaced_by =
+                reader.replacement(Kind::Record, &item.entry.id, size)?.map(|item| item.entry.id);
             let receipt = format!("/v1/receipts/{}", item.position);
             Ok(Detail { record: record(item)?, replaced_by, receipt })
         })

@@ -231,7 +231,8 @@ pub(crate) async fn check(
 
 async fn received(app: &App, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
     expect_media(headers, &MEDIA)?;
-    let bytes = Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    let bytes =
+        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
     String::from_utf8(bytes).map_err(|_| Problem::new(Code::BadRequest, "the scorecard is not text in UTF-8"))
 }
 
@@ -246,7 +247,12 @@ fn sound(text: String) -> Result<Rule, Problem> {
         .map(|found| {
             let Finding { code, line, column, message, help, .. } = finding(&text, found);
             let help = if help.is_empty() { String::new() } else { format!("; {help}") };
-            Part { field: None, detail: format!("{code}: {message}{help}"), line: Some(line), column: Some(column) }
+            Part {
+                field: None,
+                detail: format!("{code}: {message}{help}"),
+                line: Some(line),
+                column: Some(column),
+            }
         })
         .collect();
     let detail = match problems.as_slice() {
