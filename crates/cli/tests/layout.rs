@@ -16,6 +16,10 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-evidence"),
     ("karat-report", "karat-core"),
     ("karat-report", "karat-evidence"),
+    ("karat-server", "karat-core"),
+    ("karat-server", "karat-evidence"),
+    ("karat-server", "karat-report"),
+    ("karat-server", "karat-store"),
     ("karat-store", "karat-core"),
 ];
 
