@@ -9,6 +9,7 @@
 //! * [`api`]: one file for each resource; [`openapi`] describes them, [`problem`] is every error.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
+//! * [`web`]: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
@@ -35,6 +36,7 @@ pub mod readers;
 pub mod scoring;
 pub mod state;
 pub mod stored;
+pub mod web;
 
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
@@ -170,7 +172,7 @@ pub async fn serve(
 /// Everything that the server answers.
 pub fn router(app: Arc<App>) -> Router {
     let (router, _) = api::routes().split_for_parts();
-    guard::around(router, app)
+    web::around(guard::around(router.merge(web::routes()), app))
 }
 
 /// Ready when the process is asked to stop, by a terminal or by whoever supervises it.

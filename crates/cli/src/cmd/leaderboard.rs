@@ -1,6 +1,5 @@
 //! `karat leaderboard`: who stands where, and who cannot be told apart.
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use karat_core::statistics::leaderboard::Row;
@@ -80,12 +79,7 @@ fn boards(
     rows: &Rows,
     settings: &Settings,
 ) -> Result<Vec<(Board, Vec<usize>)>, Failure> {
-    let mut groups: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
-    for (at, row) in rows.rows.iter().enumerate() {
-        let value = row.labels.first().map(|label| label.as_deref().unwrap_or("(none)"));
-        groups.entry(value).or_default().push(at);
-    }
-    let found = groups.into_iter().map(|(value, items)| {
+    let found = rows.groups().into_iter().map(|(value, items)| {
         let name = args.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
         let board = Board::new(rows, &items, name, settings).map_err(|error| {
             let failure = many::refused(&error, rows);

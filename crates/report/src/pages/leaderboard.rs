@@ -50,7 +50,8 @@ pub fn leaderboard<'b>(
     page
 }
 
-fn places_table(rows: &Rows, board: &Board, settings: &Settings) -> Table {
+/// The places of a board.
+pub fn places_table(rows: &Rows, board: &Board, settings: &Settings) -> Table {
     let (writing, what) = match settings.by {
         By::Score => (Writing::of(rows.scale), "score"),
         By::Dimension(at) => (Writing::shares(), rows.dimensions.get(at).map_or("", |(key, _)| key.as_str())),

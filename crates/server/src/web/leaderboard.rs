@@ -1,0 +1,334 @@
+//! The leaderboard: who stands where under a scorecard, and who cannot be told apart.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response};
+use karat_core::statistics::bootstrap::Plan;
+use karat_report::board::notes::notes as told;
+use karat_report::board::{Board, By, Settings, counted};
+use karat_report::estimate::{Writing, percent};
+use karat_report::page::figure;
+use karat_report::page::model::{Cell, Column, Kind, Table};
+use karat_report::page::scale::per_cent;
+use karat_report::pages::{self, leaderboard::places_table};
+use karat_report::rows::Rows;
+use karat_report::rows::filter::Filter as Condition;
+use karat_report::rows::gaps::{all_or_nothing, gaps};
+use karat_report::text::{Tone, count};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::form::{given, moment};
+use super::items::{self, Found, MOST, Wanted, linked};
+use super::layout::{Sheet, heading, notes};
+use super::{address, welcome};
+use crate::api::records::Filter;
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::state::App;
+use crate::stored::Trust;
+
+/// Rows of a page.
+const ROWS: usize = 50;
+/// Values of a trend.
+const TREND: usize = 24;
+/// Most subjects whose readings are shown.
+const PROFILES: usize = 30;
+
+/// What the address asks for; what is empty is not asked for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Asked {
+    card: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    r#where: Option<String>,
+    group: Option<String>,
+    min_tasks: Option<String>,
+    trust: Option<String>,
+    page: Option<String>,
+}
+
+/// How leaderboards of the server are made: as on the command line where nothing is said.
+pub fn settings(rule: &Rule, tasks_min: usize) -> Settings {
+    Settings {
+        by: By::Score,
+        policy: rule.card.standing.as_ref().map(|standing| standing.outcomes).unwrap_or_default(),
+        level: 0.95,
+        plan: Plan { draws: 1000, seed: 1 },
+        attempts: None,
+        tasks_min,
+    }
+}
+
+/// The page.
+pub async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Params(asked): Params<Asked>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
+    let used = items::used_cards(&app);
+    let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
+    let Some(rule) = wanted.or_else(|| used.first().map(|(rule, _)| Arc::clone(rule))) else {
+        return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
+    };
+    let number = |name: &str, text: Option<&str>| match given(text) {
+        None => Ok(1),
+        Some(text) => text.parse::<usize>().ok().filter(|number| *number > 0).ok_or_else(|| {
+            Problem::parameter(
+                name,
+                format!("found `{}`, expected a whole number from 1 on", text.escape_debug()),
+            )
+        }),
+    };
+    let tasks_min = number("min_tasks", asked.min_tasks.as_deref())?;
+    let page = number("page", asked.page.as_deref())?;
+    let found = items::rows(&app, &rule, wish(&asked)?).await?;
+    let form = form(&asked, &rule, &used);
+    let settings = settings(&rule, tasks_min);
+    let (shown, host) = (Arc::clone(&rule), welcome::host(&headers));
+    let boards = app.checked(move || Ok(boards(&found, (&shown, &host), &asked, &settings, page))).await?;
+    let title = format!("Leaderboard: {}", rule.name());
+    let title = Sheet { title: &title, ..sheet };
+    Ok(title.answer(html! {
+        (heading(&[], "Leaderboard", &rule.card.title))
+        (form)
+        (boards)
+    }))
+}
+
+fn wish(asked: &Asked) -> Result<Wanted, Problem> {
+    let condition = |text: &str| {
+        Condition::parse(text)
+            .map_err(|why| Problem::parameter("where", format!("found `{}`, {why}", text.escape_debug())))
+    };
+    let trust = match given(asked.trust.as_deref()) {
+        None => None,
+        Some("claimed") => Some(Trust::Claimed),
+        Some("judged") => Some(Trust::Judged),
+        Some("measured") => Some(Trust::Measured),
+        Some(other) => {
+            let found = other.escape_debug();
+            return Err(Problem::parameter(
+                "trust",
+                format!("found `{found}`, expected claimed, judged or measured"),
+            ));
+        }
+    };
+    let filter = Filter {
+        since: moment("since", asked.since.as_deref())?,
+        until: moment("until", asked.until.as_deref())?,
+        trust,
+        ..Filter::default()
+    };
+    Ok(Wanted {
+        filter,
+        conditions: given(asked.r#where.as_deref()).map(condition).transpose()?.into_iter().collect(),
+        labels: given(asked.group.as_deref()).map(str::to_owned).into_iter().collect(),
+    })
+}
+
+/// The filters, as a form whose answer has an address of its own.
+fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
+    let value = |text: &Option<String>| text.clone().unwrap_or_default();
+    let is_used = used.iter().any(|(it, _)| it.name() == rule.name());
+    let fields: Vec<&str> = ["task", "outcome"]
+        .into_iter()
+        .chain(rule.card.facts.iter().map(|fact| fact.name.as_str()))
+        .collect();
+    let more = [&asked.since, &asked.until, &asked.r#where, &asked.group, &asked.min_tasks, &asked.trust];
+    let is_open = more.iter().any(|field| given(field.as_deref()).is_some());
+    html! {
+        form.fields method="get" action="/" {
+            label {
+                "Scorecard"
+                select name="card" {
+                    @if !is_used { option value=(rule.name()) selected { (rule.name()) } }
+                    @for (it, records) in used {
+                        option value=(it.name()) selected[it.name() == rule.name()] {
+                            (it.name()) " (" (count(*records, "record")) ")"
+                        }
+                    }
+                }
+            }
+            button.go type="submit" { "Show" }
+            details open[is_open] {
+                summary { "Filters" }
+                div {
+                    label { "From" input type="text" name="since" placeholder="2026-01-31" value=(value(&asked.since)); }
+                    label { "Before" input type="text" name="until" placeholder="2026-02-28" value=(value(&asked.until)); }
+                    label {
+                        "Only where"
+                        input type="text" name="where" placeholder="FIELD=VALUE" list="fields" value=(value(&asked.r#where));
+                    }
+                    label { "Boards by" input type="text" name="group" placeholder="FIELD" list="fields" value=(value(&asked.group)); }
+                    label.short { "Least tasks" input type="number" name="min_tasks" min="1" value=(value(&asked.min_tasks)); }
+                    label {
+                        "Facts"
+                        select name="trust" {
+                            @for (word, meaning) in [
+                                ("", "of any source"),
+                                ("judged", "none the subject's own word"),
+                                ("measured", "all measured by harness or task"),
+                            ] {
+                                option value=(word) selected[value(&asked.trust) == word] { (meaning) }
+                            }
+                        }
+                    }
+                }
+                datalist id="fields" { @for field in fields { option value=(field) {} } }
+            }
+        }
+    }
+}
+
+/// A board for each group, or why there is none.
+fn boards(
+    found: &Found,
+    (rule, host): (&Rule, &str),
+    asked: &Asked,
+    settings: &Settings,
+    page: usize,
+) -> Markup {
+    let Some(rows) = &found.rows else {
+        return welcome::nothing(host, rule);
+    };
+    let mut before: Vec<String> = gaps(rows).into_iter().chain(all_or_nothing(rows)).collect();
+    if found.unread > 0 {
+        let why = format!("of the newest {MOST} records; {} older ones are left out", found.unread);
+        before.insert(0, why);
+    }
+    html! {
+        (notes(&before))
+        @for (at, (value, places)) in rows.groups().into_iter().enumerate() {
+            @let group = given(asked.group.as_deref()).zip(value).map(|(field, value)| format!("{field} = {value}"));
+            @let heading = group.clone().unwrap_or_else(|| String::from("Places"));
+            section aria-labelledby=(format!("b{at}")) {
+                h2 id=(format!("b{at}")) { (heading) }
+                @match Board::new(rows, &places, group, settings) {
+                    Ok(board) => (self::board(rows, &board, rule, settings, asked, (at, page))),
+                    Err(why) => p.care { "There is no board: " (why) "." },
+                }
+            }
+        }
+        (about(found, rows, settings))
+    }
+}
+
+fn board(
+    rows: &Rows,
+    board: &Board,
+    rule: &Rule,
+    settings: &Settings,
+    asked: &Asked,
+    (at, page): (usize, usize),
+) -> Markup {
+    let told = told(rows, board, settings);
+    let care: Vec<&String> =
+        told.iter().filter(|(tone, _)| *tone != Tone::Plain).map(|(_, line)| line).collect();
+    let plain = told.iter().filter(|(tone, _)| *tone == Tone::Plain).map(|(_, line)| line);
+    let (all, from) = (board.leaderboard.rows.len(), (page - 1).saturating_mul(ROWS));
+    let table = table(rows, board, settings, from);
+    let profiles = (board.leaderboard.rows.len() <= PROFILES).then(|| pages::profiles(rows, board)).flatten();
+    html! {
+        @for line in plain { p { (line) "." } }
+        @for line in care { p.care { (line) "." } }
+        (figure(&format!("b{at}f"), &linked(table, &rule.name())))
+        @if all > ROWS { (turn(asked, page, all)) }
+        @if let Some(section) = profiles {
+            @for (place, it) in section.figures.iter().enumerate() {
+                div.figure { (figure(&format!("b{at}p{place}"), it)) }
+            }
+        }
+    }
+}
+
+/// The places with what records say besides: how much was measured, and how it went over time.
+fn table(rows: &Rows, board: &Board, settings: &Settings, from: usize) -> Table {
+    let mut table = places_table(rows, board, settings);
+    let writing = Writing::of(rows.scale);
+    let mut of_subject: BTreeMap<usize, (i64, Vec<f64>)> = BTreeMap::new();
+    let mut items: BTreeMap<usize, i64> = BTreeMap::new();
+    for row in &rows.rows {
+        let (coverage, scores) = of_subject.entry(row.subject).or_default();
+        *coverage = coverage.saturating_add(row.coverage);
+        *items.entry(row.subject).or_default() += 1;
+        if row.time.is_some() {
+            scores.extend(
+                counted(row, settings.policy).map(|score| writing.value(score.billionths() as f64 / 1e9)),
+            );
+        }
+    }
+    let columns = [
+        Column {
+            label: String::from("trend"),
+            kind: Kind::Trend { top: writing.value(1.0), decimals: writing.decimals() },
+        },
+        Column { label: String::from("coverage"), kind: Kind::Share },
+    ];
+    table.columns.extend(columns);
+    for (row, ranked) in table.rows.iter_mut().zip(&board.leaderboard.rows) {
+        let (coverage, scores) = of_subject.remove(&ranked.subject).unwrap_or_default();
+        let count = items.get(&ranked.subject).copied().unwrap_or(1).max(1);
+        let coverage = (coverage / count) as f64 / 1e9;
+        row.cells.push(Cell::Trend(thinned(&scores)));
+        row.cells.push(Cell::Share(coverage, per_cent(coverage)));
+    }
+    table.rows = table.rows.into_iter().skip(from).take(ROWS).collect();
+    table
+}
+
+/// At most so many values as a trend shows: the means of equal stretches.
+fn thinned(values: &[f64]) -> Vec<f64> {
+    let stretch = values.len().div_ceil(TREND).max(1);
+    values.chunks(stretch).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect()
+}
+
+/// Links to the pages before and after.
+fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
+    let to = |page: usize| {
+        let text = |field: &Option<String>| field.clone().unwrap_or_default();
+        let number = page.to_string();
+        address::query(
+            "/",
+            &[
+                ("card", &text(&asked.card)),
+                ("since", &text(&asked.since)),
+                ("until", &text(&asked.until)),
+                ("where", &text(&asked.r#where)),
+                ("group", &text(&asked.group)),
+                ("min_tasks", &text(&asked.min_tasks)),
+                ("trust", &text(&asked.trust)),
+                ("page", &number),
+            ],
+        )
+    };
+    let pages = all.div_ceil(ROWS);
+    html! {
+        nav.pages aria-label="Pages of the leaderboard" {
+            @if page > 1 { a href=(to(page - 1)) rel="prev" { "Higher places" } }
+            span { "page " (page) " of " (pages) }
+            @if page < pages { a href=(to(page + 1)) rel="next" { "Lower places" } }
+        }
+    }
+}
+
+/// How to get the same numbers again.
+fn about(found: &Found, rows: &Rows, settings: &Settings) -> Markup {
+    html! {
+        dl.about {
+            div { dt { "records" } dd { (rows.rows.len()) @if rows.filtered > 0 { ", " (rows.filtered) " left out" } } }
+            div { dt { "log size" } dd { (found.log_size) } }
+            div { dt { "interval" } dd { (percent(settings.level)) ", " (settings.plan.draws) " draws, seed " (settings.plan.seed) } }
+            div { dt { "digest of the items" } dd { (rows.digest) } }
+        }
+    }
+}
