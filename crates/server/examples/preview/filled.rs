@@ -24,7 +24,7 @@ pub fn batches() -> Vec<(&'static str, String)> {
                 include_str!("../../../../examples/trust/coverage.jsonl"),
                 include_str!("../../../../examples/trust/security.jsonl"),
                 include_str!("../../../../examples/trust/teamwork.jsonl"),
-            ]) + &one_line(include_str!("../../../../examples/trust/agent.json")),
+            ]),
         ),
         (
             "workflow@1.0.0",
