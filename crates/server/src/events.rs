@@ -10,8 +10,8 @@ use futures_util::Stream;
 use futures_util::stream::unfold;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use crate::api::records::Wish;
 use crate::problem::{Code, Problem};
+use crate::select::Wish;
 use crate::state::App;
 
 /// Records that are looked up at once.
@@ -19,8 +19,9 @@ const CHUNK: usize = 64;
 /// How often a silent stream says that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What finds the records that are wanted, once there are any that could be: names are numbers only then.
-pub(crate) type Find = Box<dyn Fn(&App) -> Result<Option<Wish>, Problem> + Send>;
+/// What finds the records that are wanted. It is asked again for each part of the log: a name has a number only once a
+/// record has it.
+pub(crate) type Find = Box<dyn Fn(&App) -> Result<Wish, Problem> + Send>;
 
 struct State {
     app: Arc<App>,
@@ -77,7 +78,7 @@ impl State {
         let wish = (self.find)(&self.app)?;
         let positions: Vec<u64> = {
             let index = self.app.memory.index();
-            let rows = index.from(self.next, size).filter(|row| wish.is_some_and(|wish| wish.admits(row)));
+            let rows = index.from(self.next, size).filter(|row| wish.admits(row));
             rows.take(CHUNK).map(|row| row.position).collect()
         };
         self.next = match positions.last() {

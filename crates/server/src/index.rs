@@ -17,7 +17,7 @@ pub struct NewRow {
     pub subject: String,
     /// `id@version` of the rule.
     pub card: String,
-    /// What was attempted, if it says so.
+    /// What stands for the task: its name or that of the challenge; none where the item is a task of its own.
     pub task: Option<String>,
     /// When it took place, if it says so.
     pub time: Option<Moment>,
@@ -107,7 +107,7 @@ impl Index {
     }
 
     /// The records that the log had at `size` and that were not corrected until then, in order.
-    pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> {
+    pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> + Clone {
         let end = self.rows.partition_point(|row| row.position < size);
         let is_replaced =
             move |row: &Row| self.replaced.get(&row.evidence).is_some_and(|position| *position < size);

@@ -7,6 +7,8 @@
 //! * [`state`]: the [`App`] that every request works with; [`memory`] is what it keeps of the log, with the [`index`] of
 //!   records, the [`cards`] and the [`keys`].
 //! * [`api`]: one file for each resource; [`openapi`] describes them, [`problem`] is every error.
+//! * [`select`], [`rows`], [`quick`], [`standing`]: which records an answer is about, and what is made of them; [`answers`] keeps
+//!   what took work.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
 //! * [`web`]: the pages for people.
@@ -14,6 +16,7 @@
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
 
+pub mod answers;
 pub mod api;
 pub mod body;
 pub mod cards;
@@ -32,8 +35,12 @@ pub mod metrics;
 pub mod openapi;
 pub mod params;
 pub mod problem;
+pub mod quick;
 pub mod readers;
+pub mod rows;
 pub mod scoring;
+pub mod select;
+pub mod standing;
 pub mod state;
 pub mod stored;
 pub mod web;

@@ -182,7 +182,7 @@ impl Memory {
         Ok(NewRow {
             subject: record.subject.clone(),
             card: rule.name(),
-            task: record.evidence.task.clone(),
+            task: record.task(&rule.card),
             time: record.time(),
             outcome: record.outcome(),
             score: record.score(),

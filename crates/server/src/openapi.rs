@@ -20,6 +20,7 @@ use crate::problem::Problem;
     tags(
         (name = "evidence", description = "Items of evidence in, records out"),
         (name = "records", description = "What was scored, and why"),
+        (name = "reviews", description = "What people decide"),
         (name = "scorecards", description = "The rules"),
         (name = "log", description = "Proofs of what is kept"),
         (name = "keys", description = "Who may do what"),
@@ -51,7 +52,7 @@ pub fn json() -> Result<String, Problem> {
 }
 
 /// This description.
-#[utoipa::path(get, path = "/v1/openapi.json", tag = "server", responses((status = 200, description = "OpenAPI 3.1")))]
+#[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", responses((status = 200, description = "OpenAPI 3.1")))]
 pub(crate) async fn document() -> Result<Response<Body>, Problem> {
     Ok(api::bytes(StatusCode::OK, "application/json", json()?.into_bytes()))
 }

@@ -80,7 +80,11 @@ impl How<'_> {
                 row: NewRow {
                     subject: item.subject.to_owned(),
                     card: card.name(),
-                    task: item.occasion.task.map(str::to_owned),
+                    task: item
+                        .occasion
+                        .task
+                        .map(str::to_owned)
+                        .or_else(|| card.base.is_some().then(|| card.id.clone())),
                     time: item.occasion.time.and_then(Moment::parse),
                     outcome: item.occasion.outcome,
                     score: record.score,

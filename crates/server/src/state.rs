@@ -10,6 +10,7 @@ use karat_store::{Accepted, Error, Kind, NewItem, Outcome, Reader, Store};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use crate::Options;
+use crate::answers::Answers;
 use crate::api::evidence::conflict;
 use crate::clock::{Clock, random};
 use crate::keys::KeyRequest;
@@ -29,6 +30,8 @@ pub struct App {
     pub memory: Arc<Memory>,
     /// What was counted.
     pub metrics: Metrics,
+    /// Leaderboards that were asked for before.
+    pub boards: Answers,
     /// How often everybody may ask.
     pub rates: Rates,
     /// Requests that may be at work at once.
@@ -95,6 +98,7 @@ impl App {
             streams: Arc::new(Semaphore::new(options.streams_max)),
             stopping: watch::Sender::new(false),
             metrics: Metrics::default(),
+            boards: Answers::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
             written: Mutex::new(written),
             options,

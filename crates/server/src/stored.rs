@@ -5,6 +5,7 @@ use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
 use karat_evidence::Moment;
 use karat_report::rows::Row;
+use karat_report::rows::filter::Filter;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -41,8 +42,7 @@ pub struct EvidenceOf {
     pub id: String,
     digest: String,
     time: Option<String>,
-    /// What was attempted.
-    pub task: Option<String>,
+    task: Option<String>,
     outcome: Option<String>,
 }
 
@@ -138,6 +138,25 @@ impl StoredRecord {
                 other => Some(other.to_string()),
             },
         }
+    }
+
+    /// Whether it meets a condition on a field.
+    #[must_use]
+    pub fn meets(&self, filter: &Filter) -> bool {
+        let is_value = match self.facts.get(&filter.field) {
+            // `0.10` is 0.1.
+            Some(Value::Number(number)) => {
+                filter.value.parse().is_ok_and(|value| number.as_f64() == Some(value))
+            }
+            _ => self.value(&filter.field).unwrap_or_default() == filter.value,
+        };
+        is_value != filter.is_not
+    }
+
+    /// What stands for the task: its name or that of the challenge; none where the item is a task of its own.
+    #[must_use]
+    pub fn task(&self, card: &Scorecard) -> Option<String> {
+        self.evidence.task.clone().or_else(|| card.base.is_some().then(|| card.id.clone()))
     }
 
     /// Whose word it is.

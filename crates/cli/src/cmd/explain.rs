@@ -7,7 +7,7 @@ use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::explain::{Change, nearest_change};
 use karat_core::record::Record;
 use karat_evidence::Kind;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;
@@ -21,7 +21,7 @@ use crate::render::standing_detail::detail;
 use crate::render::waterfall::{nearest, waterfall};
 use karat_report::claim::Claim;
 use karat_report::exit::Exit;
-use karat_report::explanation::{Part, Row, open, rows};
+use karat_report::explanation;
 use karat_report::failure::Failure;
 use karat_report::recompute;
 use karat_report::session::{Session, Wanted};
@@ -218,67 +218,8 @@ fn as_screen(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof, wi
 }
 
 fn as_json(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof) -> String {
-    let mut bytes = Vec::new();
-    record.write(&mut bytes);
-    let open: Vec<Value> = open(record)
-        .map(|dimension| {
-            json!({
-                "key": dimension.key,
-                "status": dimension.status.name(),
-                "reason": dimension.reason.to_string(),
-            })
-        })
-        .collect();
-    let rows: Vec<Value> = rows(record).iter().map(row_json).collect();
     // A check that failed ends the command, so that each is true or was not made.
     let verified = (!matches!(proof, Proof::Scored)).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);
-    // The record goes in as its own canonical bytes: whoever takes it out again has what the digest is over.
-    format!(
-        "{{\"change\":{},\"digest\":{},\"from_evidence\":{},\"missing\":{},\"record\":{},\"rows\":{},\"verified\":{}}}",
-        json!(change.map(change_json)),
-        json!(record.digest().to_string()),
-        json!(from_evidence),
-        json!(open),
-        String::from_utf8_lossy(&bytes),
-        json!(rows),
-        json!(verified),
-    )
-}
-
-fn change_json(change: &Change<'_>) -> Value {
-    json!({
-        "key": change.dimension,
-        "name": change.label,
-        "from": change.from.map(|from| from as f64 / 1e9),
-        "to": change.to as f64 / 1e9,
-        "kind": change.kind.name(),
-        "reaches": change.reaches,
-        "published": change.published.to_f64(),
-    })
-}
-
-fn row_json(row: &Row<'_>) -> Value {
-    let mut value = json!({
-        "name": row.name,
-        "kind": row.part.name(),
-        "before": row.before.to_f64(),
-        "after": row.after.to_f64(),
-        "change": row.after.minus(row.before).to_f64(),
-    });
-    let more = match &row.part {
-        Part::Dimension(dimension) => json!({
-            "key": dimension.key,
-            "status": dimension.status.name(),
-            "reading": dimension.reading.map(|reading| reading as f64 / 1e9),
-            "share": dimension.effective_weight as f64 / 1e9,
-        }),
-        Part::Mean => json!({}),
-        Part::Rule { when, set } => json!({ "when": when, "set": set }),
-        Part::Gate { when } => json!({ "when": when }),
-    };
-    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
-        value.extend(more);
-    }
-    value
+    explanation::json(record, change, verified, from_evidence)
 }

@@ -6,20 +6,23 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 
-use super::records::{Filter, Wish, size_at};
+use super::records::Filter;
 use crate::events;
 use crate::guard::Caller;
-use crate::params::{Params, moment};
+use crate::params::Params;
 use crate::problem::{Code, Problem};
+use crate::select::{Wish, size_at};
 use crate::state::App;
 
 /// New records as server-sent events: `event: record`, `id` is the place in the log, `data` the record. With the header
 /// `Last-Event-ID` those after that place, otherwise those that come from now on.
-#[utoipa::path(get, path = "/v1/events", tag = "records", params(
+#[utoipa::path(get, operation_id = "stream_events", path = "/v1/events", tag = "records", params(
     ("Last-Event-ID" = Option<u64>, Header, description = "the place of the last record that was seen"),
     ("subject" = Option<String>, Query, description = "those of this subject"),
     ("card" = Option<String>, Query, description = "those of this scorecard"),
-    ("task" = Option<String>, Query, description = "those of this task"),
+    ("track" = Option<String>, Query, description = "those of these tasks, with commas between them"),
+    ("since" = Option<String>, Query, description = "those that took place at this moment or later"),
+    ("until" = Option<String>, Query, description = "those that took place before this moment"),
     ("trust" = Option<crate::stored::Trust>, Query, description = "those with facts that are at least so trustworthy"),
 ), responses(
     (status = 200, content_type = "text/event-stream", body = String),
@@ -44,11 +47,7 @@ pub(crate) async fn stream(
             return Err(Problem::parameter(name, "a stream has no such parameter"));
         }
     }
-    if let Some(card) = &filter.card {
-        app.memory.cards().find(card)?;
-    }
-    moment("since", filter.since.as_deref())?;
-    moment("until", filter.until.as_deref())?;
+    Wish::new(&app, &app.memory.index(), &filter.wanted())?;
     let next = match headers.get("last-event-id") {
         None => size_at(&app, None).await?,
         Some(last) => {
@@ -60,6 +59,6 @@ pub(crate) async fn stream(
             read.ok_or_else(wrong)?
         }
     };
-    let find = move |app: &App| Wish::new(app, &app.memory.index(), &filter);
+    let find = move |app: &App| Ok(Wish::new(app, &app.memory.index(), &filter.wanted())?.0);
     Ok(events::stream(app, Box::new(find), next)?.into_response())
 }

@@ -109,7 +109,7 @@ impl KeptItem {
 ///
 /// The same item again changes nothing: `repeated` is true. An id with other content is a conflict, told with both digests.
 /// A batch is answered line by line; each line is kept or refused on its own.
-#[utoipa::path(post, path = "/v1/evidence", tag = "evidence", security(("key" = ["write:evidence"])), params(Scoring),
+#[utoipa::path(post, operation_id = "send_evidence", path = "/v1/evidence", tag = "evidence", security(("key" = ["write:evidence"])), params(Scoring),
     request_body(content(
         (Object = "application/json"),
         (String = "application/x-ndjson"),
@@ -287,7 +287,7 @@ pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
 }
 
 /// An item of evidence, as it was scored.
-#[utoipa::path(get, path = "/v1/evidence/{evidence}", tag = "evidence", params(
+#[utoipa::path(get, operation_id = "show_evidence", path = "/v1/evidence/{evidence}", tag = "evidence", params(
     ("evidence" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "11"),
 ), responses(
     (status = 200, body = Evidence),

@@ -26,7 +26,7 @@ pub(crate) struct Health {
 }
 
 /// Whether the server is well. Needs no key.
-#[utoipa::path(get, path = "/healthz", tag = "server", security(()), responses(
+#[utoipa::path(get, operation_id = "show_health", path = "/healthz", tag = "server", security(()), responses(
     (status = 200, body = Health), (status = 500, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>, Problem> {
@@ -35,7 +35,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>
 }
 
 /// What was counted, in the text format of Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "server", responses(
+#[utoipa::path(get, operation_id = "read_metrics", path = "/metrics", tag = "server", responses(
     (status = 200, content_type = "text/plain", body = String),
     (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]

@@ -61,7 +61,7 @@ impl From<&Key> for KnownKey {
 }
 
 /// The keys in force, without secrets.
-#[utoipa::path(get, path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), responses(
+#[utoipa::path(get, operation_id = "list_keys", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), responses(
     (status = 200, body = KnownKeys),
     (status = 401, body = Problem, content_type = "application/problem+json"),
     (status = 403, body = Problem, content_type = "application/problem+json"),
@@ -73,7 +73,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 }
 
 /// Makes a key. Its secret is in the answer and nowhere else.
-#[utoipa::path(post, path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), request_body = KeyRequest, responses(
+#[utoipa::path(post, operation_id = "make_key", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), request_body = KeyRequest, responses(
     (status = 201, body = MadeKey),
     (status = 400, body = Problem, content_type = "application/problem+json"),
     (status = 401, body = Problem, content_type = "application/problem+json"),
@@ -104,7 +104,7 @@ pub(crate) async fn make(
 }
 
 /// Revokes a key, from now on and for good.
-#[utoipa::path(delete, path = "/v1/keys/{key}", tag = "keys", security(("key" = ["admin"])), params(
+#[utoipa::path(delete, operation_id = "revoke_key", path = "/v1/keys/{key}", tag = "keys", security(("key" = ["admin"])), params(
     ("key" = String, Path, description = "the id of the key"),
 ), responses(
     (status = 204, description = "It was revoked."),

@@ -30,7 +30,7 @@ pub(crate) struct Log {
 }
 
 /// The key of the log and its head.
-#[utoipa::path(get, path = "/v1/log", tag = "log", responses(
+#[utoipa::path(get, operation_id = "show_log", path = "/v1/log", tag = "log", responses(
     (status = 200, body = Log), (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
@@ -47,7 +47,7 @@ pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result
 }
 
 /// The signed head of the log, after C2SP `tlog-checkpoint`.
-#[utoipa::path(get, path = "/checkpoint", tag = "log", responses(
+#[utoipa::path(get, operation_id = "read_checkpoint", path = "/checkpoint", tag = "log", responses(
     (status = 200, content_type = "text/plain", body = String),
     (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
@@ -61,7 +61,7 @@ pub(crate) async fn checkpoint(
 }
 
 /// Hashes of the tree or a bundle of entries, after C2SP `tlog-tiles`: `LEVEL/NUMBER[.p/WIDTH]`, or `entries` for the level.
-#[utoipa::path(get, path = "/tile/{*path}", tag = "log", params(
+#[utoipa::path(get, operation_id = "read_tile", path = "/tile/{*path}", tag = "log", params(
     ("path" = String, Path, description = "such as `0/x001/x234/067.p/5`", example = "0/000.p/1"),
 ), responses(
     (status = 200, content_type = "application/octet-stream", body = Vec<u8>),

@@ -1,6 +1,7 @@
 //! The resources under `/v1`, one file each, and the log at the paths that C2SP names.
 //!
 //! * `evidence`: items in, one or many; `records`: what they were scored, and why.
+//! * `subjects`, `standings`, `leaderboards`: what many records say; `reviews`: what people decide.
 //! * `scorecards`, `keys`: what scores, and who may do what.
 //! * `receipts`, `log`: proofs of what is kept.
 //! * `events`: new records as they come; `health`: how the server is.
@@ -10,10 +11,14 @@ pub mod events;
 pub mod evidence;
 pub mod health;
 pub mod keys;
+pub mod leaderboards;
 pub mod log;
 pub mod receipts;
 pub mod records;
+pub mod reviews;
 pub mod scorecards;
+pub mod standings;
+pub mod subjects;
 
 use std::sync::Arc;
 
@@ -35,6 +40,13 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(evidence::send, evidence::show))
         .routes(routes!(records::list))
         .routes(routes!(records::show))
+        .routes(routes!(records::explanation))
+        .routes(routes!(subjects::list))
+        .routes(routes!(subjects::history))
+        .routes(routes!(standings::list))
+        .routes(routes!(standings::show))
+        .routes(routes!(leaderboards::show))
+        .routes(routes!(reviews::queue, reviews::decide))
         .routes(routes!(scorecards::list, scorecards::publish))
         .routes(routes!(scorecards::check))
         .routes(routes!(scorecards::show))

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::state::App;
 
 /// The receipt of a record, against the latest head of the log: `karat verify` checks it offline.
-#[utoipa::path(get, path = "/v1/receipts/{record}", tag = "log", params(
+#[utoipa::path(get, operation_id = "show_receipt", path = "/v1/receipts/{record}", tag = "log", params(
     ("record" = String, Path, description = "the place of the record in the log, or its id", example = "12"),
 ), responses(
     (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Object),

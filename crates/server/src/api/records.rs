@@ -5,16 +5,20 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
+use karat_core::evaluate::Workspace;
+use karat_core::explain::nearest_change;
+use karat_report::failure::Failure;
+use karat_report::{explanation, recompute};
 use karat_store::{Entry, Error, Item, Kind, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{json, written};
+use super::{bytes, json, written};
 use crate::guard::Caller;
-use crate::index::{Index, Row};
-use crate::params::{Named, Params, limit, moment};
-use crate::problem::Problem;
+use crate::params::{Named, Params, limit};
+use crate::problem::{Code, Problem};
+use crate::select::{Wanted, Wish, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 
@@ -30,10 +34,10 @@ const MOST: usize = 1000;
 pub struct Filter {
     /// Those of this subject.
     pub subject: Option<String>,
-    /// Those of this scorecard, `id@version` or the id of its latest version.
+    /// Those of this scorecard, `id@version` or the id of its latest version; of a family, those of its challenges.
     pub card: Option<String>,
-    /// Those of this task.
-    pub task: Option<String>,
+    /// Those of these tasks, with commas between them.
+    pub track: Option<String>,
     /// Those that took place at this moment or later.
     pub since: Option<String>,
     /// Those that took place before this moment.
@@ -46,6 +50,21 @@ pub struct Filter {
     pub before: Option<u64>,
     /// How many, 1 to 1000; 50 if not given.
     pub limit: Option<usize>,
+}
+
+impl Filter {
+    /// The part of it that is not about pages.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted<'_> {
+        Wanted {
+            subject: self.subject.as_deref(),
+            card: self.card.as_deref(),
+            track: self.track.as_deref(),
+            since: self.since.as_deref(),
+            until: self.until.as_deref(),
+            trust: self.trust,
+        }
+    }
 }
 
 /// A record that is stored.
@@ -90,7 +109,7 @@ pub(crate) struct Detail {
 }
 
 /// Records, newest first.
-#[utoipa::path(get, path = "/v1/records", tag = "records", params(Filter), responses(
+#[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(Filter), responses(
     (status = 200, body = List),
     (status = 400, body = Problem, content_type = "application/problem+json"),
     (status = 401, body = Problem, content_type = "application/problem+json"),
@@ -103,19 +122,14 @@ pub(crate) async fn list(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let limit = limit(filter.limit, USUAL, MOST)?;
-    let known_at = moment("known_at", filter.known_at.as_deref())?;
-    let size = size_at(&app, known_at).await?;
+    let size = size_at(&app, filter.known_at.as_deref()).await?;
     let mut positions: Vec<u64> = {
         let index = app.memory.index();
-        match Wish::new(&app, &index, &filter)? {
-            None => Vec::new(),
-            Some(wish) => {
-                let end = filter.before.map_or(size, |before| before.min(size));
-                // Corrections count as of the size, however far back the list has come.
-                let rows = index.rows(size).rev().filter(|row| row.position < end && wish.admits(row));
-                rows.take(limit + 1).map(|row| row.position).collect()
-            }
-        }
+        let (wish, _) = Wish::new(&app, &index, &filter.wanted())?;
+        let end = filter.before.map_or(size, |before| before.min(size));
+        // Corrections count as of the size, however far back the list has come.
+        let rows = index.rows(size).rev().filter(|row| row.position < end && wish.admits(row));
+        rows.take(limit + 1).map(|row| row.position).collect()
     };
     let has_more = positions.len() > limit;
     positions.truncate(limit);
@@ -129,7 +143,7 @@ pub(crate) async fn list(
 }
 
 /// One record.
-#[utoipa::path(get, path = "/v1/records/{record}", tag = "records", params(
+#[utoipa::path(get, operation_id = "show_record", path = "/v1/records/{record}", tag = "records", params(
     ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
     (status = 200, body = Detail),
@@ -155,6 +169,43 @@ pub(crate) async fn show(
     json(StatusCode::OK, &detail)
 }
 
+/// Why a record says what it says: the rows that add up to its score, what is missing, the smallest change that reaches the
+/// next band or tier. The record is computed again from its own facts first.
+#[utoipa::path(get, operation_id = "explain_record", path = "/v1/records/{record}/explanation", tag = "records", params(
+    ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
+), responses(
+    (status = 200, description = "what `karat explain --json` writes", content_type = "application/json", body = Object),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn explanation(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let item = app.read(move |reader| find(reader, &wanted)).await?;
+    let shared = Arc::clone(&app);
+    let text = app.checked(move || explained(&shared, &item.content)).await?;
+    Ok(bytes(StatusCode::OK, "application/json", text.into_bytes()))
+}
+
+fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
+    let told = |failure: Failure| Problem::of_failure(Code::Unanswerable, &failure);
+    let Some(claim) = recompute::claim(content).map_err(told)? else {
+        return Err(Problem::internal(&"a stored record is none"));
+    };
+    let rule = app.memory.cards().find(&claim.card().map_err(told)?)?;
+    let base = recompute::base(&claim, rule.scorer.as_ref()).map_err(told)?;
+    let scorer = recompute::scorer(&claim, base).map_err(told)?;
+    let mut workspace = Workspace::new(&scorer);
+    let explained = recompute::record(&claim, &scorer, &mut workspace, |record| {
+        explanation::json(record, nearest_change(&scorer, record).as_ref(), Some(true), None)
+    });
+    explained.map_err(told)
+}
+
 /// The record with that id or place in the log.
 pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
     let size = reader.head()?.size;
@@ -167,17 +218,6 @@ pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
         let wanted = wanted.escape_debug();
         Problem::not_found(format!("there is no record `{wanted}`; GET /v1/records lists those there are"))
     })
-}
-
-/// The size of the log at a moment, or now.
-pub(crate) async fn size_at(app: &App, known_at: Option<karat_evidence::Moment>) -> Result<u64, Problem> {
-    match known_at {
-        None => Ok(*app.memory.size().borrow()),
-        Some(moment) => {
-            let moment = karat_store::Moment(moment.milliseconds);
-            app.read(move |reader| Ok(reader.size_at(moment)?)).await
-        }
-    }
 }
 
 fn record(item: Item) -> Result<Record, Problem> {
@@ -199,41 +239,4 @@ pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
     let damaged = |error: &dyn std::fmt::Display| Problem::from(Error::Damaged(format!("a record: {error}")));
     let text = String::from_utf8(content).map_err(|error| damaged(&error))?;
     RawValue::from_string(text).map_err(|error| damaged(&error))
-}
-
-/// A filter in the numbers of the index.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wish {
-    subject: Option<u32>,
-    card: Option<u32>,
-    task: Option<u32>,
-    since: Option<karat_evidence::Moment>,
-    until: Option<karat_evidence::Moment>,
-    trust: Option<Trust>,
-}
-
-impl Wish {
-    /// None where no record can be as wanted.
-    pub fn new(app: &App, index: &Index, filter: &Filter) -> Result<Option<Self>, Problem> {
-        let card = filter.card.as_deref().map(|card| app.memory.cards().find(card)).transpose()?;
-        let names = [filter.subject.clone(), card.map(|rule| rule.name()), filter.task.clone()];
-        let numbers = names.map(|name| name.map(|name| index.number(&name)));
-        if numbers.contains(&Some(None)) {
-            return Ok(None);
-        }
-        let [subject, card, task] = numbers.map(Option::flatten);
-        let since = moment("since", filter.since.as_deref())?;
-        let until = moment("until", filter.until.as_deref())?;
-        Ok(Some(Self { subject, card, task, since, until, trust: filter.trust }))
-    }
-
-    /// Whether the record is wanted. What has no time lies in no span.
-    pub fn admits(&self, row: &Row) -> bool {
-        self.subject.is_none_or(|it| it == row.subject)
-            && self.card.is_none_or(|it| it == row.card)
-            && self.task.is_none_or(|it| Some(it) == row.task)
-            && self.trust.is_none_or(|it| row.trust >= it)
-            && self.since.is_none_or(|since| row.time.is_some_and(|time| time >= since))
-            && self.until.is_none_or(|until| row.time.is_some_and(|time| time < until))
-    }
 }

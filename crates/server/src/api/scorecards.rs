@@ -127,7 +127,7 @@ pub(crate) fn item(rule: &Rule) -> NewItem {
 }
 
 /// All scorecards, by name.
-#[utoipa::path(get, path = "/v1/scorecards", tag = "scorecards", responses(
+#[utoipa::path(get, operation_id = "list_scorecards", path = "/v1/scorecards", tag = "scorecards", responses(
     (status = 200, body = Cards), (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
@@ -137,7 +137,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 }
 
 /// A scorecard, with its text.
-#[utoipa::path(get, path = "/v1/scorecards/{card}", tag = "scorecards", params(
+#[utoipa::path(get, operation_id = "show_scorecard", path = "/v1/scorecards/{card}", tag = "scorecards", params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
 ), responses(
     (status = 200, body = FullCard),
@@ -155,7 +155,7 @@ pub(crate) async fn show(
 }
 
 /// The file of a scorecard, as `--card FILE` takes it.
-#[utoipa::path(get, path = "/v1/scorecards/{card}/text", tag = "scorecards", params(
+#[utoipa::path(get, operation_id = "read_scorecard", path = "/v1/scorecards/{card}/text", tag = "scorecards", params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
 ), responses(
     (status = 200, content_type = "application/toml", body = String),
@@ -173,7 +173,7 @@ pub(crate) async fn text(
 }
 
 /// Publishes a scorecard. It never changes afterwards: a new version is a new scorecard.
-#[utoipa::path(post, path = "/v1/scorecards", tag = "scorecards", security(("key" = ["admin"])),
+#[utoipa::path(post, operation_id = "publish_scorecard", path = "/v1/scorecards", tag = "scorecards", security(("key" = ["admin"])),
     request_body(content = String, content_type = "application/toml"),
     responses(
         (status = 201, body = Published),
@@ -202,7 +202,7 @@ pub(crate) async fn publish(
 }
 
 /// Says what is wrong with a scorecard, and keeps nothing.
-#[utoipa::path(post, path = "/v1/scorecards/check", tag = "scorecards",
+#[utoipa::path(post, operation_id = "check_scorecard", path = "/v1/scorecards/check", tag = "scorecards",
     request_body(content = String, content_type = "application/toml"),
     responses(
         (status = 200, body = Findings),

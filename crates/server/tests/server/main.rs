@@ -3,3 +3,4 @@
 
 mod common;
 mod evidence;
+mod openapi;
