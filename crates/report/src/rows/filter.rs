@@ -34,14 +34,6 @@ impl Filter {
         }
         Ok(Self { field: field.trim().to_owned(), value: value.to_owned(), is_not })
     }
-
-    /// Whether an item meets it whose field has that value, as it is written; none where the item does not say.
-    pub fn is_met(&self, value: Option<&str>) -> bool {
-        let value = value.unwrap_or_default();
-        // `0.10` is 0.1.
-        let is_same_number = || self.value.parse::<f64>().is_ok_and(|wanted| value.parse() == Ok(wanted));
-        (value == self.value || is_same_number()) != self.is_not
-    }
 }
 
 /// Everything that an item must meet.

@@ -132,22 +132,6 @@ impl<'r> Loader<'r> {
         self.rows.push((subject.to_owned(), row));
     }
 
-    /// Adds an item of a record that is known to be sound, with its readings in the order of its card; what is not wanted
-    /// is only counted.
-    pub fn add_row(&mut self, subject: &str, row: Row, is_wanted: bool) {
-        if !is_wanted {
-            self.filtered += 1;
-            return;
-        }
-        let subject = self.renames.apply(subject);
-        self.rows.push((subject.to_owned(), row));
-    }
-
-    /// Whether there is no item, wanted or not.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.filtered == 0
-    }
-
     /// Puts the items in order, each once, whatever the order in which they came.
     pub fn finish(mut self) -> Result<Rows, Failure> {
         self.check()?;

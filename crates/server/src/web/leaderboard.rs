@@ -15,26 +15,26 @@ use karat_report::page::model::{Cell, Column, Kind, Table};
 use karat_report::page::scale::per_cent;
 use karat_report::pages::{self, leaderboard::places_table};
 use karat_report::rows::Rows;
-use karat_report::rows::filter::Filter as Condition;
 use karat_report::rows::gaps::{all_or_nothing, gaps};
 use karat_report::text::{Tone, count};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 
 use super::form::{given, moment};
-use super::items::{self, Found, MOST, Wanted, linked};
+use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes};
-use super::{address, welcome};
-use crate::api::records::Filter;
+use super::{address, large, welcome};
+use crate::api::leaderboards::{BoardParams, Made, make};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Params;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
+use crate::rows::policy;
 use crate::state::App;
 use crate::stored::Trust;
 
 /// Rows of a page.
-const ROWS: usize = 50;
+pub const ROWS: usize = 50;
 /// Values of a trend.
 const TREND: usize = 24;
 /// Most subjects whose readings are shown.
@@ -45,6 +45,7 @@ const PROFILES: usize = 30;
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
     card: Option<String>,
+    track: Option<String>,
     since: Option<String>,
     until: Option<String>,
     r#where: Option<String>,
@@ -54,16 +55,10 @@ pub struct Asked {
     page: Option<String>,
 }
 
-/// How leaderboards of the server are made: as on the command line where nothing is said.
-pub fn settings(rule: &Rule, tasks_min: usize) -> Settings {
-    Settings {
-        by: By::Score,
-        policy: rule.card.standing.as_ref().map(|standing| standing.outcomes).unwrap_or_default(),
-        level: 0.95,
-        plan: Plan { draws: 1000, seed: 1 },
-        attempts: None,
-        tasks_min,
-    }
+/// How leaderboards of pages are made: as on the command line where nothing is said.
+pub fn settings(rule: &Rule) -> Settings {
+    let plan = Plan { draws: 1000, seed: 1 };
+    Settings { by: By::Score, policy: policy(rule), level: 0.95, plan, attempts: None, tasks_min: 1 }
 }
 
 /// The page.
@@ -74,42 +69,65 @@ pub async fn show(
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
     let used = items::used_cards(&app);
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
     let Some(rule) = wanted.or_else(|| used.first().map(|(rule, _)| Arc::clone(rule))) else {
+        let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
         return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
     };
-    let number = |name: &str, text: Option<&str>| match given(text) {
-        None => Ok(1),
-        Some(text) => text.parse::<usize>().ok().filter(|number| *number > 0).ok_or_else(|| {
-            Problem::parameter(
-                name,
-                format!("found `{}`, expected a whole number from 1 on", text.escape_debug()),
-            )
-        }),
-    };
-    let tasks_min = number("min_tasks", asked.min_tasks.as_deref())?;
+    let params = params(&asked, &rule)?;
     let page = number("page", asked.page.as_deref())?;
-    let found = items::rows(&app, &rule, wish(&asked)?).await?;
-    let form = form(&asked, &rule, &used);
-    let settings = settings(&rule, tasks_min);
-    let (shown, host) = (Arc::clone(&rule), welcome::host(&headers));
-    let boards = app.checked(move || Ok(boards(&found, (&shown, &host), &asked, &settings, page))).await?;
+    let size = *app.memory.size().borrow();
+    let question = format!("page {size} {page} {params:?}");
+    let boards = match app.boards.get(&question) {
+        Some(known) => known,
+        None => {
+            let made = boards(&app, &rule, &params, &asked, page, &welcome::host(&headers)).await?;
+            app.boards.put(question, made.into_string().into_bytes())
+        }
+    };
     let title = format!("Leaderboard: {}", rule.name());
-    let title = Sheet { title: &title, ..sheet };
-    Ok(title.answer(html! {
+    Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(html! {
         (heading(&[], "Leaderboard", &rule.card.title))
-        (form)
-        (boards)
+        (form(&asked, &rule, &used))
+        // It was made just like the rest of the page, for whoever asked first.
+        (PreEscaped(String::from_utf8_lossy(&boards)))
     }))
 }
 
-fn wish(asked: &Asked) -> Result<Wanted, Problem> {
-    let condition = |text: &str| {
-        Condition::parse(text)
-            .map_err(|why| Problem::parameter("where", format!("found `{}`, {why}", text.escape_debug())))
+/// The boards of whoever asks first, at this size of the log.
+async fn boards(
+    app: &Arc<App>,
+    rule: &Arc<Rule>,
+    params: &BoardParams,
+    asked: &Asked,
+    page: usize,
+    host: &str,
+) -> Result<Markup, Problem> {
+    if large::is_large(app, params)? {
+        return large::board(app, rule, params, page, |page, all| turn(asked, page, all)).await;
+    }
+    let made = match make(app, params).await {
+        Ok(made) => made,
+        Err(problem) if problem.code == Code::Unanswerable => {
+            return Ok(
+                html! { p.care { "There is no board: " (problem.detail) "." } (welcome::nothing(host, rule)) },
+            );
+        }
+        Err(problem) => return Err(problem),
     };
+    let (rule, asked) = (Arc::clone(rule), asked.clone());
+    app.checked(move || Ok(drawn(&made, &rule, &asked, page))).await
+}
+
+fn number(name: &str, text: Option<&str>) -> Result<usize, Problem> {
+    let Some(text) = given(text) else { return Ok(1) };
+    let found = || format!("found `{}`, expected a whole number from 1 on", text.escape_debug());
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| Problem::parameter(name, found()))
+}
+
+/// The same as the API is asked.
+fn params(asked: &Asked, rule: &Rule) -> Result<BoardParams, Problem> {
     let trust = match given(asked.trust.as_deref()) {
         None => None,
         Some("claimed") => Some(Trust::Claimed),
@@ -123,16 +141,24 @@ fn wish(asked: &Asked) -> Result<Wanted, Problem> {
             ));
         }
     };
-    let filter = Filter {
+    let text = |field: &Option<String>| given(field.as_deref()).map(str::to_owned);
+    let tasks = number("min_tasks", asked.min_tasks.as_deref())?;
+    Ok(BoardParams {
+        card: rule.name(),
+        track: text(&asked.track),
         since: moment("since", asked.since.as_deref())?,
         until: moment("until", asked.until.as_deref())?,
         trust,
-        ..Filter::default()
-    };
-    Ok(Wanted {
-        filter,
-        conditions: given(asked.r#where.as_deref()).map(condition).transpose()?.into_iter().collect(),
-        labels: given(asked.group.as_deref()).map(str::to_owned).into_iter().collect(),
+        known_at: None,
+        condition: text(&asked.r#where),
+        group_by: text(&asked.group),
+        by: None,
+        min_tasks: u32::try_from(tasks).ok().filter(|tasks| *tasks > 1),
+        level: None,
+        draws: None,
+        seed: None,
+        limit: None,
+        skip: None,
     })
 }
 
@@ -144,7 +170,15 @@ fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
         .into_iter()
         .chain(rule.card.facts.iter().map(|fact| fact.name.as_str()))
         .collect();
-    let more = [&asked.since, &asked.until, &asked.r#where, &asked.group, &asked.min_tasks, &asked.trust];
+    let more = [
+        &asked.track,
+        &asked.since,
+        &asked.until,
+        &asked.r#where,
+        &asked.group,
+        &asked.min_tasks,
+        &asked.trust,
+    ];
     let is_open = more.iter().any(|field| given(field.as_deref()).is_some());
     html! {
         form.fields method="get" action="/" {
@@ -163,6 +197,7 @@ fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
             details open[is_open] {
                 summary { "Filters" }
                 div {
+                    label { "Tasks" input type="text" name="track" placeholder="all" value=(value(&asked.track)); }
                     label { "From" input type="text" name="since" placeholder="2026-01-31" value=(value(&asked.since)); }
                     label { "Before" input type="text" name="until" placeholder="2026-02-28" value=(value(&asked.until)); }
                     label {
@@ -190,36 +225,19 @@ fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
     }
 }
 
-/// A board for each group, or why there is none.
-fn boards(
-    found: &Found,
-    (rule, host): (&Rule, &str),
-    asked: &Asked,
-    settings: &Settings,
-    page: usize,
-) -> Markup {
-    let Some(rows) = &found.rows else {
-        return welcome::nothing(host, rule);
-    };
-    let mut before: Vec<String> = gaps(rows).into_iter().chain(all_or_nothing(rows)).collect();
-    if found.unread > 0 {
-        let why = format!("of the newest {MOST} records; {} older ones are left out", found.unread);
-        before.insert(0, why);
-    }
+/// A board for each group.
+fn drawn(made: &Made, rule: &Rule, asked: &Asked, page: usize) -> Markup {
+    let Made { rows, settings, boards } = made;
+    let before: Vec<String> = gaps(rows).into_iter().chain(all_or_nothing(rows)).collect();
     html! {
         (notes(&before))
-        @for (at, (value, places)) in rows.groups().into_iter().enumerate() {
-            @let group = given(asked.group.as_deref()).zip(value).map(|(field, value)| format!("{field} = {value}"));
-            @let heading = group.clone().unwrap_or_else(|| String::from("Places"));
+        @for (at, board) in boards.iter().enumerate() {
             section aria-labelledby=(format!("b{at}")) {
-                h2 id=(format!("b{at}")) { (heading) }
-                @match Board::new(rows, &places, group, settings) {
-                    Ok(board) => (self::board(rows, &board, rule, settings, asked, (at, page))),
-                    Err(why) => p.care { "There is no board: " (why) "." },
-                }
+                h2 id=(format!("b{at}")) { (board.group.as_deref().unwrap_or("Places")) }
+                (self::board(rows, board, rule, settings, asked, (at, page)))
             }
         }
-        (about(found, rows, settings))
+        (about(rows, settings))
     }
 }
 
@@ -301,6 +319,7 @@ fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
             "/",
             &[
                 ("card", &text(&asked.card)),
+                ("track", &text(&asked.track)),
                 ("since", &text(&asked.since)),
                 ("until", &text(&asked.until)),
                 ("where", &text(&asked.r#where)),
@@ -322,11 +341,10 @@ fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
 }
 
 /// How to get the same numbers again.
-fn about(found: &Found, rows: &Rows, settings: &Settings) -> Markup {
+fn about(rows: &Rows, settings: &Settings) -> Markup {
     html! {
         dl.about {
             div { dt { "records" } dd { (rows.rows.len()) @if rows.filtered > 0 { ", " (rows.filtered) " left out" } } }
-            div { dt { "log size" } dd { (found.log_size) } }
             div { dt { "interval" } dd { (percent(settings.level)) ", " (settings.plan.draws) " draws, seed " (settings.plan.seed) } }
             div { dt { "digest of the items" } dd { (rows.digest) } }
         }

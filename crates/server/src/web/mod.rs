@@ -13,6 +13,7 @@ mod assets;
 mod browser;
 mod form;
 mod items;
+mod large;
 mod layout;
 mod leaderboard;
 mod record;

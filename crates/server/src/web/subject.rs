@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
+use karat_core::scorecard::Scorecard;
 use karat_core::standing::review::{State as Review, Transition, Verdict};
-use karat_core::standing::stand::{Interval, SubjectStanding, stand};
+use karat_core::standing::stand::SubjectStanding;
 use karat_evidence::Moment;
 use karat_report::board::{Board, Settings};
 use karat_report::estimate::Writing;
@@ -16,21 +17,21 @@ use karat_report::page::model::{Cell, Column, Figure, Kind, Row as Line, Section
 use karat_report::page::scale::per_cent;
 use karat_report::pages;
 use karat_report::rows::{Row, Rows};
-use karat_report::standing::events::Events;
-use karat_report::standing::{Answer, items as of_rows, refused};
+use karat_report::standing::Answer;
 use karat_report::text::{count, list};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::form::{given, moment};
-use super::items::{self, Found, Wanted};
+use super::items::{self, Found};
 use super::layout::{Sheet, heading, notes};
 use super::{address, leaderboard};
-use crate::api::records::Filter;
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::{Code, Problem};
+use crate::select::Wanted;
+use crate::standing::{INTERVAL, Question, told};
 use crate::state::App;
 
 /// Items of a page.
@@ -68,21 +69,25 @@ pub async fn show(
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
     let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
     let rule = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
-    let filter = Filter { subject: Some(name.clone()), ..Filter::default() };
-    let found = items::rows(&app, &rule, Wanted { filter, ..Wanted::default() }).await?;
+    let card = rule.name();
+    let wanted = Wanted { subject: Some(&name), card: Some(&card), ..Wanted::default() };
+    let found = items::rows(&app, &wanted).await?;
     let as_of = moment("as_of", asked.as_of.as_deref())?.as_deref().and_then(Moment::parse);
     let as_of = as_of.unwrap_or(Moment { milliseconds: app.clock.now().0 });
+    let standing = match rule.card.standing {
+        Some(_) => Some(stands(&app, &rule, &name, as_of).await?),
+        None => None,
+    };
     let page = asked.page.unwrap_or(1).max(1);
-    let title = format!("{name} under {}", rule.name());
+    let title = format!("{name} under {card}");
     let lead = rule.card.title.clone();
     let shown = name.clone();
     let body = app
         .checked(move || {
             let rows = found.rows.as_ref().ok_or_else(none_of(&shown, &rule))?;
-            let settings = leaderboard::settings(&rule, 1);
             Ok(html! {
                 (choice(&shown, &rule, &cards))
-                (stands(rows, &rule, as_of, &settings)?)
+                @match standing { Some(standing) => (standing), None => (means(rows, &leaderboard::settings(&rule))) }
                 (evidence(&shown, rows, &found, &rule, page))
             })
         })
@@ -123,32 +128,35 @@ fn choice(name: &str, rule: &Rule, cards: &[Arc<Rule>]) -> Markup {
     }
 }
 
-/// What the subject stands for under a card that says so, else the means of its items.
-fn stands(rows: &Rows, rule: &Rule, as_of: Moment, settings: &Settings) -> Result<Markup, Problem> {
-    if rule.card.standing.is_none() {
-        return Ok(means(rows, settings));
-    }
-    let failed = |failure| Problem::of_failure(Code::Unanswerable, &failure);
-    let events = Events::default();
-    let items = of_rows::items(rows, &rule.card, &events).map_err(failed)?;
-    let interval = Interval { plan: settings.plan, level: settings.level };
-    let standings = stand(&rule.card, &items, &events.events, as_of.milliseconds.div_euclid(1000), interval)
-        .map_err(|errors| failed(refused(&errors)))?;
-    let answer = Answer { card: &rule.card, rows, standings: &standings, as_of, interval, events: &events };
-    let Some(standing) = standings.subjects.first() else {
-        return Ok(html! { p.care { "No item counts up to " time { (as_of.to_string()) } "." } });
+/// What the subject stands for at a moment, with the decisions that the log has about it.
+async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Moment) -> Result<Markup, Problem> {
+    let question = Question {
+        rule: Arc::clone(rule),
+        subject: Some(name.to_owned()),
+        as_of,
+        size: *app.memory.size().borrow(),
+        interval: INTERVAL,
+        proposed: None,
     };
-    let mut standing = standing.clone();
-    // A share is a part of what all subjects have: one alone would have all of it.
-    standing.share = None;
-    let page = pages::standing::standing(&answer, std::slice::from_ref(&standing));
-    Ok(html! {
-        (numbers(&standing, rule))
-        (notes(&page.notes))
-        (next_tier(&standing))
-        (sections(&page.sections))
-        (reviews(&standing))
-    })
+    let tell = |answer: &Answer<'_>, shown: &[SubjectStanding]| match shown.first() {
+        None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
+        Some(standing) => {
+            let page = pages::standing::standing(answer, shown);
+            html! {
+                (numbers(standing, answer.card))
+                (notes(&page.notes))
+                (next_tier(standing))
+                (sections(&page.sections))
+                (reviews(standing))
+            }
+        }
+    };
+    match told(app, question, tell).await {
+        Err(problem) if problem.code == Code::Unanswerable => {
+            Ok(html! { p.care { "There is no standing: " (problem.detail) "." } })
+        }
+        answered => answered,
+    }
 }
 
 fn sections(sections: &[Section]) -> Markup {
@@ -165,8 +173,8 @@ fn sections(sections: &[Section]) -> Markup {
     }
 }
 
-fn numbers(standing: &SubjectStanding, rule: &Rule) -> Markup {
-    let writing = Writing::of(rule.card.scale);
+fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
+    let writing = Writing::of(card.scale);
     let score = match (standing.points, standing.score) {
         (Some(points), _) if standing.review.is_some() => Some(points.to_string()),
         (_, score) => score.map(|score| writing.number(score.to_f64())),
@@ -176,7 +184,7 @@ fn numbers(standing: &SubjectStanding, rule: &Rule) -> Markup {
         dl.figures {
             div {
                 dt { "stands at" }
-                dd { @match score { Some(score) => { (score) " " small { "of " (rule.card.scale.max) } }, None => "no score" } }
+                dd { @match score { Some(score) => { (score) " " small { "of " (card.scale.max) } }, None => "no score" } }
             }
             @if let Some(tier) = &standing.tier { div { dt { "tier" } dd { (tier.name.as_deref().unwrap_or("none")) } } }
             div { dt { "items that count" } dd { (standing.counts.in_window) " " small { "of " (standing.counts.seen) } } }
@@ -293,11 +301,11 @@ fn means(rows: &Rows, settings: &Settings) -> Markup {
 /// The items, the newest first.
 fn evidence(name: &str, rows: &Rows, found: &Found, rule: &Rule, page: usize) -> Markup {
     let mut all: Vec<&Row> = rows.rows.iter().collect();
-    all.sort_by_key(|row| std::cmp::Reverse((row.time, row.place.parse::<u64>().unwrap_or(0))));
+    all.sort_by_key(|row| std::cmp::Reverse((row.time, items::position(row))));
     let writing = Writing::of(rows.scale);
     let absent = |why: &str| Cell::Absent(why.to_owned());
     let row = |row: &&Row| {
-        let address = address::record(row.place.parse().unwrap_or_default());
+        let address = address::record(items::position(row));
         let coverage = row.coverage as f64 / 1e9;
         Line {
             cells: vec![

@@ -20,12 +20,13 @@ use karat_report::rows::Rows;
 use karat_report::text::{count, short};
 use maud::{Markup, html};
 
-use super::items::{self, Found, Wanted};
+use super::items::{self, Found};
 use super::{address, layout, leaderboard, welcome};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::Problem;
+use crate::select::Wanted;
 use crate::state::App;
 
 /// What the address asks for: `w.KEY` is the weight of the dimension KEY.
@@ -136,14 +137,15 @@ async fn answer(
     wanted: Vec<Decimal>,
     host: String,
 ) -> Result<Markup, Problem> {
-    let found = items::rows(app, rule, Wanted::default()).await?;
+    let name = rule.name();
+    let found = items::rows(app, &Wanted { card: Some(&name), ..Wanted::default() }).await?;
     let rule = Arc::clone(rule);
     app.checked(move || Ok(told(&found, &rule, &wanted, &host))).await
 }
 
 fn told(found: &Found, rule: &Rule, wanted: &[Decimal], host: &str) -> Markup {
     let Some(rows) = &found.rows else { return welcome::nothing(host, rule) };
-    let settings = leaderboard::settings(rule, 1);
+    let settings = leaderboard::settings(rule);
     let all: Vec<usize> = (0..rows.rows.len()).collect();
     let what_if = Board::new(rows, &all, None, &settings)
         .and_then(|board| WhatIf::new(rows, &board, &rule.card, wanted, &settings));
