@@ -27,7 +27,8 @@ pub struct Rule {
     pub is_released: bool,
     /// What scores by it; none of a family, whose challenges score.
     pub scorer: Option<Scorer>,
-    evaluator: Option<Evaluator>,
+    /// What grades matches as they were played, of a challenge of the arena.
+    pub evaluator: Option<Evaluator>,
     benches: Mutex<Vec<Bench>>,
 }
 

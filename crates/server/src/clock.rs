@@ -1,6 +1,8 @@
 //! The only place where a clock is read and random numbers are drawn. Nothing below the server does either: it hands
 //! moments, keys and nonces in.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use karat_store::Moment;
@@ -9,29 +11,58 @@ use karat_store::Moment;
 #[derive(Debug, Clone)]
 pub struct Clock {
     started: Instant,
-    fixed: Option<Moment>,
+    put: Option<Arc<Put>>,
+}
+
+/// A clock that was put to a moment.
+#[derive(Debug)]
+struct Put {
+    moment: AtomicI64,
+    /// Milliseconds since the start from which on it runs; it stands still before there are any.
+    since: AtomicI64,
 }
 
 impl Clock {
     /// The clock of the machine.
     #[must_use]
     pub fn system() -> Self {
-        Self { started: Instant::now(), fixed: None }
+        Self { started: Instant::now(), put: None }
     }
 
-    /// A clock that stands still at a moment, for tests and examples.
+    /// A clock that stands still at a moment, for tests and examples; its clones are the same clock.
     #[must_use]
     pub fn fixed(moment: Moment) -> Self {
-        Self { started: Instant::now(), fixed: Some(moment) }
+        let put = Put { moment: AtomicI64::new(moment.0), since: AtomicI64::new(i64::MAX) };
+        Self { started: Instant::now(), put: Some(Arc::new(put)) }
+    }
+
+    /// Puts a clock that stands still to another moment. The clock of the machine is not ours to put.
+    pub fn put(&self, moment: Moment) {
+        if let Some(put) = &self.put {
+            put.moment.store(moment.0, Ordering::SeqCst);
+        }
+    }
+
+    /// Lets a clock that stands still run on from where it stands.
+    pub fn run(&self) {
+        if let Some(put) = &self.put {
+            put.since.store(self.running_milliseconds(), Ordering::SeqCst);
+        }
     }
 
     /// The moment, to the millisecond. A clock before 1970 shows 1970.
     #[must_use]
     pub fn now(&self) -> Moment {
-        self.fixed.unwrap_or_else(|| {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX).min(Moment::MAX.0))
-        })
+        if let Some(put) = &self.put {
+            let passed = self.running_milliseconds().saturating_sub(put.since.load(Ordering::SeqCst));
+            return Moment(put.moment.load(Ordering::SeqCst).saturating_add(passed.max(0)));
+        }
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX).min(Moment::MAX.0))
+    }
+
+    fn running_milliseconds(&self) -> i64 {
+        i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 
     /// Seconds since the server began; never goes back.

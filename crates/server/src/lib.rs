@@ -7,20 +7,23 @@
 //! * [`state`]: the [`App`] that every request works with; [`memory`] is what it keeps of the log, with the [`index`] of
 //!   records, the [`cards`] and the [`keys`].
 //! * [`api`]: one file for each resource; [`openapi`] describes them, [`problem`] is every error.
+//! * [`arena`]: challenges, agents, matches and what they do to ratings.
 //! * [`select`], [`rows`], [`quick`], [`standing`]: which records an answer is about, and what is made of them; [`answers`] keeps
 //!   what took work.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
-//! * [`web`]: the pages for people.
+//! * [`web`]: the pages for people; [`demo`]: a store that is worth looking at.
 //! * [`clock`]: the only place with a clock and random numbers.
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
 
 pub mod answers;
 pub mod api;
+pub mod arena;
 pub mod body;
 pub mod cards;
 pub mod clock;
+pub mod demo;
 pub mod events;
 pub mod folder;
 pub mod guard;
@@ -139,6 +142,20 @@ impl Server {
         address: SocketAddr,
         options: Options,
     ) -> Result<Self, Error> {
+        Self::bind_at(folder, log_name, address, options, Clock::system())
+    }
+
+    /// The same with a clock of its own.
+    ///
+    /// # Errors
+    /// As [`Self::bind`].
+    pub fn bind_at(
+        folder: &Path,
+        log_name: Option<&str>,
+        address: SocketAddr,
+        options: Options,
+        clock: Clock,
+    ) -> Result<Self, Error> {
         let cannot =
             |what: &str, error: std::io::Error| Error::Failed(format!("cannot {what} {address}: {error}"));
         let options = Options { is_loopback: address.ip().is_loopback(), ..options };
@@ -146,7 +163,7 @@ impl Server {
         listener.set_nonblocking(true).map_err(|error| cannot("listen at", error))?;
         let address = listener.local_addr().map_err(|error| cannot("listen at", error))?;
         let (sqlite, signer) = folder::open(folder, log_name)?;
-        let (app, first_key) = App::open(Arc::new(sqlite), signer, options, Clock::system())?;
+        let (app, first_key) = App::open(Arc::new(sqlite), signer, options, clock)?;
         Ok(Self { app, address, first_key, listener })
     }
 

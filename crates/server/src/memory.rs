@@ -1,4 +1,5 @@
-//! What a server keeps in memory of its log: the index of records, the scorecards, the keys. All of it follows from the
+//! What a server keeps in memory of its log: the index of records, the scorecards, the keys, the
+//! arena. All of it follows from the
 //! log, and is worked out again at each start; between starts it follows what the writer answers, in the order of the log.
 
 use std::sync::mpsc::Receiver;
@@ -8,6 +9,7 @@ use karat_core::facts::Digest;
 use karat_store::{Accepted, Item, Kind, Outcome, Reader};
 use tokio::sync::{oneshot, watch};
 
+use crate::arena::{self, Arena};
 use crate::cards::{Cards, Rule};
 use crate::index::{Index, NewRow};
 use crate::keys::{Key, Keys};
@@ -28,6 +30,8 @@ pub enum Effect {
     Card(Arc<Rule>),
     /// A key was made, or revoked.
     Key(Key, bool),
+    /// Something of the arena.
+    Arena(Box<arena::Content>),
 }
 
 /// What is kept in memory.
@@ -36,6 +40,8 @@ pub struct Memory {
     index: RwLock<Index>,
     cards: RwLock<Cards>,
     keys: RwLock<Keys>,
+    /// The arena.
+    pub arena: Arena,
     size: watch::Sender<u64>,
 }
 
@@ -59,6 +65,7 @@ impl Memory {
             index: RwLock::default(),
             cards: RwLock::new(Cards::released()?),
             keys: RwLock::default(),
+            arena: Arena::default(),
             size: watch::Sender::new(0),
         };
         let size = reader.head()?.size;
@@ -135,6 +142,7 @@ impl Memory {
                 Effect::Record(row) => index.add(position, &row),
                 Effect::Replaced(evidence) => index.replace(evidence, position),
                 Effect::Card(rule) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(rule),
+                Effect::Arena(content) => self.arena.apply(*content),
                 Effect::Key(key, is_revoked) => {
                     self.keys.write().unwrap_or_else(PoisonError::into_inner).set(key, is_revoked);
                 }
@@ -173,7 +181,9 @@ impl Memory {
             },
             Kind::Key => Key::parse(&item.content)
                 .map_or_else(told, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),
-            Kind::Match | Kind::Review => None,
+            Kind::Match => arena::Content::parse(&item.content)
+                .map_or_else(told, |content| Some(Effect::Arena(Box::new(content)))),
+            Kind::Review => None,
         })
     }
 

@@ -22,6 +22,7 @@ use crate::problem::Problem;
         (name = "records", description = "What was scored, and why"),
         (name = "reviews", description = "What people decide"),
         (name = "scorecards", description = "The rules"),
+        (name = "arena", description = "Challenges, agents, matches and ratings"),
         (name = "log", description = "Proofs of what is kept"),
         (name = "keys", description = "Who may do what"),
         (name = "server", description = "How the server is"),

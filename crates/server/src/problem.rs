@@ -29,6 +29,8 @@ pub enum Code {
     Timeout,
     /// The id is taken by another item.
     Conflict,
+    /// The time of the match is over.
+    Expired,
     /// The body is larger than allowed.
     TooLarge,
     /// The body is of another media type.
@@ -63,6 +65,7 @@ impl Code {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Conflict => StatusCode::CONFLICT,
+            Self::Expired => StatusCode::GONE,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
@@ -87,6 +90,7 @@ impl Code {
             Self::MethodNotAllowed => "method-not-allowed",
             Self::Timeout => "timeout",
             Self::Conflict => "conflict",
+            Self::Expired => "expired",
             Self::TooLarge => "too-large",
             Self::UnsupportedMediaType => "unsupported-media-type",
             Self::Misdirected => "misdirected",

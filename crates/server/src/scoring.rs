@@ -143,7 +143,7 @@ impl How<'_> {
 }
 
 /// Everything that is wrong with an item.
-fn refused(problems: &Problems) -> Problem {
+pub(crate) fn refused(problems: &Problems) -> Problem {
     let parts: Vec<Part> = problems
         .iter()
         .map(|problem| {

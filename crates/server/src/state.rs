@@ -106,6 +106,11 @@ impl App {
             memory,
             store,
         };
+        if !app.options.is_loopback && app.memory.keys().is_empty() {
+            return Err(Error::Failed(String::from(
+                "there is no key yet, and others could reach this server; start it once on 127.0.0.1, which makes one",
+            )));
+        }
         app.keep_released_cards()?;
         let secret = if app.memory.keys().is_empty() { Some(app.first_key()?) } else { None };
         Ok((Arc::new(app), secret))

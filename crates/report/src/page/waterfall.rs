@@ -25,7 +25,7 @@ pub fn draw(id: &str, waterfall: &Waterfall) -> Markup {
                     }
                 }
             }
-            tbody {
+            tbody.fixed {
                 @for part in &waterfall.parts { (row(part, scale, &lines)) }
             }
         }))

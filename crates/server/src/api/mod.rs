@@ -3,9 +3,11 @@
 //! * `evidence`: items in, one or many; `records`: what they were scored, and why.
 //! * `subjects`, `standings`, `leaderboards`: what many records say; `reviews`: what people decide.
 //! * `scorecards`, `keys`: what scores, and who may do what.
+//! * `arena`: challenges, agents, matches and ratings.
 //! * `receipts`, `log`: proofs of what is kept.
 //! * `events`: new records as they come; `health`: how the server is.
 
+pub mod arena;
 pub mod batch;
 pub mod events;
 pub mod evidence;
@@ -57,6 +59,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(log::tile))
         .routes(routes!(keys::list, keys::make))
         .routes(routes!(keys::revoke))
+        .merge(arena::routes())
         .routes(routes!(events::stream))
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))

@@ -186,12 +186,25 @@ pub(crate) async fn decide(
     expect_media(&headers, &["application/json"])?;
     let body =
         Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    let request: ReviewRequest = body::json(&body)?;
+    let (position, review) = keep(&app, body::json(&body)?, &reviewer).await?;
+    let text = canonical_json(&json!({"position": position, "review": review}));
+    Ok(bytes(StatusCode::CREATED, "application/json", text.into_bytes()))
+}
+
+/// Keeps what a reviewer says: its place in the log, and the member `review` of the standing that follows.
+///
+/// # Errors
+/// What is wrong with the request, or why it changes nothing.
+pub async fn keep(
+    app: &Arc<App>,
+    request: ReviewRequest,
+    reviewer: &str,
+) -> Result<(Option<u64>, Value), Problem> {
     let rule = app.memory.cards().find(&request.card)?;
     let now = app.clock.now();
     let as_of = Moment { milliseconds: now.0 };
-    let line = line(&request, &reviewer, as_of)?;
-    let size = size_at(&app, None).await?;
+    let line = line(&request, reviewer, as_of)?;
+    let size = size_at(app, None).await?;
     let question = Question {
         rule: Arc::clone(&rule),
         subject: Some(request.subject.clone()),
@@ -200,7 +213,7 @@ pub(crate) async fn decide(
         interval: INTERVAL,
         proposed: Some(line.clone()),
     };
-    let standings = answer(&app, question).await?;
+    let standings = answer(app, question).await?;
     let standing = standings.lines.into_iter().next();
     let review = standing.and_then(|standing| standing.get("review").cloned()).unwrap_or(Value::Null);
     if let Some(why) = refusal(&review, standings.events) {
@@ -217,9 +230,7 @@ pub(crate) async fn decide(
         content: line.into_bytes(),
     };
     let accepted = app.append_one(Submission::default().with(item, None)).await?;
-    let position = accepted.first().map(|it| it.position);
-    let text = canonical_json(&json!({"position": position, "review": review}));
-    Ok(bytes(StatusCode::CREATED, "application/json", text.into_bytes()))
+    Ok((accepted.first().map(|it| it.position), review))
 }
 
 /// The line of events that says it.

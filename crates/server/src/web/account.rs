@@ -15,6 +15,8 @@ use karat_report::page::{figure, scrolling};
 use karat_report::text::Tone;
 use maud::{Markup, html};
 
+use super::layout::words;
+
 /// Everything that there is to say about `record`; `change` is the nearest one that would reach the next level.
 pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     html! {
@@ -101,7 +103,7 @@ fn waterfall(record: &Record<'_>) -> Waterfall {
 /// Why each dimension of a record without a score has no reading.
 fn unmeasured(record: &Record<'_>) -> Markup {
     let notes = open(record).filter_map(|it| Some((it.key, dimension_note(it, record)?)));
-    html! { ul.sentences { @for (key, note) in notes { li { b { (key) } ": " (note) } } } }
+    html! { ul.sentences { @for (key, note) in notes { li { b { (key) } ": " (words(&note)) } } } }
 }
 
 fn missing(record: &Record<'_>) -> Markup {
@@ -109,7 +111,7 @@ fn missing(record: &Record<'_>) -> Markup {
         section aria-labelledby="missing" {
             h2 id="missing" { "What is missing" }
             @match gap(record) {
-                Some(line) => p.care { (line) "." },
+                Some(line) => p.care { "Not measured: " (words(&line)) "." },
                 None => p { "Nothing: every dimension that applies was measured." },
             }
         }
@@ -127,12 +129,12 @@ fn next(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     html! {
         section aria-labelledby="next" {
             h2 id="next" { "What would change it" }
-            @if let Some(step) = step { p { b { "Nearest: " } (step) "." } }
+            @if let Some(step) = step { p { b { "Nearest: " } (words(&step)) "." } }
             @if let Some(next) = next {
                 p { "Not " b { (next) } " yet:" }
-                ul.sentences { @for line in &blockers { li { (line) } } }
+                ul.sentences { @for line in &blockers { li { (words(line)) } } }
             }
-            @if !cautions.is_empty() { ul.sentences { @for line in &cautions { li.care { (line) } } } }
+            @if !cautions.is_empty() { ul.sentences { @for line in &cautions { li.care { (words(line)) } } } }
         }
     }
 }
@@ -189,7 +191,7 @@ fn facts(record: &Record<'_>) -> Markup {
                 th scope="col" { "facts" }
             }
         }
-        tbody {
+        tbody.fixed {
             @for dimension in &card.dimensions {
                 tr {
                     th.name scope="row" { span { (dimension.label) } }

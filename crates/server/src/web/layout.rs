@@ -15,7 +15,8 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The parts of the site, by address and name.
-const PARTS: [(&str, &str); 2] = [("/", "Leaderboard"), ("/scorecards", "Scorecards")];
+const PARTS: [(&str, &str); 4] =
+    [("/", "Leaderboard"), ("/scorecards", "Scorecards"), ("/arena", "Arena"), ("/reviews", "Reviews")];
 
 /// A page.
 pub struct Sheet<'a> {
@@ -130,8 +131,17 @@ pub fn notes(notes: &[String]) -> Markup {
     html! {
         @if !notes.is_empty() {
             div.notes role="note" aria-label="Before you read on" {
-                @for note in notes { p { (note) } }
+                @for note in notes { p { (words(note)) } }
             }
+        }
+    }
+}
+
+/// A sentence whose names and formulas stand in backticks.
+pub fn words(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }

@@ -22,7 +22,7 @@ use serde::Deserialize;
 
 use super::form::{given, moment};
 use super::items::{self, linked};
-use super::layout::{Sheet, heading, notes};
+use super::layout::{Sheet, heading, notes, words};
 use super::{address, large, welcome};
 use crate::api::leaderboards::{BoardParams, Made, make};
 use crate::cards::Rule;
@@ -36,7 +36,7 @@ use crate::stored::Trust;
 /// Rows of a page.
 pub const ROWS: usize = 50;
 /// Values of a trend.
-const TREND: usize = 24;
+const TREND: usize = 12;
 /// Most subjects whose readings are shown.
 const PROFILES: usize = 30;
 
@@ -257,14 +257,13 @@ fn board(
     let table = table(rows, board, settings, from);
     let profiles = (board.leaderboard.rows.len() <= PROFILES).then(|| pages::profiles(rows, board)).flatten();
     html! {
-        @for line in plain { p { (line) "." } }
-        @for line in care { p.care { (line) "." } }
+        @for line in plain { p { (words(line)) "." } }
+        @for line in care { p.care { (words(line)) "." } }
         (figure(&format!("b{at}f"), &linked(table, &rule.name())))
         @if all > ROWS { (turn(asked, page, all)) }
         @if let Some(section) = profiles {
-            @for (place, it) in section.figures.iter().enumerate() {
-                div.figure { (figure(&format!("b{at}p{place}"), it)) }
-            }
+            h3 { (section.heading) }
+            @for (place, it) in section.figures.iter().enumerate() { (figure(&format!("b{at}p{place}"), it)) }
         }
     }
 }

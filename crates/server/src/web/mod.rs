@@ -1,6 +1,7 @@
 //! The page of a server: HTML that is complete without script, in the style and with the figures of `karat_report::page`.
 //!
-//! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `scorecard`, `what_if`, `session`: one file a page
+//! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `scorecard`, `what_if`, `arena`, `game`,
+//!   `reviews`, `session`: one file a page; `account` explains a record, `large` is a leaderboard that is too large to draw
 //! * `layout` is what stands around each, `assets` the files that it loads, `address` how it names other pages
 //! * `browser` stands around all routes: a key in a cookie, forms of other sites, errors as pages
 //! * `form` reads what forms send, `items` the records that a page is about; `welcome` is what stands where there are none
@@ -9,14 +10,17 @@
 
 mod account;
 mod address;
+mod arena;
 mod assets;
 mod browser;
 mod form;
+mod game;
 mod items;
 mod large;
 mod layout;
 mod leaderboard;
 mod record;
+mod reviews;
 mod scorecard;
 mod scorecards;
 mod session;
@@ -45,6 +49,9 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/scorecards", get(scorecards::show))
         .route("/scorecards/{card}", get(scorecard::show))
         .route("/scorecards/{card}/what-if", get(what_if::fragment))
+        .route("/arena", get(arena::show))
+        .route("/arena/matches/{match}", get(game::show))
+        .route("/reviews", get(reviews::show).post(reviews::decide))
         .route("/sign-in", get(session::show).post(session::enter))
         .route("/sign-out", post(session::leave))
         .route("/static/{file}", get(assets::file))

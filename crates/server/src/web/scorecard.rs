@@ -15,7 +15,7 @@ use karat_report::page::scale::per_cent;
 use karat_report::page::{figure, scrolling};
 use maud::{Markup, html};
 
-use super::layout::{Sheet, heading};
+use super::layout::{Sheet, heading, words};
 use super::what_if::{self, Asked};
 use crate::cards::Rule;
 use crate::guard::Caller;
@@ -35,15 +35,17 @@ pub async fn show(
     let rule = app.memory.cards().find(&name)?;
     let what_if = what_if::section(&app, &rule, &asked, &headers).await?;
     let (title, lead) = (rule.name(), rule.card.title.clone());
-    let content = app.checked(move || Ok(content(&rule))).await?;
+    let (above, below) = app.checked(move || Ok((rules(&rule), behind(&rule)))).await?;
     Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(html! {
         (heading(&[("/scorecards", "Scorecards")], &title, &lead))
-        (content)
+        (above)
         (what_if)
+        (below)
     }))
 }
 
-fn content(rule: &Rule) -> Markup {
+/// What counts how much, and what becomes of it.
+fn rules(rule: &Rule) -> Markup {
     let card = &rule.card;
     html! {
         @if !card.about.is_empty() { p { (card.about) } }
@@ -65,7 +67,13 @@ fn content(rule: &Rule) -> Markup {
                 ul.sentences { @for line in standing::lines(card, section) { li { (line) } } }
             }
         }
-        (facts(card))
+    }
+}
+
+/// What it is made of.
+fn behind(rule: &Rule) -> Markup {
+    html! {
+        (facts(&rule.card))
         (checked(rule))
         section aria-labelledby="file" {
             h2 id="file" { "The file" }
@@ -225,7 +233,7 @@ fn facts(card: &Scorecard) -> Markup {
     }
 }
 
-/// What the checker finds, and what stays by choice.
+/// What the checker finds; what stays by choice says why.
 fn checked(rule: &Rule) -> Markup {
     let name = rule.name();
     let found = cards::check(&CardText { name: name.clone(), text: rule.text.clone() }).diagnostics;
@@ -236,16 +244,8 @@ fn checked(rule: &Rule) -> Markup {
             ul.sentences {
                 @for it in &found {
                     li {
-                        b { (it.severity.name()) " " (it.code.as_str()) } ": " (it.message)
-                        @if !it.help.is_empty() { "; " (it.help) }
-                    }
-                }
-            }
-            @if !rule.card.keeps.is_empty() {
-                p { "Kept by choice:" }
-                ul.sentences {
-                    @for keep in &rule.card.keeps {
-                        li { b { (keep.code) @if !keep.at.is_empty() { " " (keep.at) } } ": " (keep.why) }
+                        b { (it.severity.name()) " " (it.code.as_str()) } ": " (words(&it.message))
+                        @if !it.help.is_empty() { "; " (words(&it.help)) }
                     }
                 }
             }

@@ -18,13 +18,14 @@ use karat_report::page::scale::per_cent;
 use karat_report::pages;
 use karat_report::rows::{Row, Rows};
 use karat_report::standing::Answer;
-use karat_report::text::{count, list};
+use karat_report::standing::notes::{notes as told_notes, percent};
+use karat_report::text::{Tone, count, list};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::form::{given, moment};
 use super::items::{self, Found};
-use super::layout::{Sheet, heading, notes};
+use super::layout::{Sheet, heading, notes, words};
 use super::{address, leaderboard};
 use crate::cards::Rule;
 use crate::guard::Caller;
@@ -145,8 +146,10 @@ async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Moment) -> 
             html! {
                 (numbers(standing, answer.card))
                 (notes(&page.notes))
+                (told_of(standing))
                 (next_tier(standing))
-                (sections(&page.sections))
+                // The first section is a table of subjects: here it is the numbers above.
+                (sections(page.sections.get(1..).unwrap_or_default()))
                 (reviews(standing))
             }
         }
@@ -187,9 +190,21 @@ fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
                 dd { @match score { Some(score) => { (score) " " small { "of " (card.scale.max) } }, None => "no score" } }
             }
             @if let Some(tier) = &standing.tier { div { dt { "tier" } dd { (tier.name.as_deref().unwrap_or("none")) } } }
+            @if let Some(interval) = &standing.interval { div { dt { "interval" } dd { (writing.ends(interval)) } } }
+            @if let Some(share) = standing.share { div { dt { "share" } dd { (percent(share.share.units())) } } }
             div { dt { "items that count" } dd { (standing.counts.in_window) " " small { "of " (standing.counts.seen) } } }
             @if is_held { div { dt { "review" } dd { span.state.care { "under review" } } } }
             @if standing.is_on_hold { div { dt { "state" } dd { span.state.care { "on hold" } } } }
+        }
+    }
+}
+
+/// What to know about the standing, besides what holds for all.
+fn told_of(standing: &SubjectStanding) -> Markup {
+    let lines = told_notes(standing);
+    html! {
+        @if !lines.is_empty() {
+            ul.sentences { @for (tone, line) in &lines { li.care[*tone != Tone::Plain] { (words(line)) } } }
         }
     }
 }

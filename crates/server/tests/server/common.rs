@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use karat_server::clock::Clock;
 use karat_server::{Options, Server};
 use karat_store::Error;
 use serde_json::Value;
@@ -94,8 +95,25 @@ impl Running {
 
     /// A server in a folder that may have a store; `admin` is the key of its administrator, if it has one.
     pub fn in_folder(folder: Folder, options: Options, admin: Option<String>) -> Self {
-        let server = Server::bind(folder.path(), None, "127.0.0.1:0".parse().unwrap(), options).unwrap();
-        let (address, first) = (server.address, server.first_key.clone());
+        Self::at("127.0.0.1:0", folder, options, admin)
+    }
+
+    /// The same at another address.
+    pub fn at(address: &str, folder: Folder, options: Options, admin: Option<String>) -> Self {
+        Self::with_clock(address, folder, options, admin, Clock::system())
+    }
+
+    /// The same with a clock of its own.
+    pub fn with_clock(
+        address: &str,
+        folder: Folder,
+        options: Options,
+        admin: Option<String>,
+        clock: Clock,
+    ) -> Self {
+        let server = Server::bind_at(folder.path(), None, address.parse().unwrap(), options, clock).unwrap();
+        let (address, first) =
+            (SocketAddr::from(([127, 0, 0, 1], server.address.port())), server.first_key.clone());
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || server.run(async move { stopped.await.unwrap_or_default() }));
         let agent = ureq::Agent::config_builder()
@@ -184,6 +202,8 @@ fn answer(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answ
     let headers = response.headers().iter();
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("").to_owned()));
     let headers = headers.collect();
-    let body = response.body_mut().read_to_string().expect("the whole answer");
+    let body = response.body_mut().read_to_vec().expect("the whole answer");
+    // Tiles are no text; what is compared of them is.
+    let body = String::from_utf8_lossy(&body).into_owned();
     Answer { status: response.status().as_u16(), headers, body }
 }

@@ -1,6 +1,13 @@
 //! Promises of the API, each with a server that really listens.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may stop")]
 
+mod answers;
+mod arena;
 mod common;
+mod events;
 mod evidence;
+mod keys;
+mod limits;
+mod log;
 mod openapi;
+mod tricks;

@@ -1,0 +1,105 @@
+//! Agents: registered by administrators, each with a key of its own.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{freshen, read};
+use crate::api::json;
+use crate::arena::{Agent, Career, Point, flow};
+use crate::guard::Caller;
+use crate::keys::Scope;
+use crate::params::Named;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// An agent that is to be registered.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewAgent {
+    /// Its name, and the subject of its records: 3 to 40 small letters, digits and hyphens.
+    #[schema(example = "bee")]
+    agent_id: String,
+    /// The harness that it plays with: another one in a submission gives a warning.
+    #[serde(default)]
+    harness_id: Option<String>,
+}
+
+/// An agent that was just registered.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RegisteredAgent {
+    #[serde(flatten)]
+    agent: Agent,
+    /// The id of its key.
+    key_id: String,
+    /// The secret of its key. It is shown this once: the server keeps its hash only.
+    secret: String,
+}
+
+/// An agent with all it has done.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ShownAgent {
+    #[serde(flatten)]
+    agent: Agent,
+    career: Career,
+    /// The titles that it holds, the highest first.
+    titles: Vec<String>,
+    /// The match that it may submit.
+    open_match: Option<String>,
+    /// Its rating after each match, in the order in which they ended.
+    history: Vec<Point>,
+}
+
+/// Registers an agent. The secret of its key is in the answer and nowhere else.
+#[utoipa::path(post, operation_id = "register_agent", path = "/v1/arena/agents", tag = "arena", security(("key" = ["admin"])), request_body = NewAgent,
+    responses(
+        (status = 201, body = RegisteredAgent),
+        (status = 400, body = Problem, content_type = "application/problem+json"),
+        (status = 401, body = Problem, content_type = "application/problem+json"),
+        (status = 403, body = Problem, content_type = "application/problem+json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn register(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    caller.key(Scope::Admin)?;
+    let new: NewAgent = read(&app, &headers, body).await?;
+    let made = flow::register(&app, &new.agent_id, new.harness_id.as_deref()).await?;
+    let shown = RegisteredAgent { agent: made.agent, key_id: made.key_id, secret: made.secret };
+    json(StatusCode::CREATED, &shown)
+}
+
+/// An agent: its ratings, its titles, its rating after each match.
+#[utoipa::path(get, operation_id = "show_agent", path = "/v1/arena/agents/{agent}", tag = "arena", params(
+    ("agent" = String, Path, description = "its name"),
+), responses(
+    (status = 200, body = ShownAgent),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(name): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    freshen(&app).await;
+    let known = app.memory.arena.board().agent(&name).cloned();
+    let known =
+        known.ok_or_else(|| Problem::not_found(format!("there is no agent `{}`", name.escape_debug())))?;
+    let shown = ShownAgent {
+        agent: known.agent,
+        career: known.career,
+        titles: known.titles,
+        open_match: known.open_match,
+        history: known.history,
+    };
+    json(StatusCode::OK, &shown)
+}

@@ -1,0 +1,142 @@
+//! Challenges: published by administrators, seen by everybody but for what is right.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::{freshen, read};
+use crate::api::json;
+use crate::arena::{self, Challenge, flow};
+use crate::guard::Caller;
+use crate::keys::Scope;
+use crate::params::Named;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// A challenge as agents see it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ShownChallenge {
+    slug: String,
+    title: String,
+    briefing: String,
+    /// The scorecard, `id@version`.
+    card: String,
+    category: String,
+    difficulty: String,
+    time_limit_seconds: u32,
+    #[schema(value_type = Option<Object>)]
+    constraints: Option<Map<String, Value>>,
+    /// How many instances there are to play.
+    instance_count: usize,
+    /// Matches of it, open ones included.
+    match_count: usize,
+    /// Matches of it that were scored.
+    scored_count: usize,
+    /// Of those, won ones.
+    win_count: usize,
+    /// The mean score of those, to 3 places; none before the first.
+    mean_score: Option<f64>,
+}
+
+/// Every challenge.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Challenges {
+    challenges: Vec<ShownChallenge>,
+}
+
+impl ShownChallenge {
+    fn new(challenge: &Challenge, board: &arena::Board) -> Self {
+        let of_it = || board.matches().filter(|game| game.challenge == challenge.slug);
+        let scores: Vec<(f64, bool)> = of_it()
+            .filter_map(|game| match &game.state {
+                arena::State::Scored(scored) => Some((scored.score, scored.result == "win")),
+                _ => None,
+            })
+            .collect();
+        #[expect(clippy::cast_precision_loss, reason = "a count of matches in memory")]
+        let mean = |sum: f64| (sum / scores.len() as f64 * 1000.0).round_ties_even() / 1000.0;
+        Self {
+            slug: challenge.slug.clone(),
+            title: challenge.title.clone(),
+            briefing: challenge.briefing.clone(),
+            card: challenge.card.clone(),
+            category: challenge.category.clone(),
+            difficulty: challenge.difficulty.clone(),
+            time_limit_seconds: challenge.time_limit_seconds,
+            constraints: challenge.constraints.clone(),
+            instance_count: challenge.instances.len(),
+            match_count: of_it().count(),
+            scored_count: scores.len(),
+            win_count: scores.iter().filter(|(_, is_won)| *is_won).count(),
+            mean_score: (!scores.is_empty()).then(|| mean(scores.iter().map(|(score, _)| score).sum())),
+        }
+    }
+}
+
+/// Every challenge, without what is right.
+#[utoipa::path(get, operation_id = "list_challenges", path = "/v1/arena/challenges", tag = "arena", responses(
+    (status = 200, body = Challenges),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    freshen(&app).await;
+    let challenges = {
+        let board = app.memory.arena.board();
+        board.challenges().map(|challenge| ShownChallenge::new(challenge, &board)).collect()
+    };
+    json(StatusCode::OK, &Challenges { challenges })
+}
+
+/// A challenge, without what is right.
+#[utoipa::path(get, operation_id = "show_challenge", path = "/v1/arena/challenges/{challenge}", tag = "arena", params(
+    ("challenge" = String, Path, description = "its slug"),
+), responses(
+    (status = 200, body = ShownChallenge),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(slug): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    freshen(&app).await;
+    let shown = {
+        let board = app.memory.arena.board();
+        board.challenge(&slug).map(|challenge| ShownChallenge::new(&challenge, &board))
+    };
+    let missing = || Problem::not_found(format!("there is no challenge `{}`", slug.escape_debug()));
+    json(StatusCode::OK, &shown.ok_or_else(missing)?)
+}
+
+/// Publishes a challenge. It cannot be changed afterwards; the same again changes nothing.
+#[utoipa::path(post, operation_id = "publish_challenge", path = "/v1/arena/challenges", tag = "arena", security(("key" = ["admin"])),
+    request_body = Challenge,
+    responses(
+        (status = 200, description = "It was there before.", body = ShownChallenge),
+        (status = 201, body = ShownChallenge),
+        (status = 400, body = Problem, content_type = "application/problem+json"),
+        (status = 401, body = Problem, content_type = "application/problem+json"),
+        (status = 403, body = Problem, content_type = "application/problem+json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn publish(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    caller.key(Scope::Admin)?;
+    let challenge: Challenge = read(&app, &headers, body).await?;
+    let done = flow::publish(&app, challenge).await?;
+    let status = if done.repeated { StatusCode::OK } else { StatusCode::CREATED };
+    let shown = ShownChallenge::new(&done.value, &app.memory.arena.board());
+    json(status, &shown)
+}

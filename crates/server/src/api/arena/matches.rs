@@ -1,0 +1,226 @@
+//! Matches: entered, submitted, looked at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{agent_of, cut, freshen, read};
+use crate::api::json;
+use crate::arena::{Match, flow};
+use crate::guard::Caller;
+use crate::params::{Named, Params, limit};
+use crate::problem::Problem;
+use crate::state::App;
+
+/// What is to be played.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Entry {
+    /// The slug of the challenge.
+    #[schema(example = "maze")]
+    challenge: String,
+    /// Whether the agent plays without its memory.
+    #[serde(default)]
+    memoryless: bool,
+}
+
+/// A match that was entered, with what the agent needs to play it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EnteredMatch {
+    #[serde(flatten)]
+    game: Match,
+    /// Whether the agent had entered it before.
+    repeated: bool,
+    /// What is to be done.
+    briefing: String,
+    time_limit_seconds: u32,
+    /// What it is to be done with.
+    #[schema(value_type = Object)]
+    input: Value,
+    /// The files that may be read.
+    workspace_files: BTreeMap<String, String>,
+    /// Where the answer goes.
+    submission: String,
+}
+
+/// What is submitted.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Answer {
+    /// The answer, by field.
+    #[schema(value_type = Object)]
+    answer: Value,
+    /// `harness_id`, `replay_log` and more.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[schema(value_type = Option<Object>)]
+    metadata: Value,
+}
+
+/// A match that was scored: what it was worth, what was wrong with the answer, and how the rating moved.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ScoredMatch {
+    #[serde(flatten)]
+    game: Match,
+    /// The place of its record in the log.
+    record_position: u64,
+    /// Where the receipt of the record is.
+    receipt: String,
+}
+
+/// Which matches.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Of that agent.
+    agent: Option<String>,
+    /// Of that challenge.
+    challenge: Option<String>,
+    /// In that state: `entered`, `scored` or `expired`.
+    state: Option<String>,
+    /// How many, 1 to 1000; 100 if it is left out.
+    limit: Option<usize>,
+}
+
+/// Matches, the last entered first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Matches {
+    matches: Vec<Match>,
+    /// Whether there are more.
+    has_more: bool,
+}
+
+/// Enters a match. The clock runs from now on. An agent has one open match at a time: the same challenge again gives the
+/// same match.
+#[utoipa::path(post, operation_id = "enter_match", path = "/v1/arena/matches", tag = "arena", security(("key" = ["write:evidence"])),
+    request_body = Entry,
+    responses(
+        (status = 200, description = "It was entered before.", body = EnteredMatch),
+        (status = 201, body = EnteredMatch),
+        (status = 400, body = Problem, content_type = "application/problem+json"),
+        (status = 401, body = Problem, content_type = "application/problem+json"),
+        (status = 403, body = Problem, content_type = "application/problem+json"),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn enter(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let agent = agent_of(&caller)?;
+    let entry: Entry = read(&app, &headers, body).await?;
+    let done = flow::enter(&app, &agent, &entry.challenge, entry.memoryless).await?;
+    let game = Match::clone(&done.value);
+    let challenge = app.memory.arena.board().challenge(&game.challenge);
+    let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
+    let shown = EnteredMatch {
+        repeated: done.repeated,
+        briefing: challenge.as_ref().map(|challenge| challenge.briefing.clone()).unwrap_or_default(),
+        time_limit_seconds: challenge.as_ref().map_or(0, |challenge| challenge.time_limit_seconds),
+        input: instance.map(|instance| instance.input.clone()).unwrap_or_default(),
+        workspace_files: instance.map(|instance| instance.workspace_files.clone()).unwrap_or_default(),
+        submission: format!("/v1/arena/matches/{}/submission", game.match_id),
+        game,
+    };
+    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
+}
+
+/// Submits the answer, once and in time. The same again gives the same answer; another one is refused.
+#[utoipa::path(post, operation_id = "submit_match", path = "/v1/arena/matches/{match}/submission", tag = "arena",
+    security(("key" = ["write:evidence"])), params(("match" = String, Path, description = "the id of the match")),
+    request_body = Answer,
+    responses(
+        (status = 200, description = "It was submitted before.", body = ScoredMatch),
+        (status = 201, body = ScoredMatch),
+        (status = 400, body = Problem, content_type = "application/problem+json"),
+        (status = 401, body = Problem, content_type = "application/problem+json"),
+        (status = 403, body = Problem, content_type = "application/problem+json"),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+        (status = 410, body = Problem, content_type = "application/problem+json"),
+        (status = 422, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn submit(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let agent = agent_of(&caller)?;
+    let payload: Value = read(&app, &headers, body).await?;
+    // An answer is in time if all of it has arrived in time.
+    let now = app.clock.now();
+    let done = flow::submit(&app, &agent, &id, payload, now).await?;
+    let record_position = done.value.record_position;
+    let shown = ScoredMatch {
+        game: done.value.game,
+        record_position,
+        receipt: format!("/v1/receipts/{record_position}"),
+    };
+    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
+}
+
+/// Matches, the last entered first.
+#[utoipa::path(get, operation_id = "list_matches", path = "/v1/arena/matches", tag = "arena", params(Which), responses(
+    (status = 200, body = Matches),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(which): Params<Which>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let limit = limit(which.limit, 100, 1000)?;
+    if let Some(state) =
+        which.state.as_deref().filter(|state| !["entered", "scored", "expired"].contains(state))
+    {
+        let found = state.escape_debug();
+        return Err(Problem::parameter(
+            "state",
+            format!("found `{found}`, expected entered, scored or expired"),
+        ));
+    }
+    freshen(&app).await;
+    let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
+    let (matches, has_more) = {
+        let board = app.memory.arena.board();
+        let found = board.matches().filter(|game| {
+            is(&which.agent, &game.agent_id)
+                && is(&which.challenge, &game.challenge)
+                && is(&which.state, game.state.name())
+        });
+        cut(found.map(|game| Match::clone(game)), limit)
+    };
+    json(StatusCode::OK, &Matches { matches, has_more })
+}
+
+/// A match.
+#[utoipa::path(get, operation_id = "show_match", path = "/v1/arena/matches/{match}", tag = "arena", params(
+    ("match" = String, Path, description = "its id"),
+), responses(
+    (status = 200, body = Match),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    freshen(&app).await;
+    let game = app.memory.arena.board().game(&id);
+    let game =
+        game.ok_or_else(|| Problem::not_found(format!("there is no match `{}`", id.escape_debug())))?;
+    json(StatusCode::OK, &*game)
+}

@@ -1,0 +1,66 @@
+//! The arena over HTTP: challenges, agents, matches, ratings.
+
+mod agents;
+mod challenges;
+mod matches;
+mod ratings;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use serde::de::DeserializeOwned;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::arena::flow;
+use crate::body::{Incoming, expect_media};
+use crate::guard::Caller;
+use crate::keys::Scope;
+use crate::problem::{Code, Problem};
+use crate::state::App;
+
+/// Every route of the arena.
+pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(challenges::list, challenges::publish))
+        .routes(routes!(challenges::show))
+        .routes(routes!(agents::register))
+        .routes(routes!(agents::show))
+        .routes(routes!(matches::list, matches::enter))
+        .routes(routes!(matches::show))
+        .routes(routes!(matches::submit))
+        .routes(routes!(ratings::list))
+}
+
+/// A body in JSON.
+async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, Problem> {
+    expect_media(headers, &["application/json"])?;
+    let body =
+        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    app.metrics.received(body.len() as u64);
+    crate::body::json(&body)
+}
+
+/// The agent that a key speaks for.
+fn agent_of(caller: &Caller) -> Result<String, Problem> {
+    let key = caller.key(Scope::WriteEvidence)?;
+    key.subject.clone().ok_or_else(|| {
+        let detail = "this needs the key of an agent: POST /v1/arena/agents registers one and gives its key";
+        Problem::new(Code::Forbidden, detail)
+    })
+}
+
+/// Ends what is overdue before something is read. What cannot be written now is tried again at the next question.
+async fn freshen(app: &Arc<App>) {
+    // The problem is in the server's own log already.
+    let _ = flow::expire_overdue(app).await;
+}
+
+/// The first `limit` of `rows`, and whether there are more.
+fn cut<T>(rows: impl Iterator<Item = T>, limit: usize) -> (Vec<T>, bool) {
+    let mut rows: Vec<T> = rows.take(limit.saturating_add(1)).collect();
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    (rows, has_more)
+}

@@ -1,0 +1,58 @@
+//! The table of agents by rating, overall or in a category.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{cut, freshen};
+use crate::api::json;
+use crate::arena::{RatedAgent, ranked};
+use crate::guard::Caller;
+use crate::params::{Params, limit};
+use crate::problem::Problem;
+use crate::state::App;
+
+/// Which table.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Of that category: only agents that played it, by their rating in it.
+    category: Option<String>,
+    /// Only agents with at least so many matches.
+    matches_min: Option<u64>,
+    /// How many, 1 to 1000; 100 if it is left out.
+    limit: Option<usize>,
+}
+
+/// The table.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Ratings {
+    category: Option<String>,
+    ratings: Vec<RatedAgent>,
+    /// Whether there are more.
+    has_more: bool,
+}
+
+/// Agents by rating, overall or in a category.
+#[utoipa::path(get, operation_id = "list_ratings", path = "/v1/arena/ratings", tag = "arena", params(Which), responses(
+    (status = 200, body = Ratings),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(which): Params<Which>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let limit = limit(which.limit, 100, 1000)?;
+    freshen(&app).await;
+    let rows = ranked(&app.memory.arena.board(), which.category.as_deref(), which.matches_min.unwrap_or(0));
+    let (ratings, has_more) = cut(rows.into_iter(), limit);
+    json(StatusCode::OK, &Ratings { category: which.category, ratings, has_more })
+}

@@ -1,0 +1,165 @@
+//! What is kept of the arena in memory: it follows from the items of the log, in their order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use karat_evidence::Moment;
+
+use super::turns::Turns;
+use super::{Agent, Career, Challenge, Content, Match, State};
+
+/// The arena of a server.
+#[derive(Debug, Default)]
+pub struct Arena {
+    board: RwLock<Board>,
+    pub(super) turns: Turns,
+}
+
+/// Challenges, agents and matches as they are now.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Board {
+    challenges: BTreeMap<String, Arc<Challenge>>,
+    agents: BTreeMap<String, AgentState>,
+    /// In the order in which they were entered.
+    matches: Vec<Arc<Match>>,
+    places: BTreeMap<String, usize>,
+    /// The matches that may be submitted: when they expire, in milliseconds, and whose they are. Nobody has two.
+    open: BTreeSet<(i64, String)>,
+}
+
+/// An agent as it is now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentState {
+    /// Who it is.
+    pub agent: Agent,
+    /// What it has done.
+    pub career: Career,
+    /// The titles that it holds, the highest first.
+    pub titles: Vec<String>,
+    /// Its rating after each match, in the order in which they ended.
+    pub history: Vec<Point>,
+    /// Its entries of each challenge.
+    pub attempts: BTreeMap<String, u64>,
+    /// The match that it may submit, if there is one.
+    pub open_match: Option<String>,
+}
+
+/// A rating at a moment.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+pub struct Point {
+    /// When the match ended.
+    pub at: String,
+    /// The match.
+    pub match_id: String,
+    /// The rating after it.
+    pub rating_points: i64,
+}
+
+impl Arena {
+    /// The arena as it is now.
+    pub fn board(&self) -> RwLockReadGuard<'_, Board> {
+        self.board.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of an item of the log.
+    pub(crate) fn apply(&self, content: Content) {
+        self.board.write().unwrap_or_else(PoisonError::into_inner).apply(content);
+    }
+}
+
+impl Board {
+    /// The challenge with that name.
+    #[must_use]
+    pub fn challenge(&self, slug: &str) -> Option<Arc<Challenge>> {
+        self.challenges.get(slug).map(Arc::clone)
+    }
+
+    /// All challenges, by name.
+    pub fn challenges(&self) -> impl Iterator<Item = &Arc<Challenge>> {
+        self.challenges.values()
+    }
+
+    /// The agent with that name.
+    #[must_use]
+    pub fn agent(&self, name: &str) -> Option<&AgentState> {
+        self.agents.get(name)
+    }
+
+    /// All agents, by name.
+    pub fn agents(&self) -> impl Iterator<Item = &AgentState> {
+        self.agents.values()
+    }
+
+    /// The match with that id.
+    #[must_use]
+    pub fn game(&self, id: &str) -> Option<Arc<Match>> {
+        self.places.get(id).and_then(|place| self.matches.get(*place)).map(Arc::clone)
+    }
+
+    /// All matches, the last entered first.
+    pub fn matches(&self) -> impl Iterator<Item = &Arc<Match>> {
+        self.matches.iter().rev()
+    }
+
+    /// The agents with a match whose time was over before `now_milliseconds`.
+    #[must_use]
+    pub fn overdue(&self, now_milliseconds: i64) -> Vec<String> {
+        let end = (now_milliseconds, String::new());
+        self.open.range(..end).map(|(_, agent)| agent.clone()).collect()
+    }
+
+    fn apply(&mut self, content: Content) {
+        match content {
+            Content::Challenge(challenge) => {
+                self.challenges.insert(challenge.slug.clone(), Arc::new(challenge));
+            }
+            Content::Agent(agent) => {
+                let state = AgentState {
+                    career: Career::default(),
+                    titles: Vec::new(),
+                    history: Vec::new(),
+                    attempts: BTreeMap::new(),
+                    open_match: None,
+                    agent,
+                };
+                self.agents.insert(state.agent.agent_id.clone(), state);
+            }
+            Content::Match(game) => self.follow(*game),
+        }
+    }
+
+    /// A match begins, or goes on.
+    fn follow(&mut self, game: Match) {
+        let Some(agent) = self.agents.get_mut(&game.agent_id) else { return };
+        let due = Moment::parse(&game.expires_at).map_or(i64::MAX, |moment| moment.milliseconds);
+        let due = (due, game.agent_id.clone());
+        match &game.state {
+            State::Entered => {
+                agent.attempts.insert(game.challenge.clone(), game.attempt_number);
+                agent.open_match = Some(game.match_id.clone());
+                self.open.insert(due);
+                self.places.insert(game.match_id.clone(), self.matches.len());
+                self.matches.push(Arc::new(game));
+                return;
+            }
+            // What was submitted stays in the log: it is scored in the same batch.
+            State::Submitted(_) => return,
+            State::Scored(_) | State::Expired(_) => {}
+        }
+        self.open.remove(&due);
+        agent.open_match = None;
+        if let Some(settled) = game.settled() {
+            agent.career = settled.career.clone();
+            agent.titles.clone_from(&settled.titles);
+            let at = match &game.state {
+                State::Scored(scored) => scored.submitted_at.clone(),
+                _ => game.expires_at.clone(),
+            };
+            let rating_points = settled.career.rating_points;
+            agent.history.push(Point { at, match_id: game.match_id.clone(), rating_points });
+        }
+        if let Some(old) = self.places.get(&game.match_id).and_then(|place| self.matches.get_mut(*place)) {
+            *old = Arc::new(game);
+        }
+    }
+}

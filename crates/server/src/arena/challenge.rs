@@ -1,0 +1,165 @@
+//! Challenges: what an agent is to do, within which time, and what is right.
+
+use std::collections::BTreeMap;
+
+use karat_core::rating::arena::Arena as Rules;
+use karat_evidence::Kind as EvidenceKind;
+use karat_report::session;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use super::{NAME_MAX_BYTES, is_name, judge};
+use crate::cards::Rule;
+use crate::problem::{Code, Part, Problem};
+
+/// The longest time limit: a day.
+const TIME_LIMIT_MAX_SECONDS: u32 = 86_400;
+/// Most instances of a challenge.
+const INSTANCES_MAX: usize = 1000;
+
+/// What an agent is to do. It never changes: an improved one has a name of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Challenge {
+    /// Its name: 3 to 40 small letters, digits and hyphens.
+    #[schema(example = "maze")]
+    pub slug: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// What the agent is to do.
+    #[serde(default)]
+    pub briefing: String,
+    /// The scorecard, `id@version`: one of the kind `match` with an evaluator.
+    pub card: String,
+    /// What it is about; agents have a rating in each category.
+    #[schema(example = "reasoning")]
+    pub category: String,
+    /// `newcomer`, `contender`, `veteran` or `legendary`: the rating of the challenge as an opponent.
+    #[schema(example = "contender")]
+    pub difficulty: String,
+    /// How long a match may take, in seconds, 1 to 86,400.
+    pub time_limit_seconds: u32,
+    /// `tokenBudget`, `maxLlmCalls`, `maxToolCalls`, `allowedTools`, `allowedModels`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub constraints: Option<Map<String, Value>>,
+    /// What is played, 1 to 1000: the first attempt of an agent is at the first one, and after the last one comes the first
+    /// again.
+    pub instances: Vec<Instance>,
+}
+
+/// One play of a challenge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Instance {
+    /// What it was made from, for whoever makes it again.
+    #[serde(default)]
+    pub seed: u64,
+    /// What the agent gets.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub input: Value,
+    /// The files that it may read: path and text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub workspace_files: BTreeMap<String, String>,
+    /// What is right. It is never shown: the log has its digest, evidence has the scores.
+    #[schema(value_type = Object)]
+    pub ground_truth: Value,
+}
+
+impl Challenge {
+    /// The instance of an attempt, counted from 1.
+    #[must_use]
+    pub fn instance(&self, attempt_number: u64) -> Option<&Instance> {
+        let count = u64::try_from(self.instances.len()).ok().filter(|count| *count > 0)?;
+        let place = attempt_number.saturating_sub(1) % count;
+        self.instances.get(usize::try_from(place).ok()?)
+    }
+
+    /// Whether matches of it can be played and scored by `rule`, which is its scorecard.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn check(&self, rule: &Rule) -> Result<(), Problem> {
+        let mut parts = Vec::new();
+        let mut refuse = |field: String, detail: String| {
+            parts.push(Part { field: Some(field), detail, line: None, column: None });
+        };
+        for (field, name) in [("$.slug", &self.slug), ("$.category", &self.category)] {
+            if !is_name(name) {
+                let found = name.escape_debug();
+                let expected = format!("3 to {NAME_MAX_BYTES} small letters, digits and hyphens");
+                refuse(field.to_owned(), format!("found `{found}`, expected {expected}"));
+            }
+        }
+        if self.title.trim().is_empty() {
+            refuse(
+                String::from("$.title"),
+                String::from("found an empty text, expected what it is, in a line"),
+            );
+        }
+        let difficulties = Rules::default().difficulties;
+        if difficulties.iter().all(|(name, _)| *name != self.difficulty) {
+            let names: Vec<&str> = difficulties.iter().map(|(name, _)| name.as_str()).collect();
+            let found = self.difficulty.escape_debug();
+            refuse(
+                String::from("$.difficulty"),
+                format!("found `{found}`, expected one of {}", names.join(", ")),
+            );
+        }
+        if !(1..=TIME_LIMIT_MAX_SECONDS).contains(&self.time_limit_seconds) {
+            let found = self.time_limit_seconds;
+            let detail = format!("found {found}, expected 1 to {TIME_LIMIT_MAX_SECONDS} seconds");
+            refuse(String::from("$.time_limit_seconds"), detail);
+        }
+        if !(1..=INSTANCES_MAX).contains(&self.instances.len()) {
+            let found = self.instances.len();
+            refuse(
+                String::from("$.instances"),
+                format!("found {found}, expected 1 to {INSTANCES_MAX} of them"),
+            );
+        }
+        let is_match = session::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
+        match rule.evaluator.as_ref().filter(|_| is_match && rule.scorer.is_some()) {
+            None => {
+                let expected = "a scorecard of a challenge: of the family `arena`, with an `evaluator`";
+                refuse(String::from("$.card"), format!("found `{}`, expected {expected}", rule.name()));
+            }
+            Some(evaluator) => {
+                // An empty answer shows whether what is right can be compared at all.
+                for (place, instance) in self.instances.iter().enumerate() {
+                    let Err(problems) = judge::probe(self, instance, evaluator) else { continue };
+                    for problem in problems.iter() {
+                        let inner = problem.path.strip_prefix("$.").unwrap_or(&problem.path);
+                        let field = match inner.starts_with("constraints") {
+                            true => format!("$.{inner}"),
+                            false => format!("$.instances[{place}].{inner}"),
+                        };
+                        refuse(field, format!("found {}, expected {}", problem.found, problem.expected));
+                    }
+                }
+            }
+        }
+        let Some(first) = parts.first() else { return Ok(()) };
+        let (field, detail) = (first.field.clone().unwrap_or_default(), first.detail.clone());
+        parts.truncate(100);
+        Err(Problem::new(Code::BadRequest, detail).at(field).with_parts(parts))
+    }
+
+    /// All of it but what is right, as agents see it.
+    #[must_use]
+    pub fn shown(&self) -> Value {
+        json!({
+            "slug": self.slug,
+            "title": self.title,
+            "briefing": self.briefing,
+            "card": self.card,
+            "category": self.category,
+            "difficulty": self.difficulty,
+            "time_limit_seconds": self.time_limit_seconds,
+            "constraints": self.constraints,
+            "instance_count": self.instances.len(),
+        })
+    }
+}

@@ -1,0 +1,326 @@
+//! Who may do what in the arena, and when: publish, register, enter, submit. All of it is written to the log before it is
+//! answered.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use karat_core::facts::Digest;
+use karat_evidence::{Moment, canonical_json};
+use serde_json::Value;
+
+use super::judge::{Bench, expired, too_late};
+use super::{Agent, Challenge, Content, Judged, Match, NAME_MAX_BYTES, Scored, State, is_name};
+use crate::api::written;
+use crate::clock::random;
+use crate::keys::{KeyRequest, Scope};
+use crate::memory::Effect;
+use crate::problem::{Code, Problem};
+use crate::state::{App, Submission};
+
+/// Something that was written, or was there before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done<T> {
+    /// What it is.
+    pub value: T,
+    /// Whether it was there before, so that nothing changed.
+    pub repeated: bool,
+}
+
+/// An agent that was registered, with its key.
+#[derive(Debug)]
+pub struct Registered {
+    /// The agent.
+    pub agent: Agent,
+    /// The secret of its key, to be shown once.
+    pub secret: String,
+    /// The id of its key.
+    pub key_id: String,
+}
+
+/// A match that was scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// The match.
+    pub game: Match,
+    /// The place of its record in the log.
+    pub record_position: u64,
+}
+
+/// Publishes a challenge. The same again changes nothing.
+///
+/// # Errors
+/// Everything that is wrong with it; that its name is taken by another.
+pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Challenge>>, Problem> {
+    let rule = app.memory.cards().find(&challenge.card).map_err(|problem| problem.at("$.card"))?;
+    let named = rule.name();
+    if challenge.card != named {
+        let found = challenge.card.escape_debug();
+        let detail = format!("found `{found}`, expected its version, too: `{named}`");
+        return Err(Problem::new(Code::BadRequest, detail).at("$.card"));
+    }
+    let challenge = app.checked(move || challenge.check(&rule).map(|()| challenge)).await?;
+    let accepted = write(app, vec![Content::Challenge(challenge.clone())], Submission::default()).await?;
+    Ok(Done { value: Arc::new(challenge), repeated: accepted.iter().all(|it| it.repeated) })
+}
+
+/// Registers an agent and makes the key that speaks for it.
+///
+/// # Errors
+/// That the name is none, or taken.
+pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> Result<Registered, Problem> {
+    let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
+    if !is_name(name) {
+        let found = name.escape_debug();
+        let expected = format!("3 to {NAME_MAX_BYTES} small letters, digits and hyphens, such as `bee-2`");
+        return refused("$.agent_id", format!("found `{found}`, expected {expected}"));
+    }
+    if harness_id.is_some_and(|it| it.is_empty() || it.len() > 100 || it.chars().any(char::is_control)) {
+        return refused("$.harness_id", String::from("expected 1 to 100 bytes, and no control character"));
+    }
+    let agent = Agent {
+        agent_id: name.to_owned(),
+        harness_id: harness_id.map(str::to_owned),
+        registered_at: written(app.clock.now()),
+    };
+    let random = random::<32>().map_err(|error| Problem::internal(&error))?;
+    let request = KeyRequest {
+        name: format!("agent {name}"),
+        scopes: [Scope::Read, Scope::WriteEvidence].into(),
+        subject: Some(name.to_owned()),
+        reports: None,
+    };
+    let made = request.make(random)?;
+    let (app, content) = (Arc::clone(app), Content::Agent(agent.clone()));
+    let key_id = made.key.id.clone();
+    uninterrupted(async move {
+        let turn = app.memory.arena.turns.take(&agent.agent_id).await;
+        if app.memory.arena.board().agent(&agent.agent_id).is_some() {
+            let detail = format!(
+                "there is an agent `{}`; take another name, or have an administrator make it a new key",
+                agent.agent_id
+            );
+            return Err(Problem::new(Code::Conflict, detail).at("$.agent_id"));
+        }
+        let effect = Effect::Key(made.key.clone(), false);
+        let batch = Submission::default().with(made.key.item(false), Some(effect));
+        write(&app, vec![content], batch).await?;
+        drop(turn);
+        Ok(Registered { agent, secret: made.secret, key_id })
+    })
+    .await
+}
+
+/// Enters `agent` into a match. One that it has entered and not submitted is the answer again.
+///
+/// # Errors
+/// That there is no such agent or challenge, or that the agent is in a match of another challenge.
+pub async fn enter(
+    app: &Arc<App>,
+    agent: &str,
+    slug: &str,
+    memoryless: bool,
+) -> Result<Done<Arc<Match>>, Problem> {
+    let (app, agent, slug) = (Arc::clone(app), agent.to_owned(), slug.to_owned());
+    uninterrupted(async move {
+        let turn = app.memory.arena.turns.take(&agent).await;
+        let now = app.clock.now();
+        expire(&app, &agent, now).await?;
+        let game = {
+            let board = app.memory.arena.board();
+            let known = board
+                .agent(&agent)
+                .ok_or_else(|| unknown("agent", &agent, "an administrator registers agents"))?;
+            let challenge = board.challenge(&slug).ok_or_else(|| {
+                unknown("challenge", &slug, "GET /v1/arena/challenges names those there are")
+                    .at("$.challenge")
+            })?;
+            if let Some(open) = known.open_match.as_deref().and_then(|id| board.game(id)) {
+                if open.challenge == slug {
+                    return Ok(Done { value: open, repeated: true });
+                }
+                let detail = format!(
+                    "the match `{}` is open until {}: submit it first, or let it expire",
+                    open.match_id, open.expires_at
+                );
+                return Err(Problem::new(Code::Conflict, detail).at("$.challenge"));
+            }
+            let attempt_number = known.attempts.get(&slug).copied().unwrap_or(0).saturating_add(1);
+            let end = now.0.saturating_add(1000 * i64::from(challenge.time_limit_seconds));
+            Match {
+                match_id: format!("{agent}.{slug}.{attempt_number}"),
+                agent_id: agent.clone(),
+                attempt_number,
+                memoryless,
+                seed: challenge.instance(attempt_number).map_or(0, |instance| instance.seed),
+                started_at: written(now),
+                expires_at: written(karat_store::Moment(end)),
+                challenge: slug,
+                state: State::Entered,
+            }
+        };
+        write(&app, vec![Content::Match(Box::new(game.clone()))], Submission::default()).await?;
+        drop(turn);
+        Ok(Done { value: Arc::new(game), repeated: false })
+    })
+    .await
+}
+
+/// Scores what `agent` submits to a match, which arrived at `now`. The same again gives the same answer.
+///
+/// # Errors
+/// That there is no such match, that another agent entered it, that its time is over, that something else was submitted
+/// before; what is wrong with the submission, which may be sent again in time.
+pub async fn submit(
+    app: &Arc<App>,
+    agent: &str,
+    id: &str,
+    payload: Value,
+    now: karat_store::Moment,
+) -> Result<Done<Answered>, Problem> {
+    let (app, agent, id) = (Arc::clone(app), agent.to_owned(), id.to_owned());
+    uninterrupted(async move {
+        let find = || app.memory.arena.board().game(&id);
+        let entered = find().ok_or_else(|| unknown("match", &id, "POST /v1/arena/matches enters one"))?;
+        if entered.agent_id != agent {
+            let (own, other) = (agent.escape_debug(), entered.agent_id.escape_debug());
+            let detail = format!("`{other}` entered this match, and the key speaks for `{own}`");
+            return Err(Problem::new(Code::Forbidden, detail));
+        }
+        let turn = app.memory.arena.turns.take(&agent).await;
+        let game = find().unwrap_or(entered);
+        match &game.state {
+            State::Entered => {}
+            State::Scored(scored) => return repeated(&app, &game, scored, &payload).await,
+            State::Submitted(_) | State::Expired(_) => return Err(too_late(&game)),
+        }
+        if milliseconds(&game.expires_at) < now.0 {
+            expire(&app, &agent, now).await?;
+            return Err(too_late(&game));
+        }
+        let judged = judge(&app, &game, payload, now).await?;
+        let accepted = app.append_one(judged.submission).await?;
+        drop(turn);
+        let position = accepted.get(judged.record_place).map(|record| record.position);
+        let record_position =
+            position.ok_or_else(|| Problem::internal(&"the store did not answer for every item"))?;
+        Ok(Done { value: Answered { game: judged.game, record_position }, repeated: false })
+    })
+    .await
+}
+
+/// Ends the matches whose time is over, so that whoever asks sees them as they are.
+///
+/// # Errors
+/// That nothing can be written.
+pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
+    let now = app.clock.now();
+    let overdue = app.memory.arena.board().overdue(now.0);
+    if overdue.is_empty() {
+        return Ok(());
+    }
+    let app = Arc::clone(app);
+    uninterrupted(async move {
+        for agent in overdue {
+            let turn = app.memory.arena.turns.take(&agent).await;
+            expire(&app, &agent, now).await?;
+            drop(turn);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Ends the match of `agent` if its time was over before `now`. The caller has the turn.
+async fn expire(app: &App, agent: &str, now: karat_store::Moment) -> Result<(), Problem> {
+    let ended = {
+        let board = app.memory.arena.board();
+        let known = board.agent(agent);
+        let open = known.and_then(|known| board.game(known.open_match.as_deref()?));
+        let Some((known, game)) = known.zip(open) else { return Ok(()) };
+        if now.0 <= milliseconds(&game.expires_at) {
+            return Ok(());
+        }
+        let Some(challenge) = board.challenge(&game.challenge) else { return Ok(()) };
+        expired(&game, &challenge, &known.career)
+    };
+    write(app, vec![Content::Match(Box::new(ended))], Submission::default()).await.map(|_| ())
+}
+
+async fn judge(
+    app: &App,
+    game: &Arc<Match>,
+    payload: Value,
+    now: karat_store::Moment,
+) -> Result<Judged, Problem> {
+    let (challenge, harness_id, career) = {
+        let board = app.memory.arena.board();
+        let missing = || Problem::internal(&format!("match `{}` is of nobody or of nothing", game.match_id));
+        let known = board.agent(&game.agent_id).ok_or_else(missing)?;
+        let challenge = board.challenge(&game.challenge).ok_or_else(missing)?;
+        (challenge, known.agent.harness_id.clone(), known.career.clone())
+    };
+    let rule = app.memory.cards().find(&challenge.card)?;
+    // A clock that was put back does not make an answer come before the question.
+    let now = written(karat_store::Moment(now.0.max(milliseconds(&game.started_at))));
+    let game = Arc::clone(game);
+    let work = move || {
+        let harness_id = harness_id.as_deref();
+        Bench { challenge: &challenge, rule: &rule, game: &game, harness_id, career: &career, now }
+            .judge(payload)
+    };
+    app.checked(work).await
+}
+
+/// The answer that was given before, if the same was submitted again.
+async fn repeated(
+    app: &App,
+    game: &Match,
+    scored: &Scored,
+    payload: &Value,
+) -> Result<Done<Answered>, Problem> {
+    let given = Digest::of(canonical_json(payload).as_bytes());
+    if given.to_string() != scored.submission {
+        let detail = format!("the match `{}` was submitted before, with another answer", game.match_id);
+        let problem = Problem::new(Code::Conflict, detail);
+        return Err(match Digest::parse(&scored.submission) {
+            Some(stored) => problem.with_digests(stored, given),
+            None => problem,
+        });
+    }
+    let id = scored.record.clone();
+    let found = app.read(move |reader| {
+        let size = reader.head()?.size;
+        Ok(reader.find(karat_store::Kind::Record, &id, size)?)
+    });
+    let record = found.await?.ok_or_else(|| Problem::internal(&"a scored match has no record"))?;
+    let value = Answered { game: game.clone(), record_position: record.position };
+    Ok(Done { value, repeated: true })
+}
+
+async fn write(
+    app: &App,
+    contents: Vec<Content>,
+    batch: Submission,
+) -> Result<Vec<karat_store::Accepted>, Problem> {
+    let mut batch = batch;
+    for content in contents {
+        let item = content.item().map_err(|error| Problem::internal(&error))?;
+        batch = batch.with(item, Some(Effect::Arena(Box::new(content))));
+    }
+    app.append_one(batch).await
+}
+
+/// Goes on to the end even if whoever asked has gone away, so that nobody else gets the turn before memory knows.
+async fn uninterrupted<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::spawn(work).await.map_err(|error| Problem::internal(&error))?
+}
+
+fn unknown(what: &str, name: &str, mend: &str) -> Problem {
+    Problem::not_found(format!("there is no {what} `{}`; {mend}", name.escape_debug()))
+}
+
+fn milliseconds(moment: &str) -> i64 {
+    Moment::parse(moment).map_or(i64::MAX, |moment| moment.milliseconds)
+}

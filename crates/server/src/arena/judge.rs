@@ -1,0 +1,294 @@
+//! An answer becomes evidence, a record, and a rating.
+
+use std::collections::BTreeMap;
+
+use karat_core::facts::Digest;
+use karat_core::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent, Grade, Settlement};
+use karat_core::rating::title;
+use karat_evidence::grade::arena::{
+    Evaluator, MatchGrade, MatchOptions, Severity, SubmissionWarning, grade_match,
+};
+use karat_evidence::{Problems, canonical_json};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::content::Submitted;
+use super::{
+    Career, CategoryRating, Challenge, Content, DimensionScore, Instance, Match, Rating, Scored, Settled,
+    State, Warning,
+};
+use crate::cards::Rule;
+use crate::keys::KeyRequest;
+use crate::memory::Effect;
+use crate::problem::{Code, Problem};
+use crate::scoring::{How, digest, refused};
+use crate::state::Submission;
+
+/// A match that was judged and not stored yet.
+#[derive(Debug)]
+pub struct Judged {
+    /// The items to store together, and what they change.
+    pub submission: Submission,
+    /// The place of the record among them.
+    pub record_place: usize,
+    /// The match as it is then.
+    pub game: Match,
+}
+
+/// What is read of a record.
+#[derive(Deserialize)]
+struct RecordOf {
+    score: Option<ScoreOf>,
+    dimensions: Vec<DimensionOf>,
+}
+
+#[derive(Deserialize)]
+struct ScoreOf {
+    published: f64,
+}
+
+#[derive(Deserialize)]
+struct DimensionOf {
+    key: String,
+    reading: Option<f64>,
+    weight: f64,
+    contribution: Option<f64>,
+}
+
+/// What is known when an answer arrived.
+#[derive(Debug)]
+pub(super) struct Bench<'a> {
+    pub challenge: &'a Challenge,
+    pub rule: &'a Rule,
+    pub game: &'a Match,
+    pub harness_id: Option<&'a str>,
+    pub career: &'a Career,
+    pub now: String,
+}
+
+impl Bench<'_> {
+    /// Grades, scores and settles what was submitted.
+    pub fn judge(&self, payload: Value) -> Result<Judged, Problem> {
+        let Self { challenge, rule, game, .. } = self;
+        let missing = |what: &str| Problem::internal(&format!("match `{}` has no {what}", game.match_id));
+        let evaluator = rule.evaluator.as_ref().ok_or_else(|| missing("evaluator"))?;
+        let instance = challenge.instance(game.attempt_number).ok_or_else(|| missing("instance"))?;
+        let submission = Digest::of(canonical_json(&payload).as_bytes()).to_string();
+        let mut parts = self.parts(instance);
+        parts["payload"] = payload.clone();
+        let grade = grade_match(&parts, evaluator, &MatchOptions::default());
+        let mut grade = grade.map_err(|problems| without_truth(&problems))?;
+        grade.evidence["challenge_slug"] = challenge.slug.as_str().into();
+
+        // The evidence is the word of the arena itself, whose key nobody holds.
+        let own = KeyRequest::admin("arena").make([0; 32])?.key;
+        let bytes = canonical_json(&grade.evidence);
+        let mut scored = How { rule, as_of: None, key: &own }.score(bytes.as_bytes())?;
+        let record: RecordOf =
+            serde_json::from_slice(&scored.record.content).map_err(|error| Problem::internal(&error))?;
+        let score = record.score.as_ref().map_or(0.0, |score| score.published);
+        let rules = Rules::default();
+        let result = rules.outcome(score);
+        let attempt = Attempt {
+            attempt_number: game.attempt_number,
+            memoryless: game.memoryless,
+            verified: grade.standing.verified,
+            outcome: result,
+        };
+        let opponent = Opponent {
+            category: &challenge.category,
+            difficulty: &challenge.difficulty,
+            calibrated_difficulty: None,
+        };
+        let settled = rules.settle(&self.career.clone().into(), &opponent, &attempt);
+        let settled = settled.map_err(|errors| {
+            let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Problem::internal(&texts.join("; "))
+        })?;
+        let scored_state = Scored {
+            submitted_at: self.now.clone(),
+            submission,
+            evidence: scored.evidence.id.clone(),
+            record: scored.record.id.clone(),
+            score,
+            result: result.name().to_owned(),
+            score_breakdown: breakdown(&record),
+            verified: grade.standing.verified,
+            benchmark_grade: grade.standing.benchmark_grade,
+            trajectory_validation: grade.trajectory.as_ref().map(|trajectory| trajectory.detail()),
+            submission_warnings: grade.submission_warnings.iter().map(Warning::from).collect(),
+            constraint_violations: violations(&grade),
+            harness_warning: grade.harness_warning.clone(),
+            settled: self.settled(&rules, &settled),
+        };
+        let submitted =
+            game.in_state(State::Submitted(Submitted { submitted_at: self.now.clone(), payload }));
+        let game = game.in_state(State::Scored(Box::new(scored_state)));
+        let kept = |content: &Content| content.item().map_err(|error| Problem::internal(&error));
+        let item_of_challenge = kept(&Content::Challenge((*challenge).clone()))?;
+        let submitted = Content::Match(Box::new(submitted));
+        let item_of_submitted = kept(&submitted)?;
+        // What is right and what was answered are not in the evidence; it says by their digests what it was made from.
+        scored.evidence.sources = vec![digest(&item_of_challenge), digest(&item_of_submitted)];
+        let content = Content::Match(Box::new(game.clone()));
+        let item = kept(&content)?;
+        let submission = Submission::default()
+            .with(item_of_submitted, Some(Effect::Arena(Box::new(submitted))))
+            .with(scored.evidence, None)
+            .with(scored.record, Some(Effect::Record(Box::new(scored.row))))
+            .with(item, Some(Effect::Arena(Box::new(content))));
+        Ok(Judged { submission, record_place: 2, game })
+    }
+
+    /// The match as it was played, without what was submitted.
+    fn parts(&self, instance: &Instance) -> Value {
+        let Self { challenge, game, .. } = self;
+        json!({
+            "match_id": game.match_id,
+            "agent_id": game.agent_id,
+            "started_at": game.started_at,
+            "submitted_at": self.now,
+            "time_limit_secs": challenge.time_limit_seconds,
+            "attempt_number": game.attempt_number,
+            "memoryless": game.memoryless,
+            "harness_id": self.harness_id,
+            "constraints": challenge.constraints,
+            "ground_truth": instance.ground_truth,
+            "workspace_files": (!instance.workspace_files.is_empty()).then_some(&instance.workspace_files),
+        })
+    }
+
+    fn settled(&self, rules: &Rules, settled: &Settlement) -> Settled {
+        let name = &self.challenge.category;
+        let initial = rules.newcomer().elo;
+        let before = self.career.category_points.get(name).copied().unwrap_or(initial);
+        let after = settled.career.category_elo.get(name).copied().unwrap_or(before);
+        let is_new = self.career.match_count < u64::from(rules.elo.established_from_matches);
+        let bonus = match settled.grade {
+            Grade::Unverified => None,
+            Grade::Verified => Some(rules.verified_factor),
+            Grade::BenchmarkGrade => Some(rules.benchmark_grade_factor),
+        };
+        Settled {
+            rating: Rating {
+                before_points: settled.elo_before,
+                after_points: settled.career.elo,
+                change_points: settled.elo_change,
+                opponent_points: settled.opponent_elo,
+                expected: Some(places(settled.expected, 1e6)),
+                factor_points: if is_new { rules.elo.factor_new } else { rules.elo.factor_established },
+                play_points: settled.play_points,
+                floor_points: settled.floor_points,
+                #[expect(clippy::cast_precision_loss, reason = "factors are small")]
+                bonus_factor: bonus.map_or(1.0, |factor| factor.millionths() as f64 / 1e6),
+                bonus_points: settled.bonus_points,
+                category: Some(CategoryRating {
+                    name: name.clone(),
+                    before_points: before,
+                    after_points: after,
+                }),
+            },
+            career: settled.career.clone().into(),
+            titles: settled.titles.iter().map(|title| title.name.to_owned()).collect(),
+        }
+    }
+}
+
+/// A match whose time is over: it counts as a draw that moves no rating, ends a streak, and cannot be submitted any more.
+pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> Match {
+    let rules = Rules::default();
+    let opponent = rules.difficulties.iter().find(|(name, _)| *name == challenge.difficulty);
+    let career = career.drawn();
+    let titles = title::held(&rules.titles, &karat_core::rating::arena::Career::from(career.clone()).deeds());
+    let rating = Rating {
+        before_points: career.rating_points,
+        after_points: career.rating_points,
+        change_points: 0,
+        opponent_points: opponent.map_or(career.rating_points, |(_, points)| *points),
+        expected: None,
+        factor_points: 0.0,
+        play_points: 0,
+        floor_points: 0,
+        bonus_factor: 1.0,
+        bonus_points: 0,
+        category: None,
+    };
+    let titles = titles.iter().map(|title| title.name.to_owned()).collect();
+    game.in_state(State::Expired(Settled { rating, career, titles }))
+}
+
+/// Whether an answer to that instance can be compared at all.
+pub(super) fn probe(
+    challenge: &Challenge,
+    instance: &Instance,
+    evaluator: &Evaluator,
+) -> Result<(), Problems> {
+    let moment = "2000-01-01T00:00:00Z";
+    let parts = json!({
+        "match_id": "probe",
+        "agent_id": "probe",
+        "started_at": moment,
+        "submitted_at": moment,
+        "time_limit_secs": challenge.time_limit_seconds,
+        "attempt_number": 1,
+        "memoryless": false,
+        "constraints": challenge.constraints,
+        "ground_truth": instance.ground_truth,
+        "payload": {"answer": {}},
+    });
+    grade_match(&parts, evaluator, &MatchOptions::default()).map(|_| ())
+}
+
+/// What is wrong with a submission. What is right is nobody's business, and was looked at when the challenge was published.
+fn without_truth(problems: &Problems) -> Problem {
+    if problems.iter().all(|problem| problem.path.starts_with("$.payload")) {
+        return refused(problems);
+    }
+    let texts: Vec<String> =
+        problems.iter().map(|problem| format!("{}: {}", problem.path, problem.expected)).collect();
+    Problem::internal(&texts.join("; "))
+}
+
+fn breakdown(record: &RecordOf) -> BTreeMap<String, DimensionScore> {
+    let score = |it: &DimensionOf| DimensionScore {
+        // A dimension that a warning refused, or whose fact is missing, is worth nothing.
+        score: it.contribution.filter(|points| *points > 0.0).and(it.reading).map_or(0.0, points),
+        weight: it.weight,
+        weighted: it.contribution.map_or(0.0, points),
+    };
+    record.dimensions.iter().map(|it| (it.key.clone(), score(it))).collect()
+}
+
+/// A share as points, on the grid of readings: a millionth of a point.
+fn points(share: f64) -> f64 {
+    places(1000.0 * share, 1e6)
+}
+
+/// A number rounded to a decimal grid.
+fn places(number: f64, units: f64) -> f64 {
+    (number * units).round_ties_even() / units
+}
+
+fn violations(grade: &MatchGrade) -> Vec<String> {
+    grade.constraint_violations.iter().map(|violation| violation.message.clone()).collect()
+}
+
+impl From<&SubmissionWarning> for Warning {
+    fn from(warning: &SubmissionWarning) -> Self {
+        Self {
+            severity: String::from(match warning.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            }),
+            field: warning.field.clone(),
+            message: warning.message.clone(),
+            dimension: warning.dimension.clone(),
+        }
+    }
+}
+
+/// A problem with an answer that came too late.
+pub(super) fn too_late(game: &Match) -> Problem {
+    let (id, end) = (game.match_id.escape_debug(), &game.expires_at);
+    Problem::new(Code::Expired, format!("the time of the match `{id}` was over at {end}; enter another"))
+}

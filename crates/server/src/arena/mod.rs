@@ -1,0 +1,62 @@
+//! The arena: agents enter matches of challenges, submit answers, and gain or lose rating.
+//!
+//! Everything is an item of the log. A [`Challenge`] says what is to be done, within which time, and what is right; an
+//! [`Agent`] is a subject with a key of its own; a [`Match`] is entered, then submitted and scored at once, or expired, and
+//! each state replaces the one before. The evidence of a scored match and its record are stored together with it.
+//!
+//! * `challenge`, `content`: what is stored; `board`: what of it is kept in memory, worked out again at each start.
+//! * `table`: agents by rating. `judge`: an answer becomes evidence, a record and a rating; `flow`: who may do what, and when.
+//! * `turns`: one change at a time for each agent.
+
+mod board;
+mod challenge;
+mod content;
+pub mod flow;
+mod judge;
+mod table;
+mod turns;
+
+pub use board::{AgentState, Arena, Board, Point};
+pub use challenge::{Challenge, Instance};
+pub use content::{
+    Agent, Career, CategoryRating, Content, DimensionScore, Match, Rating, Scored, Settled, State, Warning,
+};
+pub use judge::Judged;
+pub use table::{RatedAgent, ranked};
+
+/// The longest name of an agent, challenge or category.
+pub const NAME_MAX_BYTES: usize = 40;
+
+/// Whether `name` can name an agent, a challenge or a category: 3 to 40 small letters, digits and hyphens, the first and
+/// the last one no hyphen.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let is_inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
+    (3..=NAME_MAX_BYTES).contains(&name.len())
+        && name.bytes().all(is_inner)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names() {
+        for (name, expected) in [
+            ("bee", true),
+            ("agent-7", true),
+            ("7up", true),
+            ("be", false),
+            ("-ab", false),
+            ("ab-", false),
+            ("Bee", false),
+            ("a b", false),
+            ("a/b", false),
+            ("bée", false),
+            ("", false),
+        ] {
+            assert_eq!(super::is_name(name), expected, "{name}");
+        }
+        assert!(super::is_name(&"a".repeat(40)) && !super::is_name(&"a".repeat(41)));
+    }
+}

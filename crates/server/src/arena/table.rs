@@ -1,0 +1,56 @@
+//! The table of agents by rating.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{Board, Career};
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct RatedAgent {
+    /// From 1; agents of the same rating have the same rank, and the next ones are counted on.
+    pub rank: usize,
+    /// Who it is.
+    pub agent_id: String,
+    /// The rating that the table is about.
+    pub points: i64,
+    /// Its first title.
+    pub title: Option<String>,
+    /// All that it has done.
+    pub career: Career,
+}
+
+/// The agents that have played, the highest rating first and equal ones by name.
+#[must_use]
+pub fn ranked(board: &Board, category: Option<&str>, matches_min: u64) -> Vec<RatedAgent> {
+    let points = |career: &Career| match category {
+        None => Some(career.rating_points),
+        Some(name) => career.category_points.get(name).copied(),
+    };
+    let least = matches_min.max(1);
+    let mut rows: Vec<RatedAgent> = board
+        .agents()
+        .filter(|it| it.career.match_count >= least)
+        .filter_map(|it| {
+            Some(RatedAgent {
+                rank: 0,
+                agent_id: it.agent.agent_id.clone(),
+                points: points(&it.career)?,
+                title: it.titles.first().cloned(),
+                career: it.career.clone(),
+            })
+        })
+        .collect();
+    // Agents come by name, and the sort keeps that order among equals.
+    rows.sort_by_key(|row| std::cmp::Reverse(row.points));
+    let mut last = None;
+    for (place, row) in rows.iter_mut().enumerate() {
+        let rank = match last {
+            Some((points, rank)) if points == row.points => rank,
+            _ => place + 1,
+        };
+        row.rank = rank;
+        last = Some((row.points, rank));
+    }
+    rows
+}

@@ -1,0 +1,26 @@
+//! One change at a time for each agent: a rating follows from the one before.
+
+use karat_core::facts::Digest;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// How many agents may change at once; two that share a place wait for each other.
+const PLACES: usize = 64;
+
+/// Whose turn it is.
+#[derive(Debug)]
+pub struct Turns([Mutex<()>; PLACES]);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl Turns {
+    /// Waits until nobody else changes `agent`.
+    pub async fn take(&self, agent: &str) -> Option<MutexGuard<'_, ()>> {
+        let Digest([first, ..]) = Digest::of(agent.as_bytes());
+        let place = self.0.get(usize::from(first) % PLACES)?;
+        Some(place.lock().await)
+    }
+}
