@@ -11,3 +11,4 @@ mod limits;
 mod log;
 mod openapi;
 mod tricks;
+mod web;
