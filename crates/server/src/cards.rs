@@ -1,8 +1,10 @@
 //! The scorecards of a server, those that come with karat and those that were published, each ready to score.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use karat_core::check::Checked;
 use karat_core::diagnostic::nearest;
 use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::scorecard::Scorecard;
@@ -42,15 +44,11 @@ pub struct Bench {
 }
 
 impl Rule {
-    /// The scorecard in `text`, if it has no errors.
+    /// The scorecard in `text`, which was checked.
     ///
     /// # Errors
-    /// What refuses it.
-    pub fn new(text: &str, is_released: bool) -> Result<Self, Problem> {
-        let named = CardText { name: String::from("the scorecard"), text: text.to_owned() };
-        let Some(card) = cards::check(&named).card else {
-            return Err(Problem::new(Code::CardRefused, "the scorecard has errors"));
-        };
+    /// That its evaluator cannot be used.
+    pub fn new(text: &str, card: Scorecard, is_released: bool) -> Result<Self, Problem> {
         let evaluator = match card.evaluator.as_deref() {
             None => None,
             Some(tables) => {
@@ -135,17 +133,26 @@ impl Cards {
     /// That one of them is broken: a defect.
     pub fn released() -> Result<Self, Problem> {
         let mut cards = Self::default();
-        EMBEDDED
-            .iter()
-            .try_for_each(|card| Rule::new(card.text, true).map(|rule| cards.add(Arc::new(rule))))?;
+        for embedded in EMBEDDED {
+            let broken = || Problem::internal(&format!("the scorecard `{}` has errors", embedded.name));
+            let card = cards.check(embedded.text).card.ok_or_else(broken)?;
+            cards.add(Arc::new(Rule::new(embedded.text, card, true)?));
+        }
         Ok(cards)
+    }
+
+    /// Checks a scorecard, which may be a challenge of a family that is published here or comes with karat.
+    #[must_use]
+    pub fn check(&self, text: &str) -> Checked {
+        let card = CardText { name: String::from("the scorecard"), text: text.to_owned() };
+        let known = |name: &str| self.by_name.get(name).map(|rule| rule.text.clone());
+        cards::check_with(&card, &|name| known(name).or_else(|| cards::library(name)))
     }
 
     /// Adds a scorecard, if none of its name is there.
     pub fn add(&mut self, rule: Arc<Rule>) {
-        let name = rule.name();
-        if !self.by_name.contains_key(&name) {
-            self.by_name.insert(name, Arc::clone(&rule));
+        if let Entry::Vacant(free) = self.by_name.entry(rule.name()) {
+            free.insert(Arc::clone(&rule));
             self.order.push(rule);
         }
     }

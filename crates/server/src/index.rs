@@ -1,4 +1,4 @@
-//! What lists and leaderboards need of every record, in memory: 72 bytes a record, and each name once. It is rebuilt from
+//! What lists and leaderboards need of every record, in memory: 80 bytes a record, and each name once. It is rebuilt from
 //! the log when a server starts, and follows what the writer answers.
 
 use std::collections::BTreeMap;
@@ -157,4 +157,40 @@ fn half(digest: Digest) -> [u8; 16] {
     let mut half = [0; 16];
     half.iter_mut().zip(digest.0).for_each(|(to, from)| *to = from);
     half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(subject: &str, evidence: &[u8]) -> NewRow {
+        NewRow {
+            subject: subject.to_owned(),
+            card: "c@1.0.0".to_owned(),
+            task: None,
+            time: None,
+            outcome: None,
+            score: None,
+            evidence: Digest::of(evidence),
+            trust: Trust::Measured,
+        }
+    }
+
+    #[test]
+    fn corrections_count_from_where_they_stand() {
+        let mut index = Index::default();
+        index.add(1, &row("a", b"old"));
+        index.add(3, &row("a", b"new"));
+        index.replace(Digest::of(b"old"), 2);
+        // The same evidence under another rule, scored after it was corrected.
+        index.add(5, &row("a", b"old"));
+        let positions = |size| index.rows(size).map(|row| row.position).collect::<Vec<_>>();
+        assert_eq!((positions(2), positions(3), positions(9)), (vec![1], vec![], vec![3]));
+        assert_eq!(index.from(2, 9).map(|row| row.position).collect::<Vec<_>>(), [3, 5]);
+    }
+
+    #[test]
+    fn a_record_takes_80_bytes() {
+        assert_eq!(size_of::<Row>(), 80);
+    }
 }

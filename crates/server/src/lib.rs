@@ -176,21 +176,20 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
-            serve(self.app, listener, stop).await.map_err(failed)
+            serve(self.app, listener, stop).await;
+            Ok(())
         })
     }
 }
 
-/// Answers whoever connects to `listener` until `stop` is ready, then finishes what was accepted.
-///
-/// # Errors
-/// That no connection can be accepted any more.
+/// Answers whoever connects to `listener` until `stop` is ready, then finishes what was accepted. What goes wrong with one
+/// connection ends that one.
 pub async fn serve(
     app: Arc<App>,
     listener: tokio::net::TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    listen::serve(app, listener, stop).await
+) {
+    listen::serve(app, listener, stop).await;
 }
 
 /// Everything that the server answers.

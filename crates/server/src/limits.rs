@@ -84,7 +84,6 @@ impl Rates {
             return Ok(());
         }
         let wait = (tokens - filled) / rate.per_second;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is cut to an hour")]
         let seconds = wait.ceil().clamp(1.0, 3600.0) as u32;
         Err(seconds)
     }

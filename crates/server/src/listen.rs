@@ -24,15 +24,13 @@ const HEAD_BYTES_MAX: usize = 64 << 10;
 /// How long to wait when the system has no connection to give, out of file handles say.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Answers whoever connects until `stop` is ready, then finishes what was accepted.
-///
-/// # Errors
-/// None so far: what goes wrong with one connection ends that one.
+/// Answers whoever connects until `stop` is ready, then finishes what was accepted. What goes wrong with one connection
+/// ends that one.
 pub(crate) async fn serve(
     app: Arc<App>,
     listener: TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
+) {
     let router = crate::router(Arc::clone(&app));
     let turns = Arc::new(Semaphore::new(app.options.connections_max));
     let graceful = GracefulShutdown::new();
@@ -82,7 +80,6 @@ pub(crate) async fn serve(
             "some requests were cut off: they took longer than the server waits for when it stops"
         );
     }
-    Ok(())
 }
 
 type Accepted = (tokio::sync::OwnedSemaphorePermit, tokio::net::TcpStream, std::net::SocketAddr);

@@ -74,13 +74,11 @@ impl Memory {
             let items = reader.items(start..size.min(start + CHUNK))?;
             let Some(last) = items.last() else { break };
             start = last.position + 1;
-            let mut effects = Vec::with_capacity(items.len());
             for item in &items {
-                if let Some(effect) = memory.effect(reader, item, size)? {
-                    effects.push((item.position, effect));
-                }
+                // At once: the next item may be a record of the scorecard that this one is.
+                let effect = memory.effect(reader, item, size)?;
+                memory.apply(effect.map(|effect| (item.position, effect)));
             }
-            memory.apply(effects);
         }
         memory.size.send_replace(size);
         Ok(memory)
@@ -135,7 +133,7 @@ impl Memory {
         }
     }
 
-    fn apply(&self, effects: Vec<(u64, Effect)>) {
+    fn apply(&self, effects: impl IntoIterator<Item = (u64, Effect)>) {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
         for (position, effect) in effects {
             match effect {
@@ -173,11 +171,12 @@ impl Memory {
                 }
             },
             Kind::Scorecard => match std::str::from_utf8(&item.content) {
-                Ok(text) => match Rule::new(text, false) {
-                    Ok(rule) => Some(Effect::Card(Arc::new(rule))),
-                    Err(problem) => told(problem.detail),
-                },
                 Err(error) => told(error.to_string()),
+                Ok(text) => match self.cards().check(text).card.map(|card| Rule::new(text, card, false)) {
+                    Some(Ok(rule)) => Some(Effect::Card(Arc::new(rule))),
+                    Some(Err(problem)) => told(problem.detail),
+                    None => told(String::from("the scorecard has errors")),
+                },
             },
             Kind::Key => Key::parse(&item.content)
                 .map_or_else(told, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),

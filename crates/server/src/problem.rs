@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use karat_core::facts::Digest;
 use karat_report::failure::Failure;
 use karat_store::Error;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 /// What went wrong, for programs: a code never changes its meaning.
@@ -109,13 +109,17 @@ impl Code {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
     /// `urn:karat:problem:` and the code.
-    #[serde(rename = "type")]
-    #[schema(rename = "type", example = "urn:karat:problem:evidence-refused")]
-    kind: String,
+    #[serde(rename = "type", serialize_with = "write_type")]
+    #[schema(rename = "type", value_type = String, example = "urn:karat:problem:evidence-refused")]
+    kind: Code,
     /// The status in words.
-    title: String,
+    #[serde(serialize_with = "write_title")]
+    #[schema(value_type = String, example = "Unprocessable Entity")]
+    title: Code,
     /// The status of the answer.
-    status: u16,
+    #[serde(serialize_with = "write_status")]
+    #[schema(value_type = u16, example = 422)]
+    status: Code,
     /// What went wrong, for programs.
     pub code: Code,
     /// What went wrong and how to mend it, for people.
@@ -128,13 +132,27 @@ pub struct Problem {
     pub problems: Vec<Part>,
     /// Of a conflict, the digest of what is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stored: Option<String>,
+    #[schema(value_type = Option<String>)]
+    stored: Option<Box<str>>,
     /// Of a conflict, the digest of what was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub given: Option<String>,
+    #[schema(value_type = Option<String>)]
+    given: Option<Box<str>>,
     /// After how many seconds it makes sense to try again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
+}
+
+fn write_type<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_str(&format_args!("urn:karat:problem:{}", code.name()))
+}
+
+fn write_title<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(code.status().canonical_reason().unwrap_or_default())
+}
+
+fn write_status<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_u16(code.status().as_u16())
 }
 
 /// One of several things that are wrong.
@@ -157,11 +175,10 @@ impl Problem {
     /// A problem that `detail` explains.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        let status = code.status();
         Self {
-            kind: format!("urn:karat:problem:{}", code.name()),
-            title: status.canonical_reason().unwrap_or_default().to_owned(),
-            status: status.as_u16(),
+            kind: code,
+            title: code,
+            status: code,
             code,
             detail: detail.into(),
             field: None,
@@ -206,7 +223,8 @@ impl Problem {
     /// The same with the digests of what is stored and what was sent.
     #[must_use]
     pub fn with_digests(self, stored: Digest, given: Digest) -> Self {
-        Self { stored: Some(stored.to_string()), given: Some(given.to_string()), ..self }
+        let written = |digest: Digest| Some(digest.to_string().into_boxed_str());
+        Self { stored: written(stored), given: written(given), ..self }
     }
 
     /// The same to be tried again later.

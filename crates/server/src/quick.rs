@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use karat_core::number::{BILLION, Score, round_ratio};
 use karat_core::statistics::mean::{share_interval, student_t};
@@ -88,7 +89,7 @@ impl Quick {
             let squares = values.iter().map(|value| square(value - mean)).sum();
             let items = u32::try_from(own.len()).unwrap_or(u32::MAX);
             standings.push(Standing { subject, mean, tasks, items, squares });
-            if let std::collections::btree_map::Entry::Vacant(free) = reach.entry(tasks)
+            if let Entry::Vacant(free) = reach.entry(tasks)
                 && let Some(found) = student_t(u64::from(tasks), level)?
             {
                 free.insert(found);
@@ -197,7 +198,6 @@ fn rounded(sum: i128, count: usize) -> i64 {
     i64::try_from(round_ratio(sum, count)).unwrap_or(BILLION)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "differences of billionths are below 2^53")]
 fn square(value: i64) -> f64 {
     value as f64 * value as f64
 }
@@ -211,7 +211,10 @@ mod tests {
     use crate::index::{Index, NewRow};
     use crate::stored::Trust;
 
-    fn index(items: &[(&str, Option<&str>, Option<i64>, Option<Outcome>)]) -> Index {
+    /// Subject, task, score and outcome.
+    type Given<'a> = (&'a str, Option<&'a str>, Option<i64>, Option<Outcome>);
+
+    fn index(items: &[Given<'_>]) -> Index {
         let mut index = Index::default();
         for ((subject, task, score, outcome), position) in items.iter().zip(0..) {
             let row = NewRow {

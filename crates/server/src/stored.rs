@@ -169,9 +169,7 @@ impl StoredRecord {
 
 /// A decimal of at most 15 places on its grid. Its double is off by less than a tenth of a unit.
 fn grid(value: f64, units: f64) -> i64 {
-    #[expect(clippy::cast_possible_truncation, reason = "shares are between -1 and 1, units at most 1e15")]
-    let whole = (value * units).round_ties_even() as i64;
-    whole
+    (value * units).round_ties_even() as i64
 }
 
 /// Whose word the facts of a record are: the least of all that were given.

@@ -23,6 +23,9 @@ pub(crate) const MEDIA: &str = "application/x-ndjson";
 /// From so many bytes of lines on they are scored and stored, while the next arrive.
 const PART_BYTES: usize = 1 << 20;
 
+/// Most problems that are listed of all lines together; of further lines only their number is told.
+const LISTED: usize = 10_000;
+
 /// What became of the lines of a batch.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Answer {
@@ -34,6 +37,8 @@ pub(crate) struct Answer {
     refused: u64,
     /// Each line, in order; blank ones are left out.
     items: Vec<Line>,
+    #[serde(skip)]
+    listed: usize,
 }
 
 /// What became of one line.
@@ -62,8 +67,12 @@ impl Answer {
         self.items.push(Line { line, status, record: Some(record), position: Some(position), problem: None });
     }
 
-    fn refused(&mut self, line: u64, problem: Problem) {
+    fn refused(&mut self, line: u64, mut problem: Problem) {
         self.refused += 1;
+        self.listed += problem.problems.len();
+        if self.listed > LISTED {
+            problem.problems = Vec::new();
+        }
         let status = problem.status().as_u16();
         self.items.push(Line { line, status, record: None, position: None, problem: Some(problem) });
     }

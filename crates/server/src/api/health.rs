@@ -45,7 +45,6 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Resu
         let index = app.memory.index();
         (index.len(), index.names())
     };
-    #[expect(clippy::cast_precision_loss, reason = "a gauge is a double")]
     let gauges = [
         ("karat_log_entries", "Entries of the log.", *app.memory.size().borrow() as f64),
         ("karat_index_records", "Records in the index.", records as f64),

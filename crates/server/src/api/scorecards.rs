@@ -6,7 +6,6 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
 use karat_core::diagnostic::{Diagnostic, Severity};
-use karat_report::cards::{self, CardText};
 use karat_store::{Kind, NewItem};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -192,7 +191,8 @@ pub(crate) async fn publish(
 ) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Admin)?;
     let text = received(&app, &headers, body).await?;
-    let rule = app.checked(move || sound(text)).await?;
+    let shared = Arc::clone(&app);
+    let rule = app.checked(move || sound(&shared, &text)).await?;
     let rule = Arc::new(rule);
     let effect = Effect::Card(Arc::clone(&rule));
     let accepted = app.append_one(Submission::default().with(item(&rule), Some(effect))).await?;
@@ -218,15 +218,14 @@ pub(crate) async fn check(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let text = received(&app, &headers, body).await?;
-    let findings = app
-        .checked(move || {
-            let checked = cards::check(&CardText { name: String::from("the scorecard"), text: text.clone() });
-            let findings = checked.diagnostics.iter().map(|found| finding(&text, found)).collect();
-            let card = checked.card.and_then(|_| Rule::new(&text, false).ok());
-            Ok(Findings { is_sound: card.is_some(), card: card.as_ref().map(Card::from), findings })
-        })
-        .await?;
-    json(StatusCode::OK, &findings)
+    let shared = Arc::clone(&app);
+    let findings = app.checked(move || {
+        let checked = shared.memory.cards().check(&text);
+        let findings = checked.diagnostics.iter().map(|found| finding(&text, found)).collect();
+        let rule = checked.card.map(|card| Rule::new(&text, card, false)).transpose()?;
+        Ok(Findings { is_sound: rule.is_some(), card: rule.as_ref().map(Card::from), findings })
+    });
+    json(StatusCode::OK, &findings.await?)
 }
 
 async fn received(app: &App, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
@@ -237,15 +236,15 @@ async fn received(app: &App, headers: &HeaderMap, body: Body) -> Result<String, 
 }
 
 /// The scorecard in `text`, or everything that is wrong with it.
-fn sound(text: String) -> Result<Rule, Problem> {
-    let checked = cards::check(&CardText { name: String::from("the scorecard"), text: text.clone() });
-    if checked.card.is_some() {
-        return Rule::new(&text, false);
+fn sound(app: &App, text: &str) -> Result<Rule, Problem> {
+    let checked = app.memory.cards().check(text);
+    if let Some(card) = checked.card {
+        return Rule::new(text, card, false);
     }
     let errors = checked.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let problems: Vec<Part> = errors
         .map(|found| {
-            let Finding { code, line, column, message, help, .. } = finding(&text, found);
+            let Finding { code, line, column, message, help, .. } = finding(text, found);
             let help = if help.is_empty() { String::new() } else { format!("; {help}") };
             Part {
                 field: None,

@@ -11,6 +11,48 @@ use crate::keys::CARD;
 const SUPPORT: &str = include_str!("../../../../examples/cards/support-agent.toml");
 const AGENTS: &str = include_str!("../../../../examples/standing/agents.jsonl");
 
+/// A family of challenges, and one of them.
+const FAMILY: &str = r#"
+schema   = "karat/scorecard/1"
+id       = "races"
+version  = "1.0.0"
+title    = "Races"
+about    = "A family of challenges."
+evidence = "facts"
+mean     = "weighted-sum"
+scale    = { max = 100, publish = "floor" }
+weights  = { sum = 1 }
+
+[family]
+pick = { min = 2, max = 2 }
+
+[facts]
+speed = { unit = "1", min = 0, max = 1, from = "harness" }
+grace = { unit = "1", min = 0, max = 1, from = "judge" }
+
+[[dimension]]
+key     = "speed"
+label   = "Speed"
+missing = "zero"
+
+[[dimension]]
+key     = "grace"
+label   = "Grace"
+missing = "zero"
+"#;
+const CHALLENGE: &str = r#"
+schema  = "karat/scorecard/1"
+id      = "sprint"
+version = "1.0.0"
+title   = "Sprint"
+about   = "A short race."
+base    = "races@1.0.0"
+
+[dims]
+speed = 0.75
+grace = 0.25
+"#;
+
 /// A server with the agents of the examples.
 fn agents() -> Running {
     let server = Running::new();
@@ -265,6 +307,30 @@ fn scorecards_are_published_once_and_checked_without_being_kept() {
     assert_eq!(shown.is(200).at("/text"), CARD);
     let listed = server.get("/v1/scorecards").is(200).at("/scorecards");
     assert!(listed.as_array().unwrap().len() > 9);
+}
+
+#[test]
+fn a_restart_changes_no_answer() {
+    let server = agents();
+    let better = json!({"subject": "ibis", "id": "ibis-4", "task": "shipping", "time": "2026-03-08T09:00:00Z", "accuracy": 0.7});
+    server.send("card=support-agent@1.0.0&replaces=ibis-3", &better.to_string()).is(201);
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", FAMILY).is(201);
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", CHALLENGE).is(201);
+    server.send("card=sprint@1.0.0", r#"{"subject":"ibis","id":"s","speed":0.5}"#).is(201);
+    let paths = [
+        "/v1/records",
+        "/v1/records?trust=judged",
+        "/v1/records?track=sprint",
+        "/v1/subjects",
+        "/v1/leaderboards?card=support-agent@1.0.0",
+        "/v1/leaderboards?card=races@1.0.0",
+        "/v1/standings?card=support-agent@1.0.0&as_of=2026-03-10T00:00:00Z",
+        "/v1/scorecards",
+    ];
+    let before = paths.map(|path| server.get(path).is(200).body.clone());
+    let admin = server.admin.clone();
+    let server = Running::in_folder(server.stop(), karat_server::Options::default(), Some(admin));
+    assert_eq!(paths.map(|path| server.get(path).is(200).body.clone()), before);
 }
 
 #[test]
