@@ -11,6 +11,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
     ("karat", "karat-evidence"),
     ("karat", "karat-report"),
+    ("karat", "karat-server"),
+    ("karat", "karat-store"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),

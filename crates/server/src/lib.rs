@@ -49,6 +49,7 @@ pub mod stored;
 pub mod web;
 
 use std::future::Future;
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
@@ -156,8 +157,20 @@ impl Server {
         options: Options,
         clock: Clock,
     ) -> Result<Self, Error> {
-        let cannot =
-            |what: &str, error: std::io::Error| Error::Failed(format!("cannot {what} {address}: {error}"));
+        let cannot = |what: &str, error: std::io::Error| {
+            Error::Failed(match error.kind() {
+                ErrorKind::AddrInUse => {
+                    format!("another program listens at {address} already; choose another port")
+                }
+                ErrorKind::AddrNotAvailable => {
+                    format!("this machine has no address {}; choose another", address.ip())
+                }
+                ErrorKind::PermissionDenied => {
+                    format!("the current user may not listen at {address}; choose a port above 1023")
+                }
+                _ => format!("cannot {what} {address}: {error}"),
+            })
+        };
         let options = Options { is_loopback: address.ip().is_loopback(), ..options };
         let listener = TcpListener::bind(address).map_err(|error| cannot("listen at", error))?;
         listener.set_nonblocking(true).map_err(|error| cannot("listen at", error))?;

@@ -49,6 +49,13 @@ impl Metrics {
         }
     }
 
+    /// How many requests were answered.
+    #[must_use]
+    pub fn answered_total(&self) -> u64 {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.values().map(|it| it.count).sum()
+    }
+
     /// Counts what became of items of evidence.
     pub fn items(&self, accepted: u64, repeated: u64, refused: u64) {
         for (counter, more) in

@@ -2,6 +2,7 @@
 
 mod many;
 pub mod rate;
+mod serve;
 mod standing;
 
 use clap::{Args, Parser, Subcommand};
@@ -10,6 +11,7 @@ use karat_core::number::Decimal;
 use crate::output::Color;
 use karat_report::exit;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
 
 /// Scores about AI agents that anyone can check.
@@ -69,6 +71,8 @@ pub enum Verb {
     Cache(CacheVerb),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
+    /// Serve scores over HTTP: an API, a page, a log that proves them
+    Serve(ServeArgs),
     /// Score the built-in examples; needs no files
     #[command(after_help = "Example:\n  karat demo")]
     Demo,

@@ -10,6 +10,7 @@ mod leaderboard;
 mod many;
 pub mod rate;
 mod score;
+mod serve;
 pub mod standing;
 mod stress;
 
@@ -31,6 +32,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Cache(verb) => cache::run(verb, cli),
         Verb::Rate(args) => rate::run(args, cli),
         Verb::Conform(args) => crate::conform::run::run(args, cli),
+        Verb::Serve(args) => serve::run(args, cli),
         Verb::Demo => demo::run(cli),
     }
 }

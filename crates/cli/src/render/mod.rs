@@ -8,6 +8,7 @@ pub mod interval;
 pub mod leaderboard;
 pub mod page;
 pub mod rating;
+pub mod serve;
 pub mod standing;
 pub mod standing_detail;
 pub mod stress;

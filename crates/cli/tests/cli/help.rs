@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::{Folder, Run, finish, karat, root};
 
-const VERBS: [&[&str]; 19] = [
+const VERBS: [&[&str]; 20] = [
     &[],
     &["score"],
     &["explain"],
@@ -24,6 +24,7 @@ const VERBS: [&[&str]; 19] = [
     &["compare"],
     &["stress"],
     &["conform"],
+    &["serve"],
     &["demo"],
 ];
 

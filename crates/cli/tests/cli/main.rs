@@ -5,6 +5,7 @@ mod cards;
 mod common;
 mod compare;
 mod conform;
+mod crash;
 mod docs;
 mod graders;
 mod help;
@@ -16,6 +17,7 @@ mod real_matches;
 mod refusals;
 mod rows;
 mod screens;
+mod serve;
 mod standing;
 #[cfg(target_os = "linux")]
 mod streams;

@@ -6,7 +6,7 @@ use karat_core::rating::arena::Arena as Rules;
 use karat_evidence::Kind as EvidenceKind;
 use karat_report::session;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{NAME_MAX_BYTES, is_name, judge};
@@ -47,6 +47,10 @@ pub struct Challenge {
     /// What is played, 1 to 1000: the first attempt of an agent is at the first one, and after the last one comes the first
     /// again.
     pub instances: Vec<Instance>,
+    /// Random digits that the server adds: without them the digest in the log would give away what is easily guessed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub blind: Option<String>,
 }
 
 /// One play of a challenge.
@@ -120,6 +124,9 @@ impl Challenge {
                 format!("found {found}, expected 1 to {INSTANCES_MAX} of them"),
             );
         }
+        if self.blind.is_some() {
+            refuse(String::from("$.blind"), String::from("found a value, expected none: the server makes it"));
+        }
         let is_match = session::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
         match rule.evaluator.as_ref().filter(|_| is_match && rule.scorer.is_some()) {
             None => {
@@ -147,19 +154,9 @@ impl Challenge {
         Err(Problem::new(Code::BadRequest, detail).at(field).with_parts(parts))
     }
 
-    /// All of it but what is right, as agents see it.
+    /// Whether it is the same but for what the server adds.
     #[must_use]
-    pub fn shown(&self) -> Value {
-        json!({
-            "slug": self.slug,
-            "title": self.title,
-            "briefing": self.briefing,
-            "card": self.card,
-            "category": self.category,
-            "difficulty": self.difficulty,
-            "time_limit_seconds": self.time_limit_seconds,
-            "constraints": self.constraints,
-            "instance_count": self.instances.len(),
-        })
+    pub fn is_same(&self, other: &Self) -> bool {
+        Self { blind: other.blind.clone(), ..self.clone() } == *other
     }
 }

@@ -58,9 +58,24 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
         let detail = format!("found `{found}`, expected its version, too: `{named}`");
         return Err(Problem::new(Code::BadRequest, detail).at("$.card"));
     }
-    let challenge = app.checked(move || challenge.check(&rule).map(|()| challenge)).await?;
-    let accepted = write(app, vec![Content::Challenge(challenge.clone())], Submission::default()).await?;
-    Ok(Done { value: Arc::new(challenge), repeated: accepted.iter().all(|it| it.repeated) })
+    let mut challenge = app.checked(move || challenge.check(&rule).map(|()| challenge)).await?;
+    let blind = random::<16>().map_err(|error| Problem::internal(&error))?;
+    challenge.blind = Some(blind.iter().map(|byte| format!("{byte:02x}")).collect());
+    let app = Arc::clone(app);
+    uninterrupted(async move {
+        let turn = app.memory.arena.turns.take(&challenge.slug).await;
+        if let Some(known) = app.memory.arena.board().challenge(&challenge.slug) {
+            if challenge.is_same(&known) {
+                return Ok(Done { value: known, repeated: true });
+            }
+            let detail = format!("there is another challenge `{}`, and it never changes: take another slug", known.slug);
+            return Err(Problem::new(Code::Conflict, detail).at("$.slug"));
+        }
+        write(&app, vec![Content::Challenge(challenge.clone())], Submission::default()).await?;
+        drop(turn);
+        Ok(Done { value: Arc::new(challenge), repeated: false })
+    })
+    .await
 }
 
 /// Registers an agent and makes the key that speaks for it.

@@ -104,6 +104,7 @@ impl Game {
             time_limit_seconds: self.time_limit_seconds,
             constraints: json!({"allowedTools": ["read", "report"]}).as_object().cloned(),
             instances: instances.collect(),
+            blind: None,
         }
     }
 
@@ -217,7 +218,7 @@ mod tests {
                     truth.iter().any(|(name, value)| played.answer.get(name) != Some(value))
                 })
             });
-            assert!(wrong.count() > 8, "{way:?}");
+            assert!(wrong.count() > 2, "{way:?}");
         }
         for game in GAMES {
             let instances = game.challenge().instances;

@@ -1,0 +1,61 @@
+//! The arguments of `karat serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// `karat serve`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The first start makes the folder, the key that signs the log, and the key of an
+administrator, which is shown that once. On this machine reading needs no key;
+elsewhere everything does. Ctrl-C stops the server, which finishes its work.
+
+Examples:
+  karat serve --demo
+  karat serve scores --listen 127.0.0.1:8080
+  karat serve scores --listen 0.0.0.0:8080 --host scores.example.org")]
+pub struct ServeArgs {
+    /// The folder with the store (karat-data)
+    #[arg(value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7373")]
+    pub listen: SocketAddr,
+    /// Fill a new store with examples and a season of matches
+    #[arg(long)]
+    pub demo: bool,
+    /// Write the first key to FILE, and do not show it
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// A name under which the server is asked; may be repeated
+    #[arg(long = "host", value_name = "NAME")]
+    pub hosts: Vec<String>,
+    /// Let everybody read, wherever the server listens
+    #[arg(long)]
+    pub public: bool,
+    /// The name of a new log; at random if not given
+    #[arg(long, value_name = "NAME")]
+    pub log_name: Option<String>,
+    /// What goes to standard error: quiet, text or json
+    #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
+    pub log: Option<Log>,
+    /// The first line as JSON (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A screen (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+}
+
+/// What the server tells while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Log {
+    // What went wrong.
+    Quiet,
+    // Every request, for people.
+    Text,
+    // The same for programs.
+    Json,
+}

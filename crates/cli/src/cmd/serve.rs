@@ -1,0 +1,166 @@
+//! `karat serve`: the server, from the command line.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Error as IoError, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_server::clock::Clock;
+use karat_server::logging::{self, Format};
+use karat_server::{Options, Server, demo, folder, interrupted};
+use tempfile::TempDir;
+
+use crate::args::{Cli, Log, ServeArgs};
+use crate::output::{Screen, is_watched};
+use crate::render::serve::{Started, Stopped};
+
+/// The folder of a server, if none is named.
+const FOLDER: &str = "karat-data";
+
+/// Serves until somebody stops it.
+pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let is_screen = if args.json { false } else { args.table || is_watched() };
+    let place = Place::new(args)?;
+    let path = place.path();
+    if !args.listen.ip().is_loopback() && place.is_new && args.key_file.is_none() {
+        return Err(Failure::new(format!(
+            "listening at {} needs a key, and `{}` has none yet",
+            args.listen,
+            path.display()
+        ))
+        .help("give `--key-file FILE`, and the first key is written there")
+        .help(format!(
+            "or start it once on this machine: `karat serve {}` shows the first key",
+            path.display()
+        )));
+    }
+    let mut key_file = args.key_file.as_deref().filter(|_| place.is_new).map(KeyFile::new).transpose()?;
+    match args.log.unwrap_or(if is_screen { Log::Quiet } else { Log::Json }) {
+        Log::Quiet => logging::start(Format::Text, true),
+        Log::Text => logging::start(Format::Text, false),
+        Log::Json => logging::start(Format::Json, false),
+    }
+    let options = Options { is_public: args.public, hosts: args.hosts.clone(), ..Options::default() };
+    let clock = if args.demo { Clock::fixed(demo::NOW) } else { Clock::system() };
+    let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
+    let server = Server::bind_at(path, log_name, args.listen, options, clock).map_err(failed)?;
+    if args.demo {
+        demo::fill(&server.app).map_err(failed)?;
+    }
+    let app = Arc::clone(&server.app);
+    if let Some((file, secret)) = key_file.as_mut().zip(server.first_key.as_deref()) {
+        file.write(secret)?;
+    }
+    let started = Started {
+        address: server.address,
+        folder: path,
+        log_key: app.log_key(),
+        admin_key: server.first_key.as_deref().filter(|_| key_file.is_none()),
+        key_file: key_file.as_ref().map(|file| file.path.as_path()),
+        is_demo: args.demo,
+        is_temporary: place.temporary.is_some(),
+    };
+    tell(cli, if is_screen { started.screen() } else { started.line() })?;
+    let stop = async {
+        // Where nothing tells that it should stop, it goes on.
+        if interrupted().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    server.run(stop).map_err(failed)?;
+    let stopped = Stopped { requests: app.metrics.answered_total(), log_size: *app.memory.size().borrow() };
+    tell(cli, if is_screen { stopped.screen() } else { stopped.line() })?;
+    Ok(Exit::Done)
+}
+
+fn tell(cli: &Cli, text: String) -> Result<(), Failure> {
+    let mut screen = Screen::stdout(cli.color);
+    let written = write!(screen, "{text}").and_then(|()| screen.flush());
+    match written.map_err(Failure::from) {
+        // Whoever started it may read one line and go away.
+        Err(Failure::ReaderGone) => Ok(()),
+        other => other,
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::new(error.to_string())
+}
+
+/// Where the store is.
+struct Place {
+    folder: PathBuf,
+    /// Removed when the server has stopped.
+    temporary: Option<TempDir>,
+    is_new: bool,
+}
+
+impl Place {
+    fn new(args: &ServeArgs) -> Result<Self, Failure> {
+        let Some(folder) = args.folder.clone().or((!args.demo).then(|| PathBuf::from(FOLDER))) else {
+            let temporary = TempDir::with_prefix("karat-demo-");
+            let temporary = temporary.map_err(|error| Failure::writing("a temporary folder", &error))?;
+            return Ok(Self {
+                folder: temporary.path().to_owned(),
+                temporary: Some(temporary),
+                is_new: true,
+            });
+        };
+        if fs::metadata(&folder).is_ok_and(|found| !found.is_dir()) {
+            let found = folder.display();
+            return Err(Failure::new(format!("`{found}` is a file, expected a folder"))
+                .help("the store is the file `karat.db` in it"));
+        }
+        let is_new = !folder.join(folder::STORE).exists();
+        if args.demo && !is_new {
+            let found = folder.display();
+            return Err(Failure::new(format!("`{found}` has a store, and the demo begins with a new one"))
+                .help("name a folder that is not there yet, or none: then the demo is gone when it stops"));
+        }
+        Ok(Self { folder, temporary: None, is_new })
+    }
+
+    fn path(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// A new file for the first key, readable by its owner alone. It is made before the key, so that no key is lost; where there
+/// is no key in the end, it is removed.
+struct KeyFile {
+    path: PathBuf,
+    file: File,
+    is_written: bool,
+}
+
+impl KeyFile {
+    fn new(path: &Path) -> Result<Self, Failure> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let made = options.open(path).map_err(|error: IoError| match error.kind() {
+            ErrorKind::AlreadyExists => Failure::new(format!("`{}` is there already", path.display()))
+                .help("the first key is written to a new file: name another"),
+            _ => Failure::writing(&path.display().to_string(), &error),
+        });
+        Ok(Self { path: path.to_owned(), file: made?, is_written: false })
+    }
+
+    fn write(&mut self, secret: &str) -> Result<(), Failure> {
+        let written = writeln!(self.file, "{secret}").and_then(|()| self.file.sync_all());
+        written.map_err(|error| Failure::writing(&self.path.display().to_string(), &error))?;
+        self.is_written = true;
+        Ok(())
+    }
+}
+
+impl Drop for KeyFile {
+    fn drop(&mut self) {
+        if !self.is_written {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
