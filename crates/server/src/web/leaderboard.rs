@@ -69,14 +69,14 @@ pub async fn show(
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
+    let (params, page) = (params(&asked)?, number("page", asked.page.as_deref())?);
     let used = items::used_cards(&app);
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
     let Some(rule) = wanted.or_else(|| used.first().map(|(rule, _)| Arc::clone(rule))) else {
         let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
         return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
     };
-    let params = params(&asked, &rule)?;
-    let page = number("page", asked.page.as_deref())?;
+    let params = BoardParams { card: rule.name(), ..params };
     let size = *app.memory.size().borrow();
     let question = format!("page {size} {page} {params:?}");
     let boards = match app.boards.get(&question) {
@@ -126,8 +126,8 @@ fn number(name: &str, text: Option<&str>) -> Result<usize, Problem> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| Problem::parameter(name, found()))
 }
 
-/// The same as the API is asked.
-fn params(asked: &Asked, rule: &Rule) -> Result<BoardParams, Problem> {
+/// The same as the API is asked, without a scorecard yet.
+fn params(asked: &Asked) -> Result<BoardParams, Problem> {
     let trust = match given(asked.trust.as_deref()) {
         None => None,
         Some("claimed") => Some(Trust::Claimed),
@@ -144,7 +144,7 @@ fn params(asked: &Asked, rule: &Rule) -> Result<BoardParams, Problem> {
     let text = |field: &Option<String>| given(field.as_deref()).map(str::to_owned);
     let tasks = number("min_tasks", asked.min_tasks.as_deref())?;
     Ok(BoardParams {
-        card: rule.name(),
+        card: String::new(),
         track: text(&asked.track),
         since: moment("since", asked.since.as_deref())?,
         until: moment("until", asked.until.as_deref())?,

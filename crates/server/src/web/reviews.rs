@@ -9,26 +9,45 @@ use axum::http::{Response, StatusCode};
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::layout::{Sheet, heading};
+use super::layout::{Sheet, heading, notes};
 use super::{address, form};
 use crate::api::reviews::{Happening, ReviewRequest, Verdict, keep, waiting};
+use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::keys::Scope;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::state::App;
+
+/// What the page is about.
+const LEAD: &str = "A score that swings too far is held until people who have nothing to do with its subject decide, or its time is over.";
 
 /// The page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Review)?;
-    let waiting = waiting(&app, None).await?;
-    let lead = "A score that swings too far is held until two people who have nothing to do with its subject approve it, or its time is over.";
+    let cards: Vec<String> = {
+        let has_reviews =
+            |rule: &&Arc<Rule>| rule.card.standing.as_ref().is_some_and(|standing| standing.review.is_some());
+        app.memory.cards().iter().filter(has_reviews).map(|rule| rule.name()).collect()
+    };
+    let (mut held, mut told) = (Vec::new(), Vec::new());
+    for card in cards {
+        match waiting(&app, Some(&card)).await {
+            Ok(found) => held.extend(found),
+            // What cannot be worked out under one scorecard does not stand in the way of the others.
+            Err(problem) if problem.code == Code::Unanswerable => {
+                told.push(format!("`{card}`: {}", problem.detail))
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
     let sheet = Sheet { title: "Reviews", part: "/reviews", caller: Some(&caller) };
     Ok(sheet.answer(html! {
-        (heading(&[], "Reviews", lead))
-        @if waiting.is_empty() {
+        (heading(&[], "Reviews", LEAD))
+        @if held.is_empty() {
             div.empty { p { b { "Nothing waits for a decision." } " A score that is held shows up here by itself." } }
         }
-        @for (at, held) in waiting.iter().enumerate() { (review(at, held)) }
+        @for (at, held) in held.iter().enumerate() { (review(at, held)) }
+        (notes(&told))
     }))
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
+use karat_core::diagnostic::Diagnostic;
 use karat_core::scorecard::{Dimension, Scorecard};
 use karat_report::board::stress::weights;
 use karat_report::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
-use karat_report::cards::{self, CardText};
 use karat_report::number::cut;
 use karat_report::page::model::{Cell, Column, Figure, Kind, Row, Table};
 use karat_report::page::scale::per_cent;
@@ -35,7 +35,13 @@ pub async fn show(
     let rule = app.memory.cards().find(&name)?;
     let what_if = what_if::section(&app, &rule, &asked, &headers).await?;
     let (title, lead) = (rule.name(), rule.card.title.clone());
-    let (above, below) = app.checked(move || Ok((rules(&rule), behind(&rule)))).await?;
+    let checked = Arc::clone(&app);
+    let (above, below) = app
+        .checked(move || {
+            let found = checked.memory.cards().check(&rule.text).diagnostics;
+            Ok((rules(&rule), behind(&rule, &found)))
+        })
+        .await?;
     Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(html! {
         (heading(&[("/scorecards", "Scorecards")], &title, &lead))
         (above)
@@ -71,10 +77,10 @@ fn rules(rule: &Rule) -> Markup {
 }
 
 /// What it is made of.
-fn behind(rule: &Rule) -> Markup {
+fn behind(rule: &Rule, found: &[Diagnostic]) -> Markup {
     html! {
         (facts(&rule.card))
-        (checked(rule))
+        (checked(found))
         section aria-labelledby="file" {
             h2 id="file" { "The file" }
             details { summary { "Show the TOML" } pre tabindex="0" { code { (rule.text) } } }
@@ -234,15 +240,13 @@ fn facts(card: &Scorecard) -> Markup {
 }
 
 /// What the checker finds; what stays by choice says why.
-fn checked(rule: &Rule) -> Markup {
-    let name = rule.name();
-    let found = cards::check(&CardText { name: name.clone(), text: rule.text.clone() }).diagnostics;
+fn checked(found: &[Diagnostic]) -> Markup {
     html! {
         section aria-labelledby="checked" {
             h2 id="checked" { "What the checker finds" }
             @if found.is_empty() { p { "Nothing is left to say." } }
             ul.sentences {
-                @for it in &found {
+                @for it in found {
                     li {
                         b { (it.severity.name()) " " (it.code.as_str()) } ": " (words(&it.message))
                         @if !it.help.is_empty() { "; " (words(&it.help)) }

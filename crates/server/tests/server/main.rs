@@ -12,3 +12,4 @@ mod limits;
 mod log;
 mod openapi;
 mod tricks;
+mod web;
