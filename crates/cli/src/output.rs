@@ -10,6 +10,7 @@ use karat_report::page::html;
 use karat_report::page::model::Page;
 
 use karat_report::failure::Failure;
+use karat_report::text::Tone;
 
 /// Headings.
 pub const STRONG: Style = Style::new().bold();
@@ -23,6 +24,15 @@ pub const LOSS: Style = AnsiColor::Red.on_default();
 pub const CARE: Style = AnsiColor::Yellow.on_default();
 /// Bars.
 pub const BAR: Style = AnsiColor::Cyan.on_default();
+
+/// How a note of that tone looks.
+pub const fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => FAINT,
+        Tone::Care => CARE,
+        Tone::Bad => LOSS,
+    }
+}
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

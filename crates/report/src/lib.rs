@@ -5,18 +5,23 @@
 //! - again: [`rescore`] puts a kept record beside what another card makes of it, and says why they differ
 //! - together: [`rows`] are the scored items of many subjects, [`board`] the leaderboards, pairs and stress made of them,
 //!   [`standing`] what each subject stands for
-//! - told: [`page`] draws HTML and SVG, [`text`] keeps names harmless, [`failure`] says what must be mended
+//! - told: [`page`] draws HTML and SVG, [`pages`] says on pages what is found, [`card_words`] reads a scorecard out,
+//!   [`number`] and [`estimate`] write numbers, [`text`] keeps names harmless, [`failure`] says what must be mended
 //!
 //! Nothing here reads files, looks at a clock or draws screens of a terminal.
 
 pub mod board;
+pub mod card_words;
 pub mod cards;
 pub mod claim;
+pub mod estimate;
 pub mod exit;
 pub mod explanation;
 pub mod failure;
 pub mod moment;
+pub mod number;
 pub mod page;
+pub mod pages;
 pub mod recompute;
 pub mod renames;
 pub mod rescore;

@@ -5,6 +5,17 @@ use std::borrow::Cow;
 use karat_core::diagnostic::steers_terminal;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+/// How much a note matters to who reads on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// How to read what stands there.
+    Plain,
+    /// What may change what a reader makes of it.
+    Care,
+    /// What is wrong.
+    Bad,
+}
+
 /// `text` without characters that could move the cursor, or change the colour or the direction of what follows.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().any(steers_terminal) {

@@ -95,8 +95,9 @@ impl Rule {
             None => bench,
         };
         let done = work(scorer, &mut bench);
-        // One whose reader was set to a moment is not kept.
-        if as_of.is_none() {
+        // One whose reader was set to a moment is not kept, nor one with vectors of a trace: what is scored next would
+        // be compared with them, and an item is scored from itself alone.
+        if as_of.is_none() && bench.reader.graders().cache.is_none() {
             let mut idle = self.benches.lock().unwrap_or_else(PoisonError::into_inner);
             if idle.len() < BENCHES {
                 idle.push(bench);

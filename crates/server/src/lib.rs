@@ -12,7 +12,7 @@
 //!   what took work.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
-//! * [`demo`]: a store that is worth looking at.
+//! * [`web`]: the pages for people; [`demo`]: a store that is worth looking at.
 //! * [`clock`]: the only place with a clock and random numbers.
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
@@ -46,6 +46,7 @@ pub mod select;
 pub mod standing;
 pub mod state;
 pub mod stored;
+pub mod web;
 
 use std::future::Future;
 use std::io::ErrorKind;
@@ -207,7 +208,7 @@ pub async fn serve(
 /// Everything that the server answers.
 pub fn router(app: Arc<App>) -> Router {
     let (router, _) = api::routes().split_for_parts();
-    guard::around(router, app)
+    web::around(guard::around(router.merge(web::routes()), app))
 }
 
 /// Ready when the process is asked to stop, by a terminal or by whoever supervises it.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use karat_core::standing::stand::{Interval, stand};
+use karat_core::standing::stand::{Interval, SubjectStanding, stand};
 use karat_core::statistics::bootstrap::Plan;
 use karat_evidence::Moment;
 use karat_report::standing::events::{self, Events};
@@ -53,6 +53,22 @@ pub const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, l
 /// # Errors
 /// That the scorecard has no section `[standing]`, that there are no records, or too many.
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
+    let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
+        lines: shown.iter().map(|it| json::subject(answer, it)).collect(),
+        events: answer.events.lines.last().copied().unwrap_or_default(),
+    };
+    told(app, question, lines).await
+}
+
+/// What `tell` says of the subjects of the question.
+///
+/// # Errors
+/// As [`answer`].
+pub async fn told<T: Send + 'static>(
+    app: &Arc<App>,
+    question: Question,
+    tell: impl FnOnce(&Answer<'_>, &[SubjectStanding]) -> T + Send + 'static,
+) -> Result<T, Problem> {
     let card = &question.rule.card;
     let Some(rules) = &card.standing else {
         let detail =
@@ -79,10 +95,15 @@ pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Pro
         let standings = stand(card, &items, &events.events, as_of_seconds, interval)
             .map_err(|errors| unanswerable(&refused(&errors)))?;
         let answer = Answer { card, rows: &rows, standings: &standings, as_of, interval, events: &events };
-        let wanted = |name: &str| subject.as_deref().is_none_or(|subject| subject == name);
-        let shown = standings.subjects.iter().filter(|it| wanted(&it.subject));
-        let lines = shown.map(|it| json::subject(&answer, it)).collect();
-        Ok(Standings { lines, events: events.lines.last().copied().unwrap_or_default() })
+        let all = standings.subjects.as_slice();
+        let shown = match subject.as_deref() {
+            None => all,
+            Some(name) => match all.iter().position(|it| it.subject == name) {
+                Some(at) => all.get(at..=at).unwrap_or_default(),
+                None => &[],
+            },
+        };
+        Ok(tell(&answer, shown))
     })
     .await
 }

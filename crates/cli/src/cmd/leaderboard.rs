@@ -1,6 +1,5 @@
 //! `karat leaderboard`: who stands where, and who cannot be told apart.
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use karat_core::statistics::leaderboard::Row;
@@ -9,13 +8,13 @@ use serde_json::{Value, json};
 use super::many;
 use crate::args::{Cli, LeaderboardArgs};
 use crate::output::{Screen, save_page};
-use crate::render::page::leaderboard as page_of;
 use crate::render::{leaderboard as screen, stress as stress_screen};
 use karat_report::board::attempts::Attempts;
 use karat_report::board::stress::{CONCENTRATION, Stress};
 use karat_report::board::{Board, By, Settings, json as board_json};
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
+use karat_report::pages::leaderboard as page_of;
 use karat_report::rows::Rows;
 use karat_report::text::clean;
 
@@ -80,12 +79,7 @@ fn boards(
     rows: &Rows,
     settings: &Settings,
 ) -> Result<Vec<(Board, Vec<usize>)>, Failure> {
-    let mut groups: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
-    for (at, row) in rows.rows.iter().enumerate() {
-        let value = row.labels.first().map(|label| label.as_deref().unwrap_or("(none)"));
-        groups.entry(value).or_default().push(at);
-    }
-    let found = groups.into_iter().map(|(value, items)| {
+    let found = rows.groups().into_iter().map(|(value, items)| {
         let name = args.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
         let board = Board::new(rows, &items, name, settings).map_err(|error| {
             let failure = many::refused(&error, rows);

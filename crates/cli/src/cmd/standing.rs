@@ -15,12 +15,12 @@ use crate::args::{Cli, StandingArgs};
 use crate::cards;
 use crate::input::read_text;
 use crate::output::{Screen, lines, save_page};
-use crate::render::page::standing as page_of;
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::tasks::table as tasks_table;
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
+use karat_report::pages::standing as page_of;
 use karat_report::rows::Rows;
 
 /// Shows what subjects stand for.

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use karat_core::statistics::compare::{Difference, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::estimate::{Writing, percent, span};
-use super::gaps::{all_or_nothing, gaps};
-use super::interval::{axis, interval};
+use super::interval::{axis, interval, span};
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use karat_report::board::Settings;
 use karat_report::board::pair::Pair;
+use karat_report::estimate::{Writing, percent};
 use karat_report::rows::Rows;
+use karat_report::rows::gaps::{all_or_nothing, gaps};
 use karat_report::text::{count, fit, short, wrap};
 
 const GAP: &str = "  ";

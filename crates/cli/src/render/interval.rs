@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use karat_core::statistics::bootstrap::Estimate;
+
 /// An estimate with its ends, in the unit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
@@ -18,6 +20,11 @@ impl Span {
     pub fn at(point: f64) -> Self {
         Self { low: point, point, high: point }
     }
+}
+
+/// An estimate on an axis.
+pub fn span(estimate: &Estimate) -> Span {
+    Span { low: estimate.interval.low, point: estimate.mean, high: estimate.interval.high }
 }
 
 /// The axis that holds all of `spans`: their lowest to their highest end. 0 to 0 for none.

@@ -3,12 +3,9 @@
 pub mod bar;
 pub mod compare;
 pub mod diagnostics;
-pub mod estimate;
-pub mod gaps;
 pub mod grading;
 pub mod interval;
 pub mod leaderboard;
-pub mod number;
 pub mod page;
 pub mod rating;
 pub mod rescore;

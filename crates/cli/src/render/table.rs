@@ -10,8 +10,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::render::bar::bar;
-use crate::render::number::{billionths, percent, published};
 use karat_report::explanation::{open, policy};
+use karat_report::number::{billionths, percent, published};
 use karat_report::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the coverage.

@@ -6,9 +6,9 @@ use karat_core::standing::lifecycle::TaskStatus;
 use karat_core::standing::stand::{Lived, Period, Rate, TaskStanding};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::estimate::{percent, whole_percent};
 use super::interval::{Span, interval};
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
+use karat_report::estimate::{percent, whole_percent};
 use karat_report::moment::moment;
 use karat_report::standing::tasks::Answer;
 use karat_report::text::{count, fit, wrap};

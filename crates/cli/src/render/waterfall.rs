@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use karat_core::explain::{Change, next_level};
-use karat_core::number::{UNITS_PER_ONE, plain};
-use karat_core::record::{Condition, DimensionRecord, ReadingStatus, Reason, Record, Warning};
-use karat_core::scorecard::{MissingPolicy, Publish};
+use karat_core::explain::Change;
+use karat_core::number::UNITS_PER_ONE;
+use karat_core::record::{DimensionRecord, Record};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
+use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG, style};
 use crate::render::bar::span;
-use crate::render::number::{Points, billionths, cut, published};
-use karat_report::explanation::{Part, Row, open, policy, rows};
-use karat_report::text::{clean, fit, list, own_name, wrap};
+use karat_report::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
+use karat_report::explanation::{Part, Row, open, rows};
+use karat_report::number::{Points, billionths, cut, published};
+use karat_report::text::{clean, fit, own_name, wrap};
 
 /// Columns of the name of a part.
 const NAME: usize = 20;
@@ -93,36 +93,27 @@ fn parts(text: &mut String, record: &Record<'_>, rows: &[Row<'_>], width: usize)
         let total = points.text(after);
         let name = fit(row.name, NAME);
         write!(text, "{name} {reading:>READING$} {share:>SHARE$} {amount:>AMOUNT$} {total:>AMOUNT$}")?;
-        let style = match &row.part {
+        let color = match &row.part {
             _ if after < before => LOSS,
             Part::Dimension(_) => BAR,
             _ => GAIN,
         };
         let (lead, block) = span(row.before.units(), row.after.units(), UNITS_PER_ONE, bar);
-        let note = note(row, record);
+        let note = note(row, record).map(|(tone, note)| (style(tone), note));
         match note {
             Some((style, note)) if block.is_empty() && note.width() <= bar => {
                 writeln!(text, "  {style}{note}{style:#}")?;
                 continue;
             }
             _ if block.is_empty() => writeln!(text)?,
-            _ => writeln!(text, "  {lead}{style}{block}{style:#}")?,
+            _ => writeln!(text, "  {lead}{color}{block}{color:#}")?,
         }
         if let Some((style, note)) = note {
             lines(text, style, &note, width)?;
         }
     }
-    let scale = record.card.scale;
-    if let (Some(score), Some(number)) = (record.score, record.published)
-        && let exact = cut(score.units(), 15 - scale.max.ilog10(), 15)
-        && exact != published(number)
-    {
-        let how = match scale.publish {
-            Publish::Exact => "shown as",
-            Publish::Floor => "rounded down to",
-            Publish::HalfUp => "rounded (halves up) to",
-        };
-        writeln!(text, "{FAINT}  {exact} is {how} {}{FAINT:#}", published(number))?;
+    if let Some(rounded) = rounding(record) {
+        writeln!(text, "{FAINT}  {rounded}{FAINT:#}")?;
     }
     if !points.exact {
         lines(
@@ -135,125 +126,29 @@ fn parts(text: &mut String, record: &Record<'_>, rows: &[Row<'_>], width: usize)
     Ok(())
 }
 
-/// Why a part is what it is.
-fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(anstyle::Style, String)> {
-    match &row.part {
-        Part::Dimension(dimension) => dimension_note(dimension, record).map(|note| (FAINT, note)),
-        Part::Mean => Some((FAINT, format!("the {} mean of the readings in place of their sum", row.name))),
-        Part::Rule { when, set } => {
-            Some((FAINT, format!("rule: `{when}` holds, so the score becomes `{set}`")))
-        }
-        Part::Gate { when } => Some((CARE, format!("gate: `{when}` holds, so the score is capped"))),
-    }
-}
-
-fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> Option<String> {
-    let status = dimension.status.name();
-    let why = match dimension.reason {
-        Reason::None => String::new(),
-        // The fact is called as the dimension: the status says it already.
-        Reason::Needs(name) if name == dimension.key => String::new(),
-        reason => format!(": {reason}"),
-    };
-    match dimension.status {
-        ReadingStatus::Scored if why.is_empty() => None,
-        ReadingStatus::Scored | ReadingStatus::Gated | ReadingStatus::NotApplicable => {
-            Some(format!("{status}{why}"))
-        }
-        ReadingStatus::Missing | ReadingStatus::Failed => {
-            let instead = match policy(record, dimension.key) {
-                Some(MissingPolicy::Exclude) | None => "left out",
-                Some(MissingPolicy::Zero) => "counts as 0",
-                Some(MissingPolicy::Default(_)) => "default used",
-                Some(MissingPolicy::Withhold) => "score withheld",
-            };
-            Some(format!("{status}{why}, {instead}"))
-        }
-    }
-}
-
 fn missing(text: &mut String, record: &Record<'_>, width: usize) -> std::fmt::Result {
-    let open: Vec<_> = open(record).collect();
     if record.score.is_none() {
-        for dimension in &open {
+        for dimension in open(record) {
             if let Some(note) = dimension_note(dimension, record) {
                 lines(text, FAINT, &format!("{}: {note}", dimension.key), width)?;
             }
         }
     }
-    if open.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<&str> = open.iter().map(|dimension| dimension.key).collect();
+    let Some(line) = gap(record) else { return Ok(()) };
     writeln!(text, "\n{STRONG}Missing{STRONG:#}")?;
-    let range = match record.bounds {
-        Some((low, high)) => {
-            format!(": with all evidence the score would be {} to {}", published(low), published(high))
-        }
-        None => String::new(),
-    };
-    lines(text, CARE, &format!("{}{range}", list(&names)), width)
+    lines(text, CARE, &line, width)
 }
 
 fn verdict(text: &mut String, record: &Record<'_>, width: usize) -> std::fmt::Result {
-    if let Some(tier) = &record.tier
-        && let Some(next) = tier.next
-    {
+    if let Some(next) = record.tier.as_ref().and_then(|tier| tier.next) {
         writeln!(text, "\n{STRONG}Not {} yet{STRONG:#}", clean(next))?;
-        for blocker in &tier.blocked_by {
-            let line = match (blocker.condition, blocker.found) {
-                (Condition::Gate(name), _) => format!("the gate `{name}` holds"),
-                (what, Some(found)) => format!("{what} {}, needs {}", published(found), blocker.needed),
-                (what, None) => format!("{what} was not measured, needs {}", blocker.needed),
-            };
-            lines(text, CARE, &line, width)?;
-        }
     }
-    let quiet = record.gates.iter().filter(|name| !record.steps.iter().any(|step| step.name == **name));
-    for name in quiet {
-        lines(text, CARE, &format!("gate `{name}` holds; it did not lower the score"), width)?;
-    }
-    // A default that was used stands beside its dimension already.
-    for warning in record.warnings.iter().filter(|warning| !matches!(warning, Warning::DefaultUsed { .. })) {
-        lines(text, CARE, &format!("warning: {warning}"), width)?;
-    }
-    Ok(())
+    blockers(record).chain(cautions(record)).try_for_each(|line| lines(text, CARE, &line, width))
 }
 
 /// What would be enough for the next band or tier: one change of one reading, or that there is none; nothing at the top.
 pub fn nearest(record: &Record<'_>, change: Option<&Change<'_>>, width: usize) -> String {
-    let Some(next) = next_level(record) else { return String::new() };
-    let line = match change {
-        Some(change) => {
-            // Every decimal: a reading that is cut would not be enough.
-            let to = plain(change.to, 9);
-            let how = match change.from {
-                Some(from) if from < change.to => {
-                    format!("raise {} from {} to {to}", change.label, plain(from, 9))
-                }
-                Some(from) => format!("lower {} from {} to {to}", change.label, plain(from, 9)),
-                None if change.to == 0 => format!("measure {}, even at 0,", change.label),
-                None => format!("measure {} at {to}", change.label),
-            };
-            format!("{how} for {}, {} {}", published(change.published), change.kind.name(), change.reaches)
-        }
-        None => {
-            let blocked = record.tier.as_ref().filter(|tier| tier.next == Some(next.name));
-            let blockers = blocked.map_or(&[][..], |tier| tier.blocked_by.as_slice());
-            let blockers: Vec<String> = blockers
-                .iter()
-                .map(|blocker| match blocker.condition {
-                    Condition::Gate(name) => format!("the gate `{name}`"),
-                    condition => condition.to_string(),
-                })
-                .collect();
-            let why = match blockers.as_slice() {
-                [] => String::new(),
-                several => format!("; in its way: {}", list(several)),
-            };
-            format!("no single dimension can reach {}{why}", next.name)
-        }
-    };
+    let Some(line) = next_step(record, change) else { return String::new() };
     let mut text = format!("\n{STRONG}Nearest{STRONG:#}\n");
     let _ = lines(&mut text, GAIN, &line, width);
     text

@@ -21,7 +21,9 @@ const ITEMS_MAX: u32 = 200;
 
 fn item(number: u32) -> String {
     let (agent, score) = (number % 7, number % 1000);
-    format!(r#"{{"match_id": "m-{number}", "agent_id": "agent-{agent}", "scores": {{"correctness": {score}}}}}"#)
+    format!(
+        r#"{{"match_id": "m-{number}", "agent_id": "agent-{agent}", "scores": {{"correctness": {score}}}}}"#
+    )
 }
 
 /// The ids under which an item stands in the store.

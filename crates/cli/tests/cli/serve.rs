@@ -61,7 +61,8 @@ impl Server {
 /// Status and body of the answer to a request, if there is an answer.
 pub fn ask(address: &str, key: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
-    let authorization = if key.is_empty() { String::new() } else { format!("authorization: Bearer {key}\r\n") };
+    let authorization =
+        if key.is_empty() { String::new() } else { format!("authorization: Bearer {key}\r\n") };
     let length = body.len();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{authorization}\
@@ -186,7 +187,8 @@ fn the_commands_of_the_guide_work() {
     for (at, block) in page.split("```").enumerate().filter(|(at, _)| at % 2 == 1) {
         if let Some(commands) = block.strip_prefix("bash\n") {
             let commands = commands.replace("http://127.0.0.1:7373", &format!("http://{}", server.address()));
-            script.push_str(&format!("{}\necho; echo end-of-{at}\n", commands.replace("karat_your_key", key)));
+            script
+                .push_str(&format!("{}\necho; echo end-of-{at}\n", commands.replace("karat_your_key", key)));
         }
         if let Some(answer) = block.strip_prefix("json\n") {
             shown.push((at - 2, serde_json::from_str::<Value>(answer).unwrap()));

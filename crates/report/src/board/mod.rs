@@ -1,12 +1,17 @@
 //! What is computed from the scored items of many subjects: the leaderboard and its profiles here, repeated attempts in
-//! `attempts`, two subjects side by side in `pair`, how much the ranks hang on the rule in `stress`; `json` writes them.
+//! `attempts`, two subjects side by side in `pair`, how much the ranks hang on the rule in `stress`, what other weights would do in
+//! `what_if`; `json` writes them,
+//! `notes` and `told` say in sentences what to know about them.
 //!
 //! Nothing here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
 
 pub mod attempts;
 pub mod json;
+pub mod notes;
 pub mod pair;
 pub mod stress;
+pub mod told;
+pub mod what_if;
 
 use karat_core::facts::Outcome;
 use karat_core::number::Score;

@@ -66,24 +66,13 @@ impl Stress {
             .filter(|&at| weights.get(at).is_some_and(|weight| weight.millionths() > 0))
             .collect();
         let weights: Vec<Decimal> = dimensions.iter().filter_map(|&at| weights.get(at).copied()).collect();
-        let reading = |subject: usize, at: usize| {
-            let estimate = board.profiles.get(subject)?.get(at)?.as_ref()?;
-            // A mean of billionths, rounded to one.
-            Some((estimate.mean * 1e9).round() as i64)
-        };
-        let of_subjects: Vec<Vec<Option<i64>>> = subjects
-            .iter()
-            .map(|&subject| dimensions.iter().map(|&at| reading(subject, at)).collect())
-            .collect();
-        let readings = Readings::new(&of_subjects)?;
+        let readings = Readings::new(&readings(board, &subjects, &dimensions))?;
         let plan =
             |distribution| WeightPlan { distribution, draws: settings.plan.draws, seed: settings.plan.seed };
         let under = |distribution| {
             under_drawn_weights(&readings, &weights, card.mean, plan(distribution), settings.level)
         };
-        let total: f64 = weights.iter().map(|weight| weight.millionths() as f64).sum();
-        let shares: Vec<f64> = weights.iter().map(|weight| weight.millionths() as f64 / total).collect();
-        let composites = readings.composites(&shares, card.mean);
+        let composites = readings.composites(&shares(&weights), card.mean);
         let runs: Vec<Run> = items
             .iter()
             .filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?)))
@@ -110,6 +99,23 @@ impl Stress {
             dimensions,
         })
     }
+}
+
+/// The mean readings of `subjects` in `dimensions`, in billionths.
+pub(super) fn readings(board: &Board, subjects: &[usize], dimensions: &[usize]) -> Vec<Vec<Option<i64>>> {
+    let reading = |subject: usize, at: usize| {
+        let estimate = board.profiles.get(subject)?.get(at)?.as_ref()?;
+        // A mean of billionths, rounded to one.
+        Some((estimate.mean * 1e9).round() as i64)
+    };
+    let of_subject = |subject: &usize| dimensions.iter().map(|&at| reading(*subject, at)).collect();
+    subjects.iter().map(of_subject).collect()
+}
+
+/// The weights as parts of their sum.
+pub(super) fn shares(weights: &[Decimal]) -> Vec<f64> {
+    let total: f64 = weights.iter().map(|weight| weight.millionths() as f64).sum();
+    weights.iter().map(|weight| weight.millionths() as f64 / total).collect()
 }
 
 /// The weight of each dimension in the whole: its own times those of its groups, in millionths; of the fallback profile where

@@ -6,11 +6,13 @@ use karat_core::facts::Digest;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::model::{Figure, Page, Section};
-use super::{history, profiles, ranks, table};
+use super::{history, profiles, ranks, table, waterfall};
 use crate::text::clean;
 
-const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
+/// The style of every page; see [`compact`].
+pub const STYLE: &str = include_str!("style.css");
+/// The script of every page: it sorts and filters tables; see [`compact`].
+pub const SCRIPT: &str = include_str!("script.js");
 
 /// The whole file.
 pub fn html(page: &Page) -> String {
@@ -84,19 +86,20 @@ fn section(number: usize, section: &Section) -> Markup {
             h2 id=(id) { (section.heading) }
             @for paragraph in &section.text { p { (paragraph) } }
             @for (index, figure) in section.figures.iter().enumerate() {
-                div.figure { (draw(&format!("{id}f{}", index + 1), figure)) }
+                div.figure { (self::figure(&format!("{id}f{}", index + 1), figure)) }
             }
         }
     }
 }
 
-/// A figure whose elements have ids that begin with `id`.
-fn draw(id: &str, figure: &Figure) -> Markup {
+/// A figure with its numbers. Its elements have ids that begin with `id`, which must be one of its own on the page.
+pub fn figure(id: &str, figure: &Figure) -> Markup {
     match figure {
         Figure::Table(it) => table::draw(id, it),
         Figure::Profiles(it) => profiles::draw(id, it),
         Figure::History(it) => history::draw(id, it),
         Figure::Ranks(it) => ranks::draw(id, it),
+        Figure::Waterfall(it) => waterfall::draw(id, it),
     }
 }
 
@@ -106,14 +109,14 @@ pub(super) fn source(text: &str) -> String {
 }
 
 /// Lines without indentation and comments, with one kind of line end, whatever the checkout has.
-fn compact(text: &str) -> String {
+pub fn compact(text: &str) -> String {
     let says_something = |line: &&str| !line.is_empty() && !line.starts_with("//");
     text.lines().map(str::trim).filter(says_something).collect::<Vec<_>>().join("\n")
 }
 
 /// Takes out what is no text: characters that control a terminal, turn the direction of what follows, or are not allowed
 /// in HTML. Done once for everything, so that no figure can forget it.
-fn without_control(text: String) -> String {
+pub fn without_control(text: String) -> String {
     let lines: Vec<_> = text.split('\n').map(clean).collect();
     lines.join("\n")
 }

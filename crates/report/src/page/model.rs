@@ -39,6 +39,8 @@ pub enum Figure {
     History(History),
     /// How often each subject takes each rank.
     Ranks(Ranks),
+    /// How the parts of a score add up.
+    Waterfall(Waterfall),
 }
 
 /// Rows and columns. A reader can sort by every column.
@@ -64,14 +66,21 @@ pub struct Column {
 /// What the cells of a column hold.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Who or what the row is about, in one column of a table: [`Cell::Text`].
+    /// Who or what the row is about, in one column of a table: [`Cell::Text`] or [`Cell::Link`].
     Name,
-    /// Words, to the left.
+    /// Words, to the left: [`Cell::Text`] or [`Cell::Link`].
     Text,
     /// Numbers, to the right, as [`Cell::Text`].
     Number,
     /// Shares of a whole, each with a bar: [`Cell::Share`].
     Share,
+    /// Courses over time: [`Cell::Trend`].
+    Trend {
+        /// The upper end of the axis, which begins at 0.
+        top: f64,
+        /// Decimals of the numbers.
+        decimals: usize,
+    },
     /// Intervals on one axis: [`Cell::Interval`]. They are drawn, and stand beside as numbers.
     Interval(Axis),
 }
@@ -103,6 +112,10 @@ pub struct Row {
 pub enum Cell {
     /// Text, or a number as text.
     Text(String),
+    /// Text that leads to an address: on pages of a server alone, as a file has nothing to lead to.
+    Link(String, String),
+    /// Values, oldest first.
+    Trend(Vec<f64>),
     /// A share of a whole, 0 to 1, and how it is written.
     Share(f64, String),
     /// An estimate.
@@ -217,4 +230,40 @@ pub struct RankShares {
     pub share_kept: f64,
     /// The ranks it takes, from 1, and the share of draws for each, 0 to 1; what is not listed never happens.
     pub shares: Vec<(u32, f64)>,
+}
+
+/// How the parts of a score add up to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waterfall {
+    /// What is shown.
+    pub caption: String,
+    /// Both ends of the axis.
+    pub range: (f64, f64),
+    /// The parts, in the order in which they add up.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a [`Waterfall`], as it is written and as it is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// The dimension, mean, rule or gate.
+    pub name: String,
+    /// Whether it is a step after the dimensions were added: a mean, a rule, a gate.
+    pub is_step: bool,
+    /// Its reading, if it has one.
+    pub reading: Option<String>,
+    /// Its share of the mean, if it has one.
+    pub share: Option<String>,
+    /// What it adds or takes.
+    pub amount: String,
+    /// The total after it.
+    pub total: String,
+    /// The total before it, on the axis.
+    pub before: f64,
+    /// The total after it, on the axis.
+    pub after: f64,
+    /// Why it is what it is, if there is something to say.
+    pub note: Option<String>,
+    /// Whether the note may change what a reader makes of the score.
+    pub is_care: bool,
 }

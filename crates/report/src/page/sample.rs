@@ -3,8 +3,8 @@
 use karat_evidence::Moment;
 
 use super::model::{
-    Axis, Cell, Column, Dimension, Estimate, Figure, History, Kind, Page, Point, Profile, Profiles,
-    RankShares, Ranks, Reading, Row, Section, Series, Table,
+    Axis, Cell, Column, Dimension, Estimate, Figure, History, Kind, Page, Part, Point, Profile, Profiles,
+    RankShares, Ranks, Reading, Row, Section, Series, Table, Waterfall,
 };
 
 const NAMES: [&str; 12] = [
@@ -39,6 +39,37 @@ const DIMENSIONS: [&str; 16] = [
     "robustness",
     "novelty",
 ];
+
+/// A score of 1000 points: two dimensions, one of them missing, and a gate that takes some of it.
+fn waterfall() -> Figure {
+    let part = |name: &str, is_step, (before, after): (f64, f64), note: Option<&str>| Part {
+        name: name.to_owned(),
+        is_step,
+        reading: (!is_step).then(|| String::from("0.8")),
+        share: (!is_step).then(|| String::from("50%")),
+        amount: format!("{:+.1}", after - before),
+        total: format!("{after:.1}"),
+        before,
+        after,
+        note: note.map(str::to_owned),
+        is_care: is_step,
+    };
+    Figure::Waterfall(Waterfall {
+        caption: String::from("How the score adds up"),
+        range: (0.0, 1000.0),
+        parts: vec![
+            part("accuracy", false, (0.0, 400.0), None),
+            part("safety", false, (400.0, 800.0), None),
+            part("patience", false, (800.0, 800.0), Some("missing, left out")),
+            part(
+                "incident open",
+                true,
+                (800.0, 399.0),
+                Some("gate: `incident_open` holds, so the score is capped"),
+            ),
+        ],
+    })
+}
 
 /// A page about `subjects` agents and `dimensions` dimensions.
 pub fn page(subjects: usize, dimensions: usize) -> Page {
@@ -87,6 +118,7 @@ pub fn page(subjects: usize, dimensions: usize) -> Page {
                 "Ranks under 1000 draws of the weights around those of the card.",
                 vec![ranks(&names[..subjects.min(8)]), ranks(&names), comparison()],
             ),
+            section("One score", "How the parts of a score add up.", vec![waterfall()]),
         ],
     }
 }

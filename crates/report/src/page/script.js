@@ -2,6 +2,8 @@
 // Sorting by column and filtering by name. The page is complete without.
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
+  // Rows that add up have one order.
+  if (body.classList.contains("fixed")) continue;
   const fixed = [...body.rows].filter((row) => row.classList.contains("weights"));
   const rows = [...body.rows].filter((row) => !fixed.includes(row));
   const heads = [...table.tHead.rows[0].cells];

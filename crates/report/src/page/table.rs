@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use super::model::{Axis, Cell, Column, Estimate, Kind, Row, Table};
 use super::scale::{Scale, percent, written};
+use super::spark;
 
 /// A column as it is drawn.
 enum Form<'t> {
@@ -12,6 +13,7 @@ enum Form<'t> {
     Text,
     Number,
     Share,
+    Trend(f64, usize),
     Interval(Interval<'t>),
 }
 
@@ -73,6 +75,7 @@ fn form<'t>(id: &str, table: &'t Table, (at, column): (usize, &'t Column)) -> Fo
         Kind::Text => Form::Text,
         Kind::Number => Form::Number,
         Kind::Share => Form::Share,
+        Kind::Trend { top, decimals } => Form::Trend(*top, *decimals),
         Kind::Interval(axis) => {
             let estimates = table.rows.iter().filter_map(|row| match row.cells.get(at) {
                 Some(Cell::Interval(estimate)) => Some(*estimate),
@@ -97,6 +100,7 @@ fn heading(column: &Column, form: &Form<'_>) -> Markup {
         Form::Name => html! { th.name scope="col" { (label) } },
         Form::Text => html! { th scope="col" { (label) } },
         Form::Number | Form::Share => html! { th.number scope="col" { (label) } },
+        Form::Trend(..) => html! { th.trend scope="col" { (label) } },
         Form::Interval(it) => html! {
             th.number scope="col" { (label) }
             th.drawn scope="col" { span.aloud { (label) ", drawn" } (axis(it)) }
@@ -117,6 +121,11 @@ fn draw_cell(cell: Option<&Cell>, form: &Form<'_>) -> Markup {
         },
         (_, Form::Interval(_)) => draw_cell(Some(&Cell::Absent(String::from("no value"))), form),
         (Some(Cell::Text(text)), Form::Name) => name(text),
+        (Some(Cell::Link(text, address)), Form::Name) => html! {
+            th.name scope="row" { span { a href=(address) { (text) } } }
+        },
+        (Some(Cell::Link(text, address)), _) => html! { td { a href=(address) { (text) } } },
+        (Some(Cell::Trend(values)), Form::Trend(top, decimals)) => spark::draw(values, *top, *decimals),
         (Some(Cell::Text(text)), Form::Text) => html! { td { (text) } },
         (Some(Cell::Text(text)), _) => html! { td.number { (text) } },
         (Some(Cell::Share(share, text)), _) => html! {
@@ -126,7 +135,7 @@ fn draw_cell(cell: Option<&Cell>, form: &Form<'_>) -> Markup {
             }
         },
         (Some(Cell::Absent(why)), _) => html! { td.absent { (why) } },
-        (Some(Cell::Interval(_)) | None, _) => html! { td.absent { "no value" } },
+        (Some(Cell::Interval(_) | Cell::Trend(_)) | None, _) => html! { td.absent { "no value" } },
     }
 }
 
@@ -157,20 +166,33 @@ fn interval(estimate: Estimate, it: &Interval<'_>) -> Markup {
 
 /// The numbers along an axis, and the lines under them that every row repeats.
 fn axis(it: &Interval<'_>) -> Markup {
-    let ticks = it.scale.ticks();
-    let has_room = ticks.len() <= 6;
     html! {
         svg.axis aria-hidden="true" {
-            defs {
-                g id=(it.lines) {
-                    @for tick in &ticks { (vertical("grid", it.scale.place(tick.value))) }
-                    @if let Some(reference) = it.axis.reference.filter(|it| it.is_finite()) { (vertical("reference", it.scale.place(reference))) }
-                }
+            (axis_lines(&it.lines, it.scale, it.axis.reference))
+            (axis_numbers(it.scale))
+        }
+    }
+}
+
+/// The lines of an axis, named `id`, for rows to repeat.
+pub fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Markup {
+    html! {
+        defs {
+            g id=(id) {
+                @for tick in scale.ticks() { (vertical("grid", scale.place(tick.value))) }
+                @if let Some(reference) = reference.filter(|it| it.is_finite()) { (vertical("reference", scale.place(reference))) }
             }
-            // As many labels as have room; the lines stay.
-            @for tick in ticks.iter().filter(|tick| tick.is_even || has_room) {
-                text.minor[!tick.is_even] x=(percent(it.scale.place(tick.value))) y="11" { (tick.label) }
-            }
+        }
+    }
+}
+
+/// The numbers along an axis: as many as have room; the lines stay.
+pub fn axis_numbers(scale: Scale) -> Markup {
+    let ticks = scale.ticks();
+    let has_room = ticks.len() <= 6;
+    html! {
+        @for tick in ticks.iter().filter(|tick| tick.is_even || has_room) {
+            text.minor[!tick.is_even] x=(percent(scale.place(tick.value))) y="11" { (tick.label) }
         }
     }
 }

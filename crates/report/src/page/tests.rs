@@ -52,8 +52,11 @@ fn renamed(mut page: Page, names: &[String]) -> Page {
                     it.columns.iter_mut().for_each(|column| put(&mut column.label));
                     for cell in it.rows.iter_mut().flat_map(|row| &mut row.cells) {
                         match cell {
-                            Cell::Text(text) | Cell::Share(_, text) | Cell::Absent(text) => put(text),
-                            Cell::Interval(_) => {}
+                            Cell::Text(text)
+                            | Cell::Link(text, _)
+                            | Cell::Share(_, text)
+                            | Cell::Absent(text) => put(text),
+                            Cell::Interval(_) | Cell::Trend(_) => {}
                         }
                     }
                 }
@@ -79,6 +82,13 @@ fn renamed(mut page: Page, names: &[String]) -> Page {
                 Figure::Ranks(it) => {
                     put(&mut it.caption);
                     it.subjects.iter_mut().for_each(|subject| put(&mut subject.name));
+                }
+                Figure::Waterfall(it) => {
+                    put(&mut it.caption);
+                    for part in &mut it.parts {
+                        put(&mut part.name);
+                        part.note.iter_mut().for_each(&mut put);
+                    }
                 }
             }
         }

@@ -1,11 +1,14 @@
 //! Scored items of many subjects, from records or from evidence: what leaderboards, comparisons and standings are made of.
 //!
-//! `load` collects them, `filter` says which are wanted. A record counts only if it follows from its own facts; an item that
+//! `load` collects them, `filter` says which are wanted, `gaps` what they lack. A record counts only if it follows from its own facts; an item that
 //! stands there twice counts once, and one id with two contents is refused.
 
 pub mod filter;
+pub mod gaps;
 mod load;
 pub mod problems;
+
+use std::collections::BTreeMap;
 
 use karat_core::evaluate::Scorer;
 use karat_core::facts::{Digest, Outcome};
@@ -129,6 +132,17 @@ impl Rows {
             row.score.is_none() && matches!(row.outcome, Some(Outcome::Succeeded | Outcome::Failed))
         };
         self.rows.iter().filter(is_bare).count()
+    }
+
+    /// The items by the first of their labels, each value with the places of its items, in order of the values; without
+    /// labels all items together.
+    pub fn groups(&self) -> Vec<(Option<&str>, Vec<usize>)> {
+        let mut groups: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            let value = row.labels.first().map(|label| label.as_deref().unwrap_or("(none)"));
+            groups.entry(value).or_default().push(at);
+        }
+        groups.into_iter().collect()
     }
 
     /// The place of a subject.

@@ -1,11 +1,12 @@
 //! What subjects stand for at a moment, from all their scored items.
 //!
 //! `items` turns rows into what the engine takes, `events` reads what happened beside the evaluations, `json` writes the
-//! lines of `karat/standing/1`. `tasks` looks at the same items by task.
+//! lines of `karat/standing/1`, `notes` says what to know about them. `tasks` looks at the same items by task.
 
 pub mod events;
 pub mod items;
 pub mod json;
+pub mod notes;
 pub mod tasks;
 
 use karat_core::diagnostic::nearest;

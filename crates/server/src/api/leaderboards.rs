@@ -1,6 +1,6 @@
 //! Who stands where under a scorecard.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -29,7 +29,7 @@ use crate::state::App;
 use crate::stored::Trust;
 
 /// Most subjects for whom samples are drawn.
-const DRAWN_MAX: usize = 200;
+pub const DRAWN_MAX: usize = 200;
 /// Standings on a page of a large board, if nothing else is asked for.
 const USUAL: usize = 100;
 /// Most standings on a page.
@@ -80,7 +80,7 @@ pub struct BoardParams {
 }
 
 impl BoardParams {
-    fn wanted(&self) -> Wanted<'_> {
+    pub(crate) fn wanted(&self) -> Wanted<'_> {
         Wanted {
             subject: None,
             card: Some(&self.card),
@@ -205,12 +205,7 @@ async fn made(app: &Arc<App>, params: BoardParams, selected: Selected) -> Result
     let (rows, params, rules) = read.await?;
     app.checked(move || {
         let settings = settings(&params, &rows, &rules)?;
-        let mut groups: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
-        for (at, row) in rows.rows.iter().enumerate() {
-            let value = row.labels.first().map(|label| label.as_deref().unwrap_or("(none)"));
-            groups.entry(value).or_default().push(at);
-        }
-        let boards = groups.into_iter().map(|(value, items)| {
+        let boards = rows.groups().into_iter().map(|(value, items)| {
             let name = params.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
             Board::new(&rows, &items, name, &settings).map_err(|error| refused(&error))
         });

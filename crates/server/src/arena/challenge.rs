@@ -125,7 +125,10 @@ impl Challenge {
             );
         }
         if self.blind.is_some() {
-            refuse(String::from("$.blind"), String::from("found a value, expected none: the server makes it"));
+            refuse(
+                String::from("$.blind"),
+                String::from("found a value, expected none: the server makes it"),
+            );
         }
         let is_match = session::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
         match rule.evaluator.as_ref().filter(|_| is_match && rule.scorer.is_some()) {

@@ -68,7 +68,10 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
             if challenge.is_same(&known) {
                 return Ok(Done { value: known, repeated: true });
             }
-            let detail = format!("there is another challenge `{}`, and it never changes: take another slug", known.slug);
+            let detail = format!(
+                "there is another challenge `{}`, and it never changes: take another slug",
+                known.slug
+            );
             return Err(Problem::new(Code::Conflict, detail).at("$.slug"));
         }
         write(&app, vec![Content::Challenge(challenge.clone())], Submission::default()).await?;

@@ -44,7 +44,8 @@ pub fn happenings() -> impl Iterator<Item = Happened> {
         Happened { request: ReviewRequest { incident: Some(String::from("leak-7")), ..it.request }, ..it }
     };
     let ran = about(1_771_498_800_000, "heron", Happening::Ran);
-    let ran = ReviewRequest { id: Some(String::from("heron-3")), runner: Some(REVIEWER.to_owned()), ..ran.request };
+    let ran =
+        ReviewRequest { id: Some(String::from("heron-3")), runner: Some(REVIEWER.to_owned()), ..ran.request };
     let rejected = about(1_772_971_200_000, "ibis", Happening::Decided);
     let rejected = ReviewRequest {
         verdict: Some(Verdict::Reject),

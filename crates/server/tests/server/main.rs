@@ -4,6 +4,7 @@
 mod answers;
 mod arena;
 mod common;
+mod demo;
 mod events;
 mod evidence;
 mod keys;
@@ -11,3 +12,4 @@ mod limits;
 mod log;
 mod openapi;
 mod tricks;
+mod web;

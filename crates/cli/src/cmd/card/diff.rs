@@ -13,9 +13,9 @@ use crate::evidence::{Files, Flow};
 use crate::graders;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
-use crate::render::number::{published, share};
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
+use karat_report::number::{published, share};
 use karat_report::session::{Refusal, Session};
 use karat_report::text::{clean, count, fit, own_name, wrap};
 

@@ -5,7 +5,6 @@ mod diff;
 mod list;
 mod new;
 mod show;
-mod standing;
 
 use std::io::Write as _;
 

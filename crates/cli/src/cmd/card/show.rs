@@ -3,16 +3,13 @@
 use std::io::{self, Write as _};
 
 use karat_core::number::Decimal;
-use karat_core::scorecard::{
-    Dimension, FactDeclaration, FactType, Group, Mean, MissingPolicy, Publish, Reporter, Scorecard,
-};
+use karat_core::scorecard::{Dimension, Group, Mean, MissingPolicy, Reporter, Scorecard};
 
-use super::standing;
 use crate::args::ShowArgs;
 use crate::cards::{find, parse};
 use crate::output::{BAR, Color, FAINT, STRONG, Screen};
 use crate::render::bar::bar;
-use crate::render::number::billionths;
+use karat_report::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
 use karat_report::text::{clean, fit, wrap};
@@ -48,31 +45,7 @@ fn head(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
         prose(screen, "", &format!("source: {}", card.source))?;
     }
     prose(screen, "", &card.about)?;
-    let scale = card.scale;
-    let places =
-        if scale.places == 0 { String::from("whole points") } else { format!("{} decimals", scale.places) };
-    let publish = match scale.publish {
-        Publish::Exact => String::from("exact"),
-        Publish::Floor => format!("rounded down to {places}"),
-        Publish::HalfUp => format!("rounded to {places}, halves up"),
-    };
-    let base = card.base.as_ref().map_or(String::new(), |base| format!("based on {base}; "));
-    prose(
-        screen,
-        "",
-        &format!("{base}evidence {}; {}; 0 to {}, {publish}", card.evidence, card.mean.name(), scale.max),
-    )?;
-    if let Some(family) = &card.family {
-        let (low, high) = (family.pick_min, family.pick_max);
-        prose(
-            screen,
-            "",
-            &format!(
-                "a family: a challenge picks {low} to {high} of these dimensions and gives their weights"
-            ),
-        )?;
-    }
-    Ok(())
+    form(card).iter().try_for_each(|line| prose(screen, "", line))
 }
 
 fn dimensions(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
@@ -151,21 +124,6 @@ fn dimension_rules(
     }
 }
 
-/// The policy for missing evidence, if all dimensions have the same.
-fn shared_policy(card: &Scorecard) -> Option<MissingPolicy> {
-    let first = card.dimensions.first()?.missing;
-    card.dimensions.iter().all(|dimension| dimension.missing == first).then_some(first)
-}
-
-fn without_evidence(policy: MissingPolicy) -> String {
-    match policy {
-        MissingPolicy::Exclude => String::from("without evidence: left out of the mean"),
-        MissingPolicy::Zero => String::from("without evidence: counts as 0"),
-        MissingPolicy::Default(value) => format!("without evidence: counts as {}", billionths(value)),
-        MissingPolicy::Withhold => String::from("without evidence: the score is withheld"),
-    }
-}
-
 fn adjustments(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     if !card.rules.is_empty() {
         writeln!(screen, "\n{STRONG}Rules{STRONG:#}, in this order")?;
@@ -180,18 +138,7 @@ fn adjustments(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     if !card.gates.is_empty() {
         writeln!(screen, "\n{STRONG}Gates{STRONG:#}")?;
         for gate in &card.gates {
-            let cap = gate.cap.map(|cap| format!("the score is at most {cap}"));
-            let tier =
-                gate.tier_limit.map(|limit| match limit.checked_sub(1).and_then(|at| card.tiers.get(at)) {
-                    Some(tier) => format!("the tier is at most {}", tier.name),
-                    None => String::from("there is no tier"),
-                });
-            let effect: Vec<String> = cap.into_iter().chain(tier).collect();
-            prose(
-                screen,
-                "  ",
-                &format!("{}: when {}, {}", gate.name, gate.when.text, effect.join(" and ")),
-            )?;
+            prose(screen, "  ", &format!("{}: when {}, {}", gate.name, gate.when.text, effect(gate, card)))?;
         }
     }
     Ok(())
@@ -207,17 +154,7 @@ fn badges(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     if !card.tiers.is_empty() {
         writeln!(screen, "\n{STRONG}Tiers{STRONG:#}")?;
         for tier in &card.tiers {
-            let floors: Vec<String> = tier
-                .floors
-                .iter()
-                .map(|&(at, floor)| {
-                    let key = card.dimensions.get(at).map_or("", |dimension| &dimension.key);
-                    if floor > 0 { format!("{key} {}", billionths(floor)) } else { format!("{key} measured") }
-                })
-                .collect();
-            let floors = if floors.is_empty() { String::new() } else { format!("; {}", floors.join(", ")) };
-            let line = format!("{}: score {}, coverage {}{floors}", tier.name, tier.score, tier.coverage);
-            prose(screen, "  ", &line)?;
+            prose(screen, "  ", &format!("{}: {}", tier.name, conditions(tier, card)))?;
         }
     }
     Ok(())
@@ -232,30 +169,6 @@ fn facts(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
         writeln!(screen, "{}", row.trim_end())?;
     }
     Ok(())
-}
-
-/// Type, range and unit of a fact.
-fn range(fact: &FactDeclaration, card: &Scorecard) -> String {
-    let kind = match (fact.kind, fact.integer) {
-        (FactType::Boolean, _) => return String::from("true or false"),
-        (FactType::Text, _) => return String::from("text"),
-        (FactType::Number, true) => "whole ",
-        (FactType::Number, false) => "",
-    };
-    let upper = fact.max_fact.and_then(|at| card.facts.get(at)).map(|other| other.name.clone());
-    let upper = upper.or_else(|| fact.max.is_finite().then(|| fact.max.to_string()));
-    let range = match (fact.min.is_finite(), upper) {
-        (true, Some(upper)) => format!("{} to {upper}", fact.min),
-        (true, None) => format!("{} or more", fact.min),
-        (false, Some(upper)) => format!("up to {upper}"),
-        (false, None) => String::from("any number"),
-    };
-    let unit = if matches!(fact.unit.as_str(), "" | "1" | "count" | "ratio") {
-        String::new()
-    } else {
-        format!(" {}", fact.unit)
-    };
-    format!("{kind}{range}{unit}")
 }
 
 fn keeps(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {

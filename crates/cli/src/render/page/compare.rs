@@ -2,12 +2,12 @@
 
 use karat_core::statistics::compare::{Difference, Verdict};
 
-use super::{axis, column, estimate, history, page, text};
 use crate::render::compare::{FEW_TASKS, answer, names, notes};
-use crate::render::estimate::Writing;
 use karat_report::board::Settings;
 use karat_report::board::pair::Pair;
+use karat_report::estimate::Writing;
 use karat_report::page::model::{Axis, Cell, Figure, Kind, Page, Row, Section, Table};
+use karat_report::pages::{axis, column, estimate, history, page, text};
 use karat_report::rows::Rows;
 
 /// The page of `karat compare`.

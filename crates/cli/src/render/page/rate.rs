@@ -4,13 +4,13 @@ use karat_core::record::ENGINE_VERSION;
 use karat_core::statistics::proportion::Proportion;
 use karat_evidence::Moment;
 
-use super::{column, text};
 use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, told};
-use crate::render::estimate::percent;
 use crate::render::rating::below::{about_forecasts, about_judges};
 use crate::render::rating::table::{decimals, ranks};
 use crate::render::rating::{about_pool, notes, title};
+use karat_report::estimate::percent;
 use karat_report::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
+use karat_report::pages::{column, text};
 use karat_report::text::count;
 
 /// The page of `karat rate`.

@@ -1,12 +1,10 @@
-//! Estimates as people read them: on the scale of the card, with their intervals and as bars on one axis.
+//! Estimates as people read them: on the scale of the card, with their intervals, places and groups.
 
 use std::ops::RangeInclusive;
 
 use karat_core::scorecard::Scale;
 use karat_core::statistics::bootstrap::Estimate;
 use karat_core::statistics::ranks::RankRange;
-
-use super::interval::Span;
 
 /// How shares of a perfect score are written.
 #[derive(Debug, Clone, Copy)]
@@ -73,11 +71,6 @@ impl Writing {
         let gap = width.saturating_sub(low.len() + high.len());
         if gap == 0 { " ".repeat(width) } else { format!("{low}{:gap$}{high}", "") }
     }
-}
-
-/// An estimate on an axis.
-pub fn span(estimate: &Estimate) -> Span {
-    Span { low: estimate.interval.low, point: estimate.mean, high: estimate.interval.high }
 }
 
 /// A confidence in per cent: `95%`, `99.9%`.

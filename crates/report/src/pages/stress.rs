@@ -4,12 +4,12 @@ use karat_core::statistics::ranks::{OtherRanking, RankRange};
 use karat_core::statistics::robustness::{SubjectRobustness, WeightRobustness};
 
 use super::{column, name, page, profiles, text};
-use crate::render::stress::{first, key, told, tried};
-use karat_report::board::stress::Stress;
-use karat_report::board::{Board, Settings};
-use karat_report::page::model::{Cell, Figure, Kind, Page, RankShares, Ranks, Row, Section, Table};
-use karat_report::page::scale::per_cent;
-use karat_report::rows::Rows;
+use crate::board::stress::Stress;
+use crate::board::told::{first, key, told, tried};
+use crate::board::{Board, Settings};
+use crate::page::model::{Cell, Figure, Kind, Page, RankShares, Ranks, Row, Section, Table};
+use crate::page::scale::per_cent;
+use crate::rows::Rows;
 
 /// Most shares of ranks that are drawn: of so many subjects, each with all ranks that it takes.
 const MOST_SHARES: usize = 5000;

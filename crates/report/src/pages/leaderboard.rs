@@ -6,15 +6,15 @@ use karat_core::statistics::bootstrap::Estimate;
 use karat_core::statistics::leaderboard::Row;
 
 use super::{axis, column, estimate, history, name, page, profiles, stress, text};
-use crate::output::CARE;
-use crate::render::estimate::{Writing, letter, places};
-use crate::render::leaderboard::notes;
-use karat_report::board::attempts::AttemptsAt;
-use karat_report::board::stress::Stress;
-use karat_report::board::{Board, By, Settings};
-use karat_report::page::model::{self, Cell, Figure, Kind, Page, Section, Table};
-use karat_report::page::scale::per_cent;
-use karat_report::rows::Rows;
+use crate::board::attempts::AttemptsAt;
+use crate::board::notes::notes;
+use crate::board::stress::Stress;
+use crate::board::{Board, By, Settings};
+use crate::estimate::{Writing, letter, places};
+use crate::page::model::{self, Cell, Figure, Kind, Page, Section, Table};
+use crate::page::scale::per_cent;
+use crate::rows::Rows;
+use crate::text::Tone;
 
 /// The boards, each with what its ranks hang on where that was asked for.
 pub fn leaderboard<'b>(
@@ -31,7 +31,7 @@ pub fn leaderboard<'b>(
         };
         subjects.extend(board.leaderboard.rows.iter().map(|row| row.subject));
         let (care, faint): (Vec<_>, Vec<_>) =
-            notes(rows, board, settings).into_iter().partition(|(style, _)| *style == CARE);
+            notes(rows, board, settings).into_iter().partition(|(tone, _)| *tone == Tone::Care);
         page.notes.extend(care.into_iter().map(|(_, line)| line));
         let mut figures = vec![Figure::Table(places_table(rows, board, settings))];
         figures.extend(attempts(rows, board).into_iter().map(Figure::Table));
@@ -50,7 +50,8 @@ pub fn leaderboard<'b>(
     page
 }
 
-fn places_table(rows: &Rows, board: &Board, settings: &Settings) -> Table {
+/// The places of a board.
+pub fn places_table(rows: &Rows, board: &Board, settings: &Settings) -> Table {
     let (writing, what) = match settings.by {
         By::Score => (Writing::of(rows.scale), "score"),
         By::Dimension(at) => (Writing::shares(), rows.dimensions.get(at).map_or("", |(key, _)| key.as_str())),

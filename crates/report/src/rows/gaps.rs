@@ -1,7 +1,7 @@
 //! What items lack, and what that does: most often a column has another name, or a cell another word, than is expected.
 
-use karat_report::rows::{Row, Rows};
-use karat_report::text::{count, named};
+use super::{Row, Rows};
+use crate::text::{count, named};
 
 /// What nobody has measured, items that do not say whom they are about, and outcomes that only some have.
 pub fn gaps(rows: &Rows) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! The standing section of `karat card show`: what becomes of many scores of a subject.
+//! The section `[standing]` in sentences: what becomes of many scores of a subject.
 
 use karat_core::scorecard::{Scorecard, SharePolicy, Standing, StandingScore, WholeShares};
 use karat_core::standing::decay::{DecayRule, DecayScope, Periods};
@@ -8,8 +8,8 @@ use karat_core::standing::shares::TooFew;
 use karat_core::standing::tiers::TierRule;
 use karat_core::statistics::outcome::Policy;
 
-use crate::render::number::billionths;
-use karat_report::text::count;
+use crate::number::billionths;
+use crate::text::count;
 
 const HOUR: u32 = 3600;
 const DAY: u32 = 24 * HOUR;

@@ -5,16 +5,16 @@ use karat_core::standing::stand::SubjectStanding;
 use karat_evidence::Moment;
 
 use super::{axis, column, estimate, page, text};
-use crate::render::estimate::Writing;
-use crate::render::number::cut;
-use crate::render::standing::{foot, notes};
-use karat_report::board::{By, Settings};
-use karat_report::page::model::{
+use crate::board::{By, Settings};
+use crate::estimate::Writing;
+use crate::number::cut;
+use crate::page::model::{
     self, Axis, Cell, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading, Section,
     Series, Table,
 };
-use karat_report::page::scale::per_cent;
-use karat_report::standing::Answer;
+use crate::page::scale::per_cent;
+use crate::standing::Answer;
+use crate::standing::notes::{foot, notes};
 
 /// The standings of `shown`.
 pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {

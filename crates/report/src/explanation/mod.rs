@@ -1,4 +1,7 @@
-//! Why a record says what it says, as data: the screen and the JSON of `karat explain` show the same.
+//! Why a record says what it says, as data: the screen and the JSON of `karat explain` show the same, and so does the page
+//! of a record. [`words`] has the sentences.
+
+pub mod words;
 
 use karat_core::explain::Change;
 use karat_core::number::Score;

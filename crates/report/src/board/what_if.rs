@@ -1,0 +1,76 @@
+//! Other weights in place of those of the scorecard: who would stand where, and how much those ranks hang on them.
+
+use karat_core::number::Decimal;
+use karat_core::scorecard::Scorecard;
+use karat_core::statistics::StatisticsError;
+use karat_core::statistics::composite::Readings;
+use karat_core::statistics::ranks::{OtherRanking, RankRange, ranks};
+use karat_core::statistics::robustness::{
+    WeightDistribution, WeightPlan, WeightRobustness, under_drawn_weights,
+};
+
+use super::stress::{CONCENTRATION, readings, shares, weights};
+use super::{Board, Settings};
+use crate::rows::Rows;
+
+/// What other weights would make of the ranks. All rankings are by the composite of the mean readings, without rules and
+/// gates of the card. Every list of subjects is in the order of `subjects`.
+#[derive(Debug, Clone)]
+pub struct WhatIf {
+    /// The subjects with a place, named by their places in [`Rows::subjects`].
+    pub subjects: Vec<usize>,
+    /// Their composites under the weights of the card, in billionths.
+    pub composites_before: Vec<Option<i64>>,
+    /// Their composites under the other weights, in billionths.
+    pub composites_after: Vec<Option<i64>>,
+    /// Their ranks under the weights of the card.
+    pub ranks_before: Vec<Option<RankRange>>,
+    /// Their ranks under the other weights, and who moves.
+    pub after: OtherRanking,
+    /// How the ranks hold around the weights of the card.
+    pub around_before: WeightRobustness,
+    /// How they hold around the other weights.
+    pub around_after: WeightRobustness,
+}
+
+impl WhatIf {
+    /// Ranks the subjects of `board`, whose items are under the one rule `card`, by `other` weights: one for each dimension
+    /// of the card, none below 0.
+    ///
+    /// # Errors
+    /// If all weights are 0, or nothing was measured.
+    pub fn new(
+        rows: &Rows,
+        board: &Board,
+        card: &Scorecard,
+        other: &[Decimal],
+        settings: &Settings,
+    ) -> Result<Self, StatisticsError> {
+        let mut subjects: Vec<usize> = board.leaderboard.rows.iter().map(|row| row.subject).collect();
+        subjects.sort_unstable();
+        let own = weights(card);
+        let of = |list: &[Decimal], at: usize| list.get(at).copied().unwrap_or(Decimal::from_millionths(0));
+        let is_used = |at: &usize| of(&own, *at).millionths() > 0 || of(other, *at).millionths() > 0;
+        let dimensions: Vec<usize> = (0..rows.dimensions.len()).filter(is_used).collect();
+        let [before, after] =
+            [&own, other].map(|list| dimensions.iter().map(|&at| of(list, at)).collect::<Vec<Decimal>>());
+        let readings = Readings::new(&readings(board, &subjects, &dimensions))?;
+        let distribution = WeightDistribution::Around { concentration: CONCENTRATION };
+        let plan = WeightPlan { distribution, draws: settings.plan.draws, seed: settings.plan.seed };
+        let around =
+            |weights: &[Decimal]| under_drawn_weights(&readings, weights, card.mean, plan, settings.level);
+        let (around_before, around_after) = (around(&before)?, around(&after)?);
+        let [composites_before, composites_after] =
+            [&before, &after].map(|weights| readings.composites(&shares(weights), card.mean));
+        let ranks_before = ranks(&composites_before);
+        Ok(Self {
+            after: OtherRanking::new(&ranks_before, ranks(&composites_after)),
+            ranks_before,
+            composites_before,
+            composites_after,
+            around_before,
+            around_after,
+            subjects,
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! A scorecard in sentences: the screen of `karat card show` and the page of a scorecard say the same. `standing` has its
+//! section `[standing]`.
+
+pub mod standing;
+
+use karat_core::scorecard::{FactDeclaration, FactType, Gate, MissingPolicy, Publish, Scorecard, Tier};
+
+use crate::number::billionths;
+
+/// What it reads, how it counts, and how it shows the result; of a family, what challenges choose.
+pub fn form(card: &Scorecard) -> Vec<String> {
+    let scale = card.scale;
+    let places =
+        if scale.places == 0 { String::from("whole points") } else { format!("{} decimals", scale.places) };
+    let publish = match scale.publish {
+        Publish::Exact => String::from("exact"),
+        Publish::Floor => format!("rounded down to {places}"),
+        Publish::HalfUp => format!("rounded to {places}, halves up"),
+    };
+    let base = card.base.as_ref().map_or(String::new(), |base| format!("based on {base}; "));
+    let family = card.family.as_ref().map(|family| {
+        let (low, high) = (family.pick_min, family.pick_max);
+        format!("a family: a challenge picks {low} to {high} of these dimensions and gives their weights")
+    });
+    let form =
+        format!("{base}evidence {}; {}; 0 to {}, {publish}", card.evidence, card.mean.name(), scale.max);
+    std::iter::once(form).chain(family).collect()
+}
+
+/// The policy for missing evidence, if all dimensions have the same.
+pub fn shared_policy(card: &Scorecard) -> Option<MissingPolicy> {
+    let first = card.dimensions.first()?.missing;
+    card.dimensions.iter().all(|dimension| dimension.missing == first).then_some(first)
+}
+
+/// What happens to the mean where a dimension has no reading.
+pub fn without_evidence(policy: MissingPolicy) -> String {
+    match policy {
+        MissingPolicy::Exclude => String::from("without evidence: left out of the mean"),
+        MissingPolicy::Zero => String::from("without evidence: counts as 0"),
+        MissingPolicy::Default(value) => format!("without evidence: counts as {}", billionths(value)),
+        MissingPolicy::Withhold => String::from("without evidence: the score is withheld"),
+    }
+}
+
+/// What a gate does while it holds.
+pub fn effect(gate: &Gate, card: &Scorecard) -> String {
+    let cap = gate.cap.map(|cap| format!("the score is at most {cap}"));
+    let tier = gate.tier_limit.map(|limit| match limit.checked_sub(1).and_then(|at| card.tiers.get(at)) {
+        Some(tier) => format!("the tier is at most {}", tier.name),
+        None => String::from("there is no tier"),
+    });
+    cap.into_iter().chain(tier).collect::<Vec<_>>().join(" and ")
+}
+
+/// What a tier asks for.
+pub fn conditions(tier: &Tier, card: &Scorecard) -> String {
+    let floors: Vec<String> = tier
+        .floors
+        .iter()
+        .map(|&(at, floor)| {
+            let key = card.dimensions.get(at).map_or("", |dimension| &dimension.key);
+            if floor > 0 { format!("{key} {}", billionths(floor)) } else { format!("{key} measured") }
+        })
+        .collect();
+    let floors = if floors.is_empty() { String::new() } else { format!("; {}", floors.join(", ")) };
+    format!("score {}, coverage {}{floors}", tier.score, tier.coverage)
+}
+
+/// Type, range and unit of a fact.
+pub fn range(fact: &FactDeclaration, card: &Scorecard) -> String {
+    let kind = match (fact.kind, fact.integer) {
+        (FactType::Boolean, _) => return String::from("true or false"),
+        (FactType::Text, _) => return String::from("text"),
+        (FactType::Number, true) => "whole ",
+        (FactType::Number, false) => "",
+    };
+    let upper = fact.max_fact.and_then(|at| card.facts.get(at)).map(|other| other.name.clone());
+    let upper = upper.or_else(|| fact.max.is_finite().then(|| fact.max.to_string()));
+    let range = match (fact.min.is_finite(), upper) {
+        (true, Some(upper)) => format!("{} to {upper}", fact.min),
+        (true, None) => format!("{} or more", fact.min),
+        (false, Some(upper)) => format!("up to {upper}"),
+        (false, None) => String::from("any number"),
+    };
+    let unit = if matches!(fact.unit.as_str(), "" | "1" | "count" | "ratio") {
+        String::new()
+    } else {
+        format!(" {}", fact.unit)
+    };
+    format!("{kind}{range}{unit}")
+}

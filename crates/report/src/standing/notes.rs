@@ -1,0 +1,120 @@
+//! What a reader of standings should know, in sentences.
+
+use karat_core::number::BILLION;
+use karat_core::scorecard::{Standing, StandingScore};
+use karat_core::standing::shares::ShareCase;
+use karat_core::standing::stand::SubjectStanding;
+
+use super::Answer;
+use crate::moment::moment;
+use crate::number::cut;
+use crate::rows::gaps::gaps;
+use crate::text::{Tone, clean, count};
+
+/// A thousandth of the whole, on the grid of shares.
+const TENTH_PERCENT: i64 = 1_000_000_000_000;
+
+/// What a reader of a row should know.
+pub fn notes(standing: &SubjectStanding) -> Vec<(Tone, String)> {
+    let mut notes = Vec::new();
+    let held = standing.review.as_ref().and_then(|review| review.history.held.as_ref());
+    if let Some(held) = held {
+        let delta = held.flags.delta.map_or(String::new(), |delta| format!(" ({delta:+})"));
+        notes.push((
+            Tone::Care,
+            format!(
+                "under review until {}: {} points{delta}; gates see {}",
+                moment(held.deadline_seconds),
+                held.candidate.points,
+                standing.gating_points.map_or_else(|| "none".to_owned(), |points| points.to_string())
+            ),
+        ));
+    } else if let Some((points, gating)) = standing.points.zip(standing.gating_points)
+        && gating < points
+    {
+        notes.push((Tone::Care, format!("gates see {gating} points")));
+    }
+    if standing.has_incident_gate || !standing.incidents.is_empty() {
+        let names: Vec<String> = standing.incidents.iter().map(|id| format!(" `{}`", clean(id))).collect();
+        notes.push((Tone::Bad, format!("a critical incident is open{}", names.join(","))));
+    }
+    if standing.is_on_hold {
+        notes.push((Tone::Bad, "on hold".to_owned()));
+    }
+    if let Some(gated) = standing.gated.filter(|gated| gated.points < gated.ungated_points) {
+        notes.push((Tone::Bad, format!("the gate caps {} points at {}", gated.ungated_points, gated.points)));
+    }
+    if let Some(tier) = &standing.tier {
+        let missing: Vec<String> = tier.earned.missing.iter().map(ToString::to_string).collect();
+        if let Some(next) = &tier.earned.next {
+            let why = match missing.as_slice() {
+                [only] => format!("only {only}"),
+                [first, rest @ ..] => format!("{first}; and {} more", rest.len()),
+                [] => String::new(),
+            };
+            notes.push((Tone::Plain, format!("not {}: {why}", clean(next))));
+        }
+        let from = tier.certificate.as_ref().and_then(|(_, shown)| shown.promotion_from_seconds);
+        notes.extend(
+            from.map(|from| (Tone::Plain, format!("a tier up from {} on, if it stays earned", moment(from)))),
+        );
+        let until = tier.certificate.as_ref().and_then(|(_, shown)| shown.at_risk_until_seconds);
+        notes.extend(
+            until.map(|until| (Tone::Care, format!("the tier is lost to decay at {}", moment(until)))),
+        );
+    }
+    if let Some(warm_up) = standing.warm_up.filter(|it| it.factor < BILLION) {
+        notes.push((Tone::Plain, format!("warm-up: {} of {} tasks seen", warm_up.seen, warm_up.needed)));
+    }
+    notes
+}
+
+/// What is to say about all of them.
+pub fn foot(answer: &Answer<'_>) -> Vec<String> {
+    let mut notes = gaps(answer.rows);
+    let is_window = |rules: &Standing| rules.score == StandingScore::Window;
+    let bare = answer.rows.without_score();
+    if bare > 0 && answer.card.standing.as_ref().is_some_and(is_window) {
+        notes.push(format!("not counted for want of a score: {}", count(bare, "item")));
+    }
+    let cap = answer.card.standing.as_ref().and_then(|rules: &Standing| rules.shares);
+    if let Some((shared, policy)) = answer.standings.shared.zip(cap) {
+        let cap = policy.rules.cap;
+        notes.extend(match shared.case {
+            ShareCase::NothingToShare => Some("no score is above 0, so there is nothing to share".to_owned()),
+            ShareCase::Proportional => None,
+            ShareCase::Redistributed => {
+                Some(format!("{} at the cap of {cap}", count(shared.capped, "subject")))
+            }
+            ShareCase::CapRaised => Some(format!(
+                "a cap of {cap} cannot hold for {}: it was raised, and all with a score get the same",
+                count(shared.positive, "subject")
+            )),
+            ShareCase::RestLeft => Some(format!(
+                "a cap of {cap} cannot hold for {}: {} of the whole is left",
+                count(shared.positive, "subject"),
+                percent(shared.unassigned.units())
+            )),
+        });
+    }
+    let weights = answer.standings.override_refusals.iter().map(|(at, why)| (*at, why.to_string()));
+    let reviews = answer.standings.subjects.iter().filter_map(|subject| subject.review.as_ref());
+    let reviews = reviews.flat_map(|review| review.refusals.iter().map(|(at, why)| (*at, why.to_string())));
+    for (at, why) in weights.chain(reviews) {
+        let line = answer.events.lines.get(at).copied().unwrap_or_default();
+        notes.push(format!("line {line} of the events: {}", clean(&why)));
+    }
+    if answer.standings.events_after > 0 {
+        let number = answer.standings.events_after as usize;
+        notes.push(format!("{} after the moment left out", count(number, "event")));
+    }
+    notes
+}
+
+/// A share of units of 1e-15 in per cent, cut to one decimal.
+pub fn percent(units: i64) -> String {
+    match units {
+        1..TENTH_PERCENT => String::from("<0.1%"),
+        _ => format!("{}%", cut(units, 13, 1)),
+    }
+}

@@ -1,0 +1,258 @@
+//! The account of a record: the bars that add up to its score, the facts behind them, rules and gates in words.
+
+use karat_core::explain::Change;
+use karat_core::facts::Fact;
+use karat_core::formula::{Formula, Symbol};
+use karat_core::number::{Score, UNITS_PER_ONE};
+use karat_core::record::{Record, StepKind};
+use karat_core::scorecard::{Dimension, Reporter, Scorecard};
+use karat_report::card_words::effect;
+use karat_report::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
+use karat_report::explanation::{Part as Kind, open, rows};
+use karat_report::number::{Points, billionths, cut, published};
+use karat_report::page::model::{Figure, Part, Waterfall};
+use karat_report::page::{figure, scrolling};
+use karat_report::text::Tone;
+use maud::{Markup, html};
+
+use super::layout::words;
+
+/// Everything that there is to say about `record`; `change` is the nearest one that would reach the next level.
+pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
+    html! {
+        (numbers(record))
+        section aria-labelledby="sum" {
+            h2 id="sum" { "How the score adds up" }
+            @if record.score.is_some() { (figure("sum-figure", &Figure::Waterfall(waterfall(record)))) }
+            @else { p.care { "There is no score: " (record.status.name()) "." } (unmeasured(record)) }
+            @if let Some(rounded) = rounding(record) { p { (rounded) "." } }
+        }
+        (missing(record))
+        (next(record, change))
+        (conditions(record))
+        (facts(record))
+    }
+}
+
+fn numbers(record: &Record<'_>) -> Markup {
+    let occasion = &record.item.occasion;
+    html! {
+        dl.figures {
+            div {
+                dt { "score" }
+                dd {
+                    @match record.published {
+                        Some(number) => { (published(number)) " " small { "of " (record.card.scale.max) } },
+                        None => (record.status.name()),
+                    }
+                }
+            }
+            @if let Some(band) = record.band { div { dt { "band" } dd { (band) } } }
+            @if let Some(tier) = &record.tier { div { dt { "tier" } dd { (tier.name.unwrap_or("none")) } } }
+            div { dt { "coverage" } dd { (cut(record.coverage, 7, 1)) "%" } }
+            @if let Some(outcome) = occasion.outcome { div { dt { "ended" } dd { (outcome.name()) } } }
+        }
+        dl.about {
+            @if let Some(task) = occasion.task { div { dt { "task" } dd { (task) } } }
+            @if let Some(time) = occasion.time { div { dt { "took place" } dd { time { (time) } } } }
+            @if let Some(as_of) = record.as_of { div { dt { "judged as of" } dd { time { (as_of) } } } }
+            @if let Some(profile) = record.profile { div { dt { "weights" } dd { "profile " (profile.name) } } }
+            div { dt { "mean" } dd { (record.card.mean.name()) } }
+        }
+    }
+}
+
+fn waterfall(record: &Record<'_>) -> Waterfall {
+    let rows = rows(record);
+    let points = Points::new(record.card.scale, rows.iter().map(|row| row.after));
+    let top = f64::from(record.card.scale.max);
+    let place = |score: Score| score.units() as f64 / UNITS_PER_ONE as f64 * top;
+    let part = |row: &karat_report::explanation::Row<'_>| {
+        let (before, after) = (points.shown(row.before), points.shown(row.after));
+        let dimension = match row.part {
+            Kind::Dimension(dimension) => Some(dimension),
+            _ => None,
+        };
+        let has_reading = dimension.is_none_or(|dimension| dimension.reading.is_some());
+        let note = note(row, record);
+        Part {
+            name: row.name.to_owned(),
+            is_step: dimension.is_none(),
+            reading: dimension.and_then(|dimension| dimension.reading).map(billionths),
+            share: dimension.filter(|_| has_reading).map(|it| format!("{}%", cut(it.effective_weight, 7, 1))),
+            amount: if has_reading { points.signed(after - before) } else { String::new() },
+            total: points.text(after),
+            before: place(row.before),
+            after: place(row.after),
+            is_care: note.as_ref().is_some_and(|(tone, _)| *tone != Tone::Plain),
+            note: note.map(|(_, note)| note),
+        }
+    };
+    let exact = if points.exact {
+        ""
+    } else {
+        "; amounts are cut so that they add up as shown, the record has them exactly"
+    };
+    Waterfall {
+        caption: format!("Reading times share of the weights is what a dimension adds{exact}"),
+        range: (0.0, top),
+        parts: rows.iter().map(part).collect(),
+    }
+}
+
+/// Why each dimension of a record without a score has no reading.
+fn unmeasured(record: &Record<'_>) -> Markup {
+    let notes = open(record).filter_map(|it| Some((it.key, dimension_note(it, record)?)));
+    html! { ul.sentences { @for (key, note) in notes { li { b { (key) } ": " (words(&note)) } } } }
+}
+
+fn missing(record: &Record<'_>) -> Markup {
+    html! {
+        section aria-labelledby="missing" {
+            h2 id="missing" { "What is missing" }
+            @match gap(record) {
+                Some(line) => p.care { "Not measured: " (words(&line)) "." },
+                None => p { "Nothing: every dimension that applies was measured." },
+            }
+        }
+    }
+}
+
+fn next(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
+    let step = next_step(record, change);
+    let blockers: Vec<String> = blockers(record).collect();
+    let cautions: Vec<String> = cautions(record).collect();
+    let next = record.tier.as_ref().and_then(|tier| tier.next);
+    if step.is_none() && blockers.is_empty() && cautions.is_empty() {
+        return html! {};
+    }
+    html! {
+        section aria-labelledby="next" {
+            h2 id="next" { "What would change it" }
+            @if let Some(step) = step { p { b { "Nearest: " } (words(&step)) "." } }
+            @if let Some(next) = next {
+                p { "Not " b { (next) } " yet:" }
+                ul.sentences { @for line in &blockers { li { (words(line)) } } }
+            }
+            @if !cautions.is_empty() { ul.sentences { @for line in &cautions { li.care { (words(line)) } } } }
+        }
+    }
+}
+
+/// Every rule and gate of the scorecard, and what it did here.
+fn conditions(record: &Record<'_>) -> Markup {
+    let card = record.card;
+    if card.rules.is_empty() && card.gates.is_empty() {
+        return html! {};
+    }
+    let did = |name: &str, kind: StepKind| {
+        let moved = record.steps.iter().find(|step| step.kind == kind && step.name == name);
+        let holds = record.gates.contains(&name);
+        let scale = card.scale;
+        match moved {
+            Some(step) => {
+                let [from, to] = [step.before, step.after].map(|score| published(scale.publish(score)));
+                (true, format!("it holds, and takes the score from {from} to {to}"))
+            }
+            None if record.undecided.contains(&name) => {
+                (true, String::from("it could not be decided, as something it needs is missing"))
+            }
+            None if holds => (true, String::from("it holds, and does not lower the score")),
+            None => (false, String::from("it does not hold")),
+        }
+    };
+    let rules = card.rules.iter().map(|rule| {
+        let what = format!("the score becomes {}", rule.set.text);
+        ("rule", &rule.name, &rule.when.text, what, did(&rule.name, StepKind::Rule))
+    });
+    let gates = card.gates.iter().map(|gate| {
+        ("gate", &gate.name, &gate.when.text, effect(gate, card), did(&gate.name, StepKind::Gate))
+    });
+    html! {
+        section aria-labelledby="rules" {
+            h2 id="rules" { "Rules and gates" }
+            ul.sentences {
+                @for (kind, name, when, what, (is_care, did)) in rules.chain(gates) {
+                    li { b { (kind) " " (name) } ": when " code { (when) } ", " (what) ". Here " span.care[is_care] { (did) } "." }
+                }
+            }
+        }
+    }
+}
+
+/// The facts that each dimension reads, through all that it names.
+fn facts(record: &Record<'_>) -> Markup {
+    let card = record.card;
+    scrolling_section(html! {
+        thead {
+            tr {
+                th.name scope="col" { "dimension" }
+                th scope="col" { "formula" }
+                th scope="col" { "facts" }
+            }
+        }
+        tbody.fixed {
+            @for dimension in &card.dimensions {
+                tr {
+                    th.name scope="row" { span { (dimension.label) } }
+                    td { code { (dimension.formula.text) } }
+                    td {
+                        @for at in behind(card, dimension) {
+                            @if let (Some(fact), Some(value)) = (card.facts.get(at), record.item.facts.get(at)) {
+                                div {
+                                    code { (fact.name) } " = "
+                                    @if fact.is_missing(value) { span.care { "missing" } } @else { b { (written(value)) } (unit(&fact.unit)) }
+                                    @if fact.from != Reporter::Unstated { small { " from " (fact.from.name()) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn scrolling_section(content: Markup) -> Markup {
+    html! {
+        section aria-labelledby="facts" {
+            h2 id="facts" { "The facts behind each bar" }
+            (scrolling("facts-table", "What the evidence said, and who said it", content))
+        }
+    }
+}
+
+fn written(fact: &Fact<'_>) -> String {
+    match fact {
+        Fact::Missing => String::from("missing"),
+        Fact::Number(number) => number.to_string(),
+        Fact::Flag(flag) => flag.to_string(),
+        Fact::Text(text) => format!("“{text}”"),
+    }
+}
+
+fn unit(unit: &str) -> String {
+    if matches!(unit, "" | "1" | "count" | "ratio") { String::new() } else { format!(" {unit}") }
+}
+
+/// The places of the facts that a dimension reads, in the order in which its formulas name them.
+fn behind(card: &Scorecard, dimension: &Dimension) -> Vec<usize> {
+    let own = [Some(&dimension.formula), dimension.when.as_ref(), dimension.applies.as_ref()];
+    let mut waiting: Vec<&Formula> = own.into_iter().flatten().rev().collect();
+    let (mut facts, mut seen) = (Vec::new(), Vec::new());
+    while let Some(formula) = waiting.pop() {
+        for symbol in formula.expr.symbols() {
+            if seen.contains(&symbol) {
+                continue;
+            }
+            seen.push(symbol);
+            match symbol {
+                Symbol::Fact(at) => facts.push(at),
+                // A let only names lets before it, so this ends.
+                Symbol::Let(at) => waiting.extend(card.lets.get(at).map(|named| &named.formula)),
+                Symbol::Reading(_) | Symbol::Score | Symbol::Composite | Symbol::Coverage => {}
+            }
+        }
+    }
+    facts
+}

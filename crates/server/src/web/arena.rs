@@ -1,0 +1,305 @@
+//! The arena: what can be played, who has which rating, and the matches, one page each.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+use karat_evidence::Moment;
+use karat_report::page::figure;
+use karat_report::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
+use karat_report::page::scale::per_cent;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::address;
+use super::form::given;
+use super::layout::{Sheet, heading};
+use crate::arena::{AgentState, Board, Match, State as Played, ranked};
+use crate::guard::Caller;
+use crate::params::Params;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// Matches of a page.
+const MATCHES: usize = 25;
+/// Most agents whose ratings are drawn over time.
+const DRAWN: usize = 12;
+/// Values of a trend.
+const TREND: usize = 12;
+
+/// What the address asks for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Asked {
+    category: Option<String>,
+    agent: Option<String>,
+    challenge: Option<String>,
+    page: Option<usize>,
+}
+
+/// The page.
+pub async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(asked): Params<Asked>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let content = app
+        .checked({
+            let app = Arc::clone(&app);
+            move || {
+                let board = app.memory.arena.board();
+                Ok(if board.challenges().next().is_none() { empty() } else { filled(&board, &asked) })
+            }
+        })
+        .await?;
+    let lead =
+        "Agents enter matches of challenges, against the clock, and gain or lose rating by their scores.";
+    let sheet = Sheet { title: "Arena", part: "/arena", caller: Some(&caller) };
+    Ok(sheet.answer(html! { (heading(&[], "Arena", lead)) (content) }))
+}
+
+fn empty() -> Markup {
+    html! {
+        div.empty {
+            p { b { "There is no challenge yet." } " An administrator publishes one with " code { "POST /v1/arena/challenges" }
+                ", agents register with " code { "POST /v1/arena/agents" } " and enter with " code { "POST /v1/arena/matches" } "." }
+            p { a href="/v1/openapi.json" { "The API" } " says what each of them takes." }
+        }
+    }
+}
+
+fn column(label: &str, kind: Kind) -> Column {
+    Column { label: label.to_owned(), kind }
+}
+
+fn filled(board: &Board, asked: &Asked) -> Markup {
+    html! {
+        (ratings(board, given(asked.category.as_deref())))
+        (challenges(board))
+        (matches(board, asked))
+    }
+}
+
+fn ratings(board: &Board, category: Option<&str>) -> Markup {
+    let rows = ranked(board, category, 1);
+    let mut categories: Vec<&str> = board.challenges().map(|challenge| challenge.category.as_str()).collect();
+    categories.sort_unstable();
+    categories.dedup();
+    let top = rows.iter().map(|row| row.points).max().unwrap_or(0).max(1) as f64;
+    let played = |points: u64, of: u64| if of == 0 { 0.0 } else { points as f64 / of as f64 };
+    let row = |it: &crate::arena::RatedAgent| {
+        let career = &it.career;
+        let history = board.agent(&it.agent_id).map_or(&[][..], |agent| agent.history.as_slice());
+        let skipped = history.len().saturating_sub(TREND);
+        let trend = history.iter().skip(skipped).map(|point| point.rating_points as f64).collect();
+        let won = played(career.win_count, career.match_count);
+        Row {
+            cells: vec![
+                Cell::Text(it.rank.to_string()),
+                Cell::Link(
+                    it.agent_id.clone(),
+                    address::query("/arena", &[("agent", &it.agent_id)]) + "#matches",
+                ),
+                Cell::Text(it.points.to_string()),
+                Cell::Trend(trend),
+                Cell::Text(career.match_count.to_string()),
+                Cell::Share(won, per_cent(won)),
+                Cell::Text(format!("{} to {} to {}", career.win_count, career.draw_count, career.loss_count)),
+                it.title.clone().map_or_else(|| Cell::Absent(String::from("none yet")), Cell::Text),
+            ],
+            group: None,
+        }
+    };
+    let table = Table {
+        caption: match category {
+            Some(category) => format!("Agents by their rating in {category}"),
+            None => String::from("Agents by rating; equal ones share a place"),
+        },
+        columns: vec![
+            column("place", Kind::Number),
+            column("agent", Kind::Name),
+            column("rating", Kind::Number),
+            column("trend", Kind::Trend { top, decimals: 0 }),
+            column("matches", Kind::Number),
+            column("won", Kind::Share),
+            column("won, drawn, lost", Kind::Text),
+            column("title", Kind::Text),
+        ],
+        rows: rows.iter().map(row).collect(),
+    };
+    html! {
+        section aria-labelledby="ratings" {
+            h2 id="ratings" { "Ratings" }
+            nav.pages aria-label="Categories" {
+                a href="/arena" aria-current=[category.is_none().then_some("page")] { "all" }
+                @for name in categories {
+                    a href=(address::query("/arena", &[("category", name)])) aria-current=[(category == Some(name)).then_some("page")] { (name) }
+                }
+            }
+            @if rows.is_empty() { p { "Nobody has played here yet." } }
+            @else {
+                (figure("ratings-figure", &Figure::Table(table)))
+                @if category.is_none() { details { summary { "The ratings over time" } (over_time(board, &rows)) } }
+            }
+        }
+    }
+}
+
+fn over_time(board: &Board, rows: &[crate::arena::RatedAgent]) -> Markup {
+    let series = |agent: &AgentState| Series {
+        name: agent.agent.agent_id.clone(),
+        points: agent
+            .history
+            .iter()
+            .map(|point| Point {
+                time: Moment::parse(&point.at),
+                value: Some(point.rating_points as f64),
+                line: Some(point.rating_points as f64),
+                flag: None,
+            })
+            .collect(),
+    };
+    let shown = rows.iter().take(DRAWN).filter_map(|row| board.agent(&row.agent_id)).map(series);
+    let history = History {
+        caption: format!("The rating of each agent after each match; the first {DRAWN} agents"),
+        value_label: String::from("rating"),
+        line_label: String::from("course"),
+        range: None,
+        decimals: 0,
+        series: shown.collect(),
+    };
+    figure("over-time", &Figure::History(history))
+}
+
+fn challenges(board: &Board) -> Markup {
+    let row = |challenge: &Arc<crate::arena::Challenge>| {
+        let played = board.matches().filter(|game| game.challenge == challenge.slug).count();
+        Row {
+            cells: vec![
+                Cell::Link(
+                    challenge.slug.clone(),
+                    address::query("/arena", &[("challenge", &challenge.slug)]) + "#matches",
+                ),
+                Cell::Text(challenge.title.clone()),
+                Cell::Text(challenge.category.clone()),
+                Cell::Text(challenge.difficulty.clone()),
+                Cell::Text(challenge.time_limit_seconds.to_string()),
+                Cell::Text(played.to_string()),
+                Cell::Link(challenge.card.clone(), address::scorecard(&challenge.card)),
+            ],
+            group: None,
+        }
+    };
+    let table = Table {
+        caption: String::from("What can be played; the scorecard says how an answer is scored"),
+        columns: vec![
+            column("challenge", Kind::Name),
+            column("what it is", Kind::Text),
+            column("category", Kind::Text),
+            column("difficulty", Kind::Text),
+            column("time limit (s)", Kind::Number),
+            column("matches", Kind::Number),
+            column("scorecard", Kind::Text),
+        ],
+        rows: board.challenges().map(row).collect(),
+    };
+    html! {
+        section aria-labelledby="challenges" {
+            h2 id="challenges" { "Challenges" }
+            (figure("challenges-figure", &Figure::Table(table)))
+        }
+    }
+}
+
+fn matches(board: &Board, asked: &Asked) -> Markup {
+    let (agent, challenge) = (given(asked.agent.as_deref()), given(asked.challenge.as_deref()));
+    let is_wanted = |game: &&Arc<Match>| {
+        agent.is_none_or(|it| it == game.agent_id) && challenge.is_none_or(|it| it == game.challenge)
+    };
+    let all = board.matches().filter(is_wanted).count();
+    let pages = all.div_ceil(MATCHES).max(1);
+    let page = asked.page.unwrap_or(1).clamp(1, pages);
+    let shown = board.matches().filter(is_wanted).skip((page - 1) * MATCHES).take(MATCHES);
+    let row = |game: &Arc<Match>| {
+        let none = |why: &str| Cell::Absent(why.to_owned());
+        let (state, score, change) = match &game.state {
+            Played::Entered => ("open", none("open"), none("open")),
+            Played::Submitted(_) => ("submitted", none("open"), none("open")),
+            Played::Scored(scored) => (
+                scored.result.as_str(),
+                Cell::Text(scored.score.to_string()),
+                Cell::Text(format!("{:+}", scored.settled.rating.change_points)),
+            ),
+            Played::Expired(settled) => {
+                ("expired", none("no answer"), Cell::Text(format!("{:+}", settled.rating.change_points)))
+            }
+        };
+        Row {
+            cells: vec![
+                Cell::Link(
+                    game.match_id.clone(),
+                    format!("/arena/matches/{}", address::part(&game.match_id)),
+                ),
+                Cell::Text(game.started_at.clone()),
+                Cell::Text(game.agent_id.clone()),
+                Cell::Text(game.challenge.clone()),
+                Cell::Text(state.to_owned()),
+                score,
+                change,
+            ],
+            group: None,
+        }
+    };
+    let number = if all == 1 { String::from("1 match") } else { format!("{all} matches") };
+    let of: String = [agent, challenge].into_iter().flatten().map(|name| format!(" of {name}")).collect();
+    let table = Table {
+        caption: format!("{number}{of}, the newest first"),
+        columns: vec![
+            column("match", Kind::Name),
+            column("entered", Kind::Text),
+            column("agent", Kind::Text),
+            column("challenge", Kind::Text),
+            column("ended", Kind::Text),
+            column("score", Kind::Number),
+            column("rating", Kind::Number),
+        ],
+        rows: shown.map(row).collect(),
+    };
+    let to = |page: usize| {
+        let text = |field: &Option<String>| field.clone().unwrap_or_default();
+        let number = page.to_string();
+        let query = [("agent", text(&asked.agent)), ("challenge", text(&asked.challenge)), ("page", number)];
+        let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        address::query("/arena", &query) + "#matches"
+    };
+    html! {
+        section aria-labelledby="matches" {
+            h2 id="matches" { "Matches" }
+            @if agent.is_some() || challenge.is_some() { p { a href="/arena#matches" { "All matches" } } }
+            @if let Some(agent) = agent.and_then(|agent| board.agent(agent)) { (career(agent)) }
+            (figure("matches-figure", &Figure::Table(table)))
+            @if pages > 1 {
+                nav.pages aria-label="Pages of the matches" {
+                    @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
+                    span { "page " (page) " of " (pages) }
+                    @if page < pages { a href=(to(page + 1)) rel="next" { "Older" } }
+                }
+            }
+        }
+    }
+}
+
+/// One agent in a few numbers.
+fn career(agent: &AgentState) -> Markup {
+    let career = &agent.career;
+    html! {
+        dl.figures {
+            div { dt { (agent.agent.agent_id) } dd { (career.rating_points) " " small { "rating" } } }
+            div { dt { "played" } dd { (career.match_count) " " small { (career.win_count) " won, " (career.draw_count) " drawn, " (career.loss_count) " lost" } } }
+            div { dt { "best streak" } dd { (career.best_streak) } }
+            @if let Some(title) = agent.titles.first() { div { dt { "title" } dd { (title) } } }
+        }
+    }
+}

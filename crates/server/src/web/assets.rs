@@ -1,0 +1,73 @@
+//! The style, the script and the picture that pages load: named by their digests, so that a browser keeps them for good.
+
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
+use axum::http::{HeaderMap, Response, StatusCode};
+use karat_core::facts::Digest;
+use karat_report::page;
+
+use crate::params::Named;
+use crate::problem::Problem;
+
+/// A file of the server's own.
+#[derive(Debug)]
+pub struct Asset {
+    /// Its address.
+    pub path: String,
+    media_type: &'static str,
+    /// Its digest, as an entity tag.
+    tag: String,
+    body: String,
+}
+
+impl Asset {
+    fn new(stem: &str, ending: &str, media_type: &'static str, body: String) -> Self {
+        let digest = Digest::of(body.as_bytes()).to_string();
+        let short: String = digest.trim_start_matches("sha256:").chars().take(12).collect();
+        Self {
+            path: format!("/static/{stem}-{short}.{ending}"),
+            media_type,
+            tag: format!("\"{short}\""),
+            body,
+        }
+    }
+}
+
+/// The style of all pages, files and the server's alike.
+pub static STYLE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("style", "css", "text/css; charset=utf-8", page::compact(page::STYLE)));
+
+/// The script: sorting and filtering as in files, and what moves weights. Every page is complete without it.
+pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    let text = [page::SCRIPT, include_str!("script.js")].map(page::compact).join("\n");
+    Asset::new("script", "js", "text/javascript; charset=utf-8", text)
+});
+
+/// The picture in the tab of a browser.
+pub static ICON: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", page::compact(include_str!("icon.svg"))));
+
+/// A file.
+pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Result<Response<Body>, Problem> {
+    let path = format!("/static/{name}");
+    let Some(asset) = [&*STYLE, &*SCRIPT, &*ICON].into_iter().find(|asset| asset.path == path) else {
+        return Err(Problem::not_found("there is no such file"));
+    };
+    let is_known = headers.get(IF_NONE_MATCH).is_some_and(|tag| tag.as_bytes() == asset.tag.as_bytes());
+    let mut response = match is_known {
+        true => Response::new(Body::empty()),
+        false => Response::new(Body::from(asset.body.as_str())),
+    };
+    if is_known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    if let Ok(tag) = HeaderValue::from_str(&asset.tag) {
+        headers.insert(ETAG, tag);
+    }
+    Ok(response)
+}

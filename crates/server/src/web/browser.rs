@@ -1,0 +1,107 @@
+//! What browsers need around the routes: the key in their cookie, a check of where forms come from, errors as pages.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, ORIGIN, SET_COOKIE,
+};
+use axum::http::{Method, Response, StatusCode};
+use axum::middleware::Next;
+use axum::response::IntoResponse as _;
+use http_body_util::BodyExt as _;
+use maud::html;
+use serde::Deserialize;
+
+use super::layout::Sheet;
+use super::session;
+use crate::problem::{Code, Problem};
+
+/// Paths that programs ask for: what stands there knows no cookie and answers no page.
+const PROGRAMS: [&str; 6] = ["/v1/", "/tile/", "/checkpoint", "/healthz", "/metrics", "/static/"];
+
+/// What a page says of a problem.
+#[derive(Deserialize)]
+struct Told {
+    title: String,
+    detail: String,
+    #[serde(default)]
+    problems: Vec<Part>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    detail: String,
+}
+
+/// Lets a browser ask like a program, and tells it of errors like a person.
+pub async fn around(mut request: Request, next: Next) -> Response<Body> {
+    let path = request.uri().path();
+    if PROGRAMS.iter().any(|start| path.starts_with(start)) {
+        return next.run(request).await;
+    }
+    let headers = request.headers();
+    let accepted = headers.get(ACCEPT).and_then(|accepted| accepted.to_str().ok());
+    let wants_page = accepted.is_some_and(|accepted| accepted.contains("text/html"));
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
+    let is_signed_in = !headers.contains_key(AUTHORIZATION) && headers.contains_key(COOKIE);
+    let key = session::secret(headers).filter(|_| is_signed_in);
+    let has_key = key.is_some();
+    let response = if !is_safe && !is_own(headers) {
+        let why = "the form comes from another site, or from one that does not say so: open it here and send it again";
+        Problem::new(Code::Forbidden, why).into_response()
+    } else {
+        if let Some(bearer) = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
+            request.headers_mut().insert(AUTHORIZATION, bearer);
+        }
+        next.run(request).await
+    };
+    let is_problem = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|found| found.as_bytes() == b"application/problem+json");
+    if !(is_problem && wants_page) {
+        return response;
+    }
+    let mut page = told(response).await;
+    // A key that is not known any more would stand in the way of everything else.
+    if has_key && page.status() == StatusCode::UNAUTHORIZED {
+        page.headers_mut().insert(SET_COOKIE, HeaderValue::from_static(session::GONE));
+    }
+    page
+}
+
+/// Whether a form was sent from a page of this server: a browser says the origin of every form, and no page of another
+/// site can say ours.
+fn is_own(headers: &HeaderMap) -> bool {
+    let text = |value: Option<&HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let (origin, host) = (text(headers.get(ORIGIN)), text(headers.get(HOST)));
+    let site = text(headers.get("sec-fetch-site"));
+    let authority = origin.as_deref().and_then(|origin| Some(origin.split_once("://")?.1.to_owned()));
+    authority.is_some() && authority == host && site.is_none_or(|site| site == "same-origin")
+}
+
+/// A problem as a page.
+async fn told(response: Response<Body>) -> Response<Body> {
+    let (mut head, body) = response.into_parts();
+    let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let told: Told = serde_json::from_slice(&bytes).unwrap_or_else(|_| Told {
+        title: head.status.canonical_reason().unwrap_or_default().to_owned(),
+        detail: String::from("the server could not say more"),
+        problems: Vec::new(),
+    });
+    let sheet = Sheet { title: &told.title, part: "", caller: None };
+    let content = html! {
+        h1 { (told.title) }
+        p.lead { (told.detail) }
+        @if told.problems.len() > 1 {
+            ul.sentences { @for part in &told.problems { li { (part.detail) } } }
+        }
+        @if head.status == StatusCode::UNAUTHORIZED { (session::fields("")) }
+        p { a href="/" { "To the leaderboard" } }
+    };
+    let page = sheet.answer_with(head.status, content);
+    let (own, body) = page.into_parts();
+    head.headers.remove(axum::http::header::CONTENT_LENGTH);
+    head.headers.extend(own.headers);
+    Response::from_parts(head, body)
+}

@@ -1,0 +1,177 @@
+//! One match: what was played, what the answer was worth and what it did to the rating.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+use karat_report::page::figure;
+use karat_report::page::model::{Cell, Column, Figure, Kind, Part, Row, Table, Waterfall};
+use maud::{Markup, html};
+
+use super::address;
+use super::layout::{Sheet, heading};
+use crate::arena::{Challenge, Match, Scored, Settled, State as Played};
+use crate::guard::Caller;
+use crate::params::Named;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// The page.
+pub async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let (game, challenge) = {
+        let board = app.memory.arena.board();
+        let none = || Problem::not_found(format!("there is no match `{}`", id.escape_debug()));
+        let game = board.game(&id).ok_or_else(none)?;
+        let challenge = board.challenge(&game.challenge);
+        (game, challenge)
+    };
+    let title = format!("{} at {}", game.agent_id, game.challenge);
+    let lead = challenge.as_ref().map(|challenge| challenge.title.clone()).unwrap_or_default();
+    let agent = address::query("/arena", &[("agent", &game.agent_id)]) + "#matches";
+    let sheet = Sheet { title: &title, part: "/arena", caller: Some(&caller) };
+    Ok(sheet.answer(html! {
+        (heading(&[("/arena", "Arena"), (&agent, &game.agent_id)], &title, &lead))
+        (played(&game, challenge.as_deref()))
+        @match &game.state {
+            Played::Entered | Played::Submitted(_) => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
+            Played::Scored(scored) => { (breakdown(scored)) (told(scored)) (rating(&scored.settled)) },
+            Played::Expired(settled) => {
+                p.care { "The time was over before there was an answer, which counts as a loss." }
+                (rating(settled))
+            }
+        }
+    }))
+}
+
+fn played(game: &Match, challenge: Option<&Challenge>) -> Markup {
+    html! {
+        @if let Played::Scored(scored) = &game.state {
+            dl.figures {
+                div { dt { "score" } dd { (scored.score) " " small { "of 1000" } } }
+                div { dt { "result" } dd { (scored.result) } }
+                div { dt { "rating" } dd { (scored.settled.rating.after_points) " " small { (format!("{:+}", scored.settled.rating.change_points)) } } }
+            }
+        }
+        dl.about {
+            div { dt { "entered" } dd { time { (game.started_at) } } }
+            div { dt { "time limit" } dd { time { (game.expires_at) } } }
+            div { dt { "attempt" } dd { (game.attempt_number) } }
+            @if let Played::Scored(scored) = &game.state {
+                div { dt { "submitted" } dd { time { (scored.submitted_at) } } }
+                div { dt { "trajectory" } dd { @if scored.verified { "verified" } @else { "not verified" } } }
+                div { dt { "record" } dd { a href=(format!("/records/{}", address::part(&scored.record))) { (scored.record) } } }
+            }
+        }
+        @if let Some(challenge) = challenge.filter(|challenge| !challenge.briefing.is_empty()) { p { (challenge.briefing) } }
+    }
+}
+
+fn column(label: &str, kind: Kind) -> Column {
+    Column { label: label.to_owned(), kind }
+}
+
+/// What each dimension adds to the score.
+fn breakdown(scored: &Scored) -> Markup {
+    let mut total = 0.0;
+    let part = |(key, found): (&String, &crate::arena::DimensionScore)| {
+        let before = total;
+        total += found.weighted;
+        Part {
+            name: key.clone(),
+            is_step: false,
+            reading: Some(found.score.to_string()),
+            share: Some(format!("{:.0}%", found.weight * 100.0)),
+            amount: format!("{:+.1}", found.weighted),
+            total: format!("{total:.1}"),
+            before,
+            after: total,
+            note: None,
+            is_care: false,
+        }
+    };
+    let parts = scored.score_breakdown.iter().map(part).collect();
+    let waterfall = Waterfall {
+        caption: String::from("What each dimension adds; the record has the exact account"),
+        range: (0.0, 1000.0),
+        parts,
+    };
+    html! {
+        section aria-labelledby="breakdown" {
+            h2 id="breakdown" { "Breakdown" }
+            (figure("breakdown-figure", &Figure::Waterfall(waterfall)))
+        }
+    }
+}
+
+/// What was wrong with the answer, or should be known of it.
+fn told(scored: &Scored) -> Markup {
+    if scored.submission_warnings.is_empty()
+        && scored.constraint_violations.is_empty()
+        && scored.harness_warning.is_none()
+    {
+        return html! {};
+    }
+    html! {
+        section aria-labelledby="warnings" {
+            h2 id="warnings" { "Warnings" }
+            ul.sentences {
+                @for warning in &scored.submission_warnings {
+                    li.care { b { (warning.severity) } " at " code { (warning.field) } ": " (warning.message) }
+                }
+                @for violation in &scored.constraint_violations { li.care { (violation) } }
+                @if let Some(warning) = &scored.harness_warning { li.care { (warning) } }
+            }
+        }
+    }
+}
+
+/// How the rating changed, factor by factor.
+fn rating(settled: &Settled) -> Markup {
+    let rating = &settled.rating;
+    let mut rows = vec![
+        ("before", rating.before_points.to_string()),
+        ("the challenge as an opponent", rating.opponent_points.to_string()),
+    ];
+    rows.extend(rating.expected.map(|expected| ("expected result, 0 to 1", format!("{expected:.3}"))));
+    rows.extend([
+        ("factor", rating.factor_points.to_string()),
+        ("change by play", format!("{:+}", rating.play_points)),
+    ]);
+    rows.extend(
+        (rating.floor_points != 0)
+            .then(|| ("kept from falling further", format!("{:+}", rating.floor_points))),
+    );
+    rows.extend(
+        (rating.bonus_points != 0)
+            .then(|| ("bonus", format!("{:+}, times {}", rating.bonus_points, rating.bonus_factor))),
+    );
+    rows.push(("after", rating.after_points.to_string()));
+    if let Some(category) = &rating.category {
+        rows.push((
+            "in its category",
+            format!("{}: {} to {}", category.name, category.before_points, category.after_points),
+        ));
+    }
+    let row = |(what, value): (&str, String)| Row {
+        cells: vec![Cell::Text(what.to_owned()), Cell::Text(value)],
+        group: None,
+    };
+    let table = Table {
+        caption: String::from("How the rating was settled"),
+        columns: vec![column("part", Kind::Name), column("points", Kind::Number)],
+        rows: rows.into_iter().map(row).collect(),
+    };
+    html! {
+        section aria-labelledby="rating" {
+            h2 id="rating" { "Rating" }
+            (figure("rating-figure", &Figure::Table(table)))
+            @if !settled.titles.is_empty() { p { "Titles: " (settled.titles.join(", ")) } }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The records that a page is about, the scorecards that have any, and tables whose names lead on.
+
+use std::sync::Arc;
+
+use karat_report::page::model::{Cell, Figure, Kind, Table};
+use karat_report::rows::{Row, Rows};
+
+use super::address;
+use crate::cards::Rule;
+use crate::problem::Problem;
+use crate::rows::{self, Kept, RECORDS_MAX};
+use crate::select::{Wanted, Wish};
+use crate::state::App;
+
+/// What was found.
+#[derive(Debug)]
+pub struct Found {
+    /// The rows; none where there is no record.
+    pub rows: Option<Rows>,
+    /// Older records that were not looked at.
+    pub unread: usize,
+}
+
+/// Reads the newest records that are wanted.
+///
+/// # Errors
+/// That a filter asks for what cannot be, or that the store cannot be read.
+pub async fn rows(app: &Arc<App>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
+    let (positions, unread, rules) = {
+        let index = app.memory.index();
+        let (wish, rules) = Wish::new(app, &index, wanted)?;
+        let mut found = index.rows(u64::MAX).rev().filter(|row| wish.admits(row)).map(|row| row.position);
+        let positions: Vec<u64> = found.by_ref().take(RECORDS_MAX).collect();
+        (positions, found.count(), rules)
+    };
+    if positions.is_empty() {
+        return Ok(Found { rows: None, unread });
+    }
+    let rows = app.read(move |reader| rows::read(reader, &rules, &positions, &Kept::default())).await?;
+    Ok(Found { rows: Some(rows), unread })
+}
+
+/// The place in the log of the record that a row was read from.
+pub fn position(row: &Row) -> u64 {
+    row.place.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
+/// The scorecards that have records, each with how many: those with most first.
+pub fn used_cards(app: &App) -> Vec<(Arc<Rule>, usize)> {
+    let index = app.memory.index();
+    let mut counts = vec![0usize; index.names()];
+    for row in index.rows(u64::MAX) {
+        let place = usize::try_from(row.card).unwrap_or(usize::MAX);
+        counts.iter_mut().skip(place).take(1).for_each(|count| *count += 1);
+    }
+    let cards = app.memory.cards();
+    let count = |rule: &Arc<Rule>| {
+        let place = index.number(&rule.name()).and_then(|number| usize::try_from(number).ok())?;
+        Some((Arc::clone(rule), *counts.get(place)?)).filter(|(_, count)| *count > 0)
+    };
+    let mut used: Vec<_> = cards.iter().filter_map(count).collect();
+    used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    used
+}
+
+/// The same table with the names of subjects leading to their pages.
+pub fn linked(mut table: Table, card: &str) -> Figure {
+    let names = table.columns.iter().position(|column| column.kind == Kind::Name);
+    for row in &mut table.rows {
+        let cell = names.and_then(|at| row.cells.get_mut(at));
+        if let Some(cell) = cell
+            && let Cell::Text(name) = &*cell
+        {
+            let address = address::subject(name, Some(card));
+            *cell = Cell::Link(name.clone(), address);
+        }
+    }
+    Figure::Table(table)
+}

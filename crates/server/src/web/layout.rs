@@ -1,0 +1,147 @@
+//! What stands around every page: head, navigation, foot, and the policy that lets nothing in from elsewhere.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
+use axum::http::{Response, StatusCode};
+use karat_report::page::without_control;
+use maud::{DOCTYPE, Markup, html};
+
+use super::assets::{ICON, SCRIPT, STYLE};
+use crate::guard::Caller;
+use crate::keys::Scope;
+
+/// Nothing is loaded but files of the server, nothing runs that stands in a page, nobody may frame it.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The parts of the site, by address and name.
+const PARTS: [(&str, &str); 4] =
+    [("/", "Leaderboard"), ("/scorecards", "Scorecards"), ("/arena", "Arena"), ("/reviews", "Reviews")];
+
+/// A page.
+pub struct Sheet<'a> {
+    /// What stands in the tab of the browser.
+    pub title: &'a str,
+    /// The address of the part that it belongs to.
+    pub part: &'a str,
+    /// Who looks at it; nobody where that is not known.
+    pub caller: Option<&'a Caller>,
+}
+
+impl Sheet<'_> {
+    /// The whole page, as an answer.
+    pub fn answer(&self, content: Markup) -> Response<Body> {
+        answer(StatusCode::OK, self.whole(content))
+    }
+
+    /// The same with another status.
+    pub fn answer_with(&self, status: StatusCode, content: Markup) -> Response<Body> {
+        answer(status, self.whole(content))
+    }
+
+    fn whole(&self, content: Markup) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) " · karat" }
+                    link rel="icon" href=(ICON.path);
+                    link rel="stylesheet" href=(STYLE.path);
+                    script src=(SCRIPT.path) defer {}
+                }
+                body {
+                    a.skip href="#content" { "Skip to the content" }
+                    header.site {
+                        a.brand href="/" { "karat" }
+                        nav aria-label="Site" {
+                            ul {
+                                @for (path, name) in PARTS {
+                                    li { a href=(path) aria-current=[(path == self.part).then_some("page")] { (name) } }
+                                }
+                            }
+                        }
+                        (self.visitor())
+                    }
+                    main id="content" { (content) }
+                    footer {
+                        p {
+                            "karat " (env!("CARGO_PKG_VERSION")) ". Every number here can be computed again from its evidence: "
+                            "open a record and verify it. Colour repeats what stands in words and numbers. "
+                            a href="/v1/openapi.json" { "API" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn visitor(&self) -> Markup {
+        match self.caller.map(|caller| holder(caller)) {
+            Some(Some(name)) => html! {
+                form method="post" action="/sign-out" {
+                    (name) " · " button.plain type="submit" { "Sign out" }
+                }
+            },
+            Some(None) => html! { a href="/sign-in" { "Sign in" } },
+            None => html! {},
+        }
+    }
+}
+
+/// The name of the key that a page was asked for with, if there was one.
+pub fn holder(caller: &Caller) -> Option<String> {
+    let scopes = [Scope::Read, Scope::WriteEvidence, Scope::Review, Scope::Admin];
+    scopes.into_iter().find_map(|scope| caller.key(scope).ok()).map(|key| key.name.clone())
+}
+
+/// A part of a page, for the script that puts it into one.
+pub fn fragment(content: Markup) -> Response<Body> {
+    answer(StatusCode::OK, content)
+}
+
+fn answer(status: StatusCode, content: Markup) -> Response<Body> {
+    let mut response = Response::new(Body::from(without_control(content.into_string())));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    // A form says where it comes from only to its own site, and never nothing: the server checks it.
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    response
+}
+
+/// A heading with what leads to it above.
+pub fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup {
+    html! {
+        @if !trail.is_empty() {
+            nav.trail aria-label="Above this page" {
+                @for (path, name) in trail { a href=(path) { (name) } " / " }
+            }
+        }
+        h1 { (title) }
+        @if !lead.is_empty() { p.lead { (lead) } }
+    }
+}
+
+/// What to know before reading on; nothing where there is nothing to say.
+pub fn notes(notes: &[String]) -> Markup {
+    html! {
+        @if !notes.is_empty() {
+            div.notes role="note" aria-label="Before you read on" {
+                @for note in notes { p { (words(note)) } }
+            }
+        }
+    }
+}
+
+/// A sentence whose names and formulas stand in backticks.
+pub fn words(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The page of a server: HTML that is complete without script, in the style and with the figures of `karat_report::page`.
+//!
+//! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `scorecard`, `what_if`, `arena`, `game`,
+//!   `reviews`, `session`: one file a page; `account` explains a record, `large` is a leaderboard that is too large to draw
+//! * `layout` is what stands around each, `assets` the files that it loads, `address` how it names other pages
+//! * `browser` stands around all routes: a key in a cookie, forms of other sites, errors as pages
+//! * `form` reads what forms send, `items` the records that a page is about; `welcome` is what stands where there are none
+//!
+//! Nothing here changes what the API says: the pages read the same state, and a key of a browser counts for pages alone.
+
+mod account;
+mod address;
+mod arena;
+mod assets;
+mod browser;
+mod form;
+mod game;
+mod items;
+mod large;
+mod layout;
+mod leaderboard;
+mod record;
+mod reviews;
+mod scorecard;
+mod scorecards;
+mod session;
+mod subject;
+mod verify;
+mod welcome;
+mod what_if;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn;
+use axum::routing::{get, post};
+
+use crate::state::App;
+
+/// The pages.
+pub fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/", get(leaderboard::show))
+        .route("/subjects", get(subject::named))
+        .route("/subjects/{subject}", get(subject::show))
+        .route("/records/{record}", get(record::show))
+        .route("/records/{record}/verify", get(verify::show))
+        .route("/records/{record}/files/{file}", get(record::file))
+        .route("/scorecards", get(scorecards::show))
+        .route("/scorecards/{card}", get(scorecard::show))
+        .route("/scorecards/{card}/what-if", get(what_if::fragment))
+        .route("/arena", get(arena::show))
+        .route("/arena/matches/{match}", get(game::show))
+        .route("/reviews", get(reviews::show).post(reviews::decide))
+        .route("/sign-in", get(session::show).post(session::enter))
+        .route("/sign-out", post(session::leave))
+        .route("/static/{file}", get(assets::file))
+}
+
+/// Everything that the server answers, as browsers are told it.
+pub fn around(router: Router) -> Router {
+    router.layer(from_fn(browser::around))
+}

@@ -1,0 +1,211 @@
+//! One record: how its score adds up, what stood behind each part, what is missing, and the proof that it was kept.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
+use axum::http::{Response, StatusCode};
+use karat_core::evaluate::{Scorer, Workspace};
+use karat_core::explain::nearest_change;
+use karat_report::claim::Claim;
+use karat_report::failure::Failure;
+use karat_report::recompute;
+use karat_report::text::own_name;
+use karat_store::{Entry, Item, Kind, Reader};
+use maud::{Markup, html};
+
+use super::layout::{Sheet, heading};
+use super::{account, address};
+use crate::api::records::find;
+use crate::api::{bytes, written};
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::ids;
+use crate::params::Named;
+use crate::problem::{Code, Problem};
+use crate::state::App;
+
+/// A record as the store has it, with what belongs to it.
+pub struct Kept {
+    /// The record.
+    pub item: Item,
+    /// What it says.
+    pub claim: Claim,
+    /// Its evidence, if that is stored here.
+    pub evidence: Option<Item>,
+    /// The record that corrects it.
+    pub replaced_by: Option<Item>,
+    /// The record that it corrects.
+    pub replaces: Option<Item>,
+    /// The size of the log.
+    pub log_size: u64,
+}
+
+impl Kept {
+    /// Reads the record with that id or place in the log.
+    ///
+    /// # Errors
+    /// That there is none, or that the store cannot be read.
+    pub fn read(reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
+        let item = find(reader, wanted)?;
+        let log_size = reader.head()?.size;
+        let text = String::from_utf8_lossy(&item.content);
+        let failed = |failure: Failure| Problem::of_failure(Code::Internal, &failure);
+        let claim = Claim::parse(&text).map_err(failed)?;
+        let claim = claim.ok_or_else(|| Problem::internal(&"what is stored as a record is none"))?;
+        let id = claim.text("/evidence/id").map_err(failed)?;
+        let subject = claim.text("/subject").map_err(failed)?;
+        let evidence = reader.find(Kind::Evidence, &ids::evidence(subject, id), log_size)?;
+        let evidence = evidence.filter(|evidence| item.entry.sources.contains(&evidence.entry.content));
+        let replaced_by = reader.replacement(Kind::Record, &item.entry.id, log_size)?;
+        let replaces = match &item.entry.replaces {
+            Some(old) => reader.find(Kind::Record, old, log_size)?,
+            None => None,
+        };
+        Ok(Self { item, claim, evidence, replaced_by, replaces, log_size })
+    }
+
+    /// The rule that the record names, as it is known here.
+    ///
+    /// # Errors
+    /// That it is not.
+    pub fn rule(&self, app: &App) -> Result<Arc<Rule>, Problem> {
+        let name = self.claim.card().map_err(|failure| Problem::of_failure(Code::Internal, &failure))?;
+        app.memory.cards().find(&name)
+    }
+
+    /// What scored it: the rule, with weights from outside if it was given any.
+    ///
+    /// # Errors
+    /// That the record was made with another rule of that name.
+    pub fn scorer<'r>(&self, rule: &'r Rule) -> Result<Cow<'r, Scorer>, Failure> {
+        let base = recompute::base(&self.claim, rule.scorer.as_ref())?;
+        recompute::scorer(&self.claim, base)
+    }
+}
+
+/// The page.
+pub async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let kept = app.read(move |reader| Kept::read(reader, &wanted)).await?;
+    let rule = kept.rule(&app)?;
+    let (title, content) = app.checked(move || page(&kept, &rule)).await?;
+    Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
+}
+
+fn page(kept: &Kept, rule: &Rule) -> Result<(String, Markup), Problem> {
+    let failed = |failure| Problem::of_failure(Code::Internal, &failure);
+    let subject = kept.claim.text("/subject").map_err(failed)?;
+    let id = kept.claim.text("/evidence/id").map_err(failed)?;
+    let card = rule.name();
+    let title = match own_name(subject, id) {
+        Some(id) => format!("{subject}, {id}"),
+        None => subject.to_owned(),
+    };
+    let explained = kept.scorer(rule).and_then(|scorer| {
+        let mut workspace = Workspace::new(&scorer);
+        recompute::record(&kept.claim, &scorer, &mut workspace, |record| {
+            account::record(record, nearest_change(&scorer, record).as_ref())
+        })
+    });
+    let content = html! {
+        (heading(
+            &[("/", "Leaderboard"), (&address::subject(subject, Some(&card)), subject)],
+            &title,
+            &rule.card.title,
+        ))
+        (corrections(kept))
+        @match explained {
+            Ok(explained) => (explained),
+            Err(failure) => {
+                div.notes role="note" {
+                    p { "This record cannot be computed again here, so it is not explained: " (told(&failure)) }
+                }
+            }
+        }
+        (receipt(kept, &card))
+    };
+    Ok((title, content))
+}
+
+/// A failure in one line.
+pub fn told(failure: &Failure) -> String {
+    Problem::of_failure(Code::Internal, failure).detail
+}
+
+fn corrections(kept: &Kept) -> Markup {
+    html! {
+        @if let Some(new) = &kept.replaced_by {
+            div.notes role="note" {
+                p { "This record was corrected: " a href=(address::record(new.position)) { "the correction" } " counts in its place." }
+            }
+        }
+        @if let Some(old) = &kept.replaces {
+            p { "It corrects " a href=(address::record(old.position)) { "an earlier record" } "." }
+        }
+    }
+}
+
+/// What proves that the record was kept, with everything to check it elsewhere.
+fn receipt(kept: &Kept, card: &str) -> Markup {
+    let Item { position, entry, .. } = &kept.item;
+    let Entry { moment, content, sources, .. } = entry;
+    let file = |name: &str| format!("{}/files/{name}", address::record(*position));
+    html! {
+        section aria-labelledby="receipt" {
+            h2 id="receipt" { "Receipt" }
+            p { "The record is entry " b { (position) } " of a log of " (kept.log_size) " entries that only grows. The receipt proves it." }
+            form action=(format!("{}/verify", address::record(*position))) method="get" {
+                button.go type="submit" { "Verify this record" }
+            }
+            dl.about {
+                div { dt { "kept since" } dd { time { (written(*moment)) } } }
+                div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
+                div { dt { "digest of the record" } dd { (content) } }
+                @for source in sources { div { dt { "digest of the evidence" } dd { (source) } } }
+            }
+            p {
+                "Take with you: " a href=(file("receipt.json")) download { "receipt" } ", "
+                a href=(file("record.json")) download { "record" }
+                @if kept.evidence.is_some() { ", " a href=(file("evidence.json")) download { "evidence" } }
+                ", " a href=(file("log.pub")) download { "key of the log" }
+                ". With them " code { "karat verify" } " checks the same on another machine, without this server."
+            }
+        }
+    }
+}
+
+/// A file of the record: receipt, record, evidence, or the key that checks the log.
+pub async fn file(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named((wanted, name)): Named<(String, String)>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let key = format!("{}\n", app.log_key());
+    let asked = name.clone();
+    let (media_type, content) = app
+        .read(move |reader| {
+            let kept = Kept::read(reader, &wanted)?;
+            let missing = || Problem::not_found("there is no such file of this record");
+            Ok(match asked.as_str() {
+                "receipt.json" => ("application/json", reader.receipt(kept.item.position)?.to_json()),
+                "record.json" => ("application/json", kept.item.content),
+                "evidence.json" => ("application/json", kept.evidence.ok_or_else(missing)?.content),
+                "log.pub" => ("text/plain; charset=utf-8", key.into_bytes()),
+                _ => return Err(missing()),
+            })
+        })
+        .await?;
+    let mut response = bytes(StatusCode::OK, media_type, content);
+    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
+    let disposition = disposition.map_err(|error| Problem::internal(&error))?;
+    response.headers_mut().insert(CONTENT_DISPOSITION, disposition);
+    Ok(response)
+}

@@ -1,0 +1,135 @@
+//! Reviews: the scores that wait for a decision, for those who may decide.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{HeaderMap, HeaderValue, LOCATION};
+use axum::http::{Response, StatusCode};
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::layout::{Sheet, heading, notes};
+use super::{address, form};
+use crate::api::reviews::{Happening, ReviewRequest, Verdict, keep, waiting};
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::keys::Scope;
+use crate::problem::{Code, Problem};
+use crate::state::App;
+
+/// What the page is about.
+const LEAD: &str = "A score that swings too far is held until people who have nothing to do with its subject decide, or its time is over.";
+
+/// The page.
+pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+    caller.key(Scope::Review)?;
+    let cards: Vec<String> = {
+        let has_reviews =
+            |rule: &&Arc<Rule>| rule.card.standing.as_ref().is_some_and(|standing| standing.review.is_some());
+        app.memory.cards().iter().filter(has_reviews).map(|rule| rule.name()).collect()
+    };
+    let (mut held, mut told) = (Vec::new(), Vec::new());
+    for card in cards {
+        match waiting(&app, Some(&card)).await {
+            Ok(found) => held.extend(found),
+            // What cannot be worked out under one scorecard does not stand in the way of the others.
+            Err(problem) if problem.code == Code::Unanswerable => {
+                told.push(format!("`{card}`: {}", problem.detail))
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
+    let sheet = Sheet { title: "Reviews", part: "/reviews", caller: Some(&caller) };
+    Ok(sheet.answer(html! {
+        (heading(&[], "Reviews", LEAD))
+        @if held.is_empty() {
+            div.empty { p { b { "Nothing waits for a decision." } " A score that is held shows up here by itself." } }
+        }
+        @for (at, held) in held.iter().enumerate() { (review(at, held)) }
+        (notes(&told))
+    }))
+}
+
+fn text<'v>(value: &'v Value, path: &str) -> &'v str {
+    value.pointer(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn review(at: usize, held: &Value) -> Markup {
+    let (card, subject) = (text(held, "/card"), text(held, "/subject"));
+    let number = |path: &str| held.pointer(path).map(ToString::to_string).filter(|text| text != "null");
+    let approvals =
+        held.pointer("/review/held/approvals").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    html! {
+        section aria-labelledby=(format!("r{at}")) {
+            h2 id=(format!("r{at}")) { a href=(address::subject(subject, Some(card))) { (subject) } }
+            dl.figures {
+                div { dt { "held" } dd { (number("/review/held/points").unwrap_or_default()) } }
+                @if let Some(stands) = number("/review/canonical/points") { div { dt { "stands" } dd { (stands) } } }
+                @if let Some(delta) = number("/review/held/flags/delta") { div { dt { "change" } dd { (delta) } } }
+                @if let Some(least) = number("/review/held/lowest_points") { div { dt { "gates see" } dd { (least) } } }
+            }
+            dl.about {
+                div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
+                div { dt { "cause" } dd { (text(held, "/review/held/cause")) } }
+                div { dt { "scored" } dd { time { (text(held, "/review/held/time")) } } }
+                div { dt { "decided by itself at" } dd { time { (text(held, "/review/held/deadline")) } } }
+            }
+            @for approval in approvals {
+                p { "Approved by " b { (text(approval, "/reviewer")) } ": " (text(approval, "/reason")) }
+            }
+            form.fields.stacked method="post" action="/reviews" {
+                input type="hidden" name="card" value=(card);
+                input type="hidden" name="subject" value=(subject);
+                label { "Reason" textarea name="reason" rows="2" required maxlength="2000" {} }
+                div.buttons {
+                    button.go type="submit" name="verdict" value="approve" { "Approve" }
+                    button.go.quiet type="submit" name="verdict" value="reject" { "Reject" }
+                }
+            }
+        }
+    }
+}
+
+/// Keeps a decision.
+pub async fn decide(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let reviewer = caller.key(Scope::Review)?.name.clone();
+    let mut fields = form::read(&app, &headers, body).await?;
+    let mut field = |name: &str| {
+        let given = fields.remove(name).filter(|text| !text.trim().is_empty());
+        given.ok_or_else(|| Problem::parameter(name, format!("expected a `{name}`")))
+    };
+    let verdict = match field("verdict")?.as_str() {
+        "approve" => Verdict::Approve,
+        "reject" => Verdict::Reject,
+        other => {
+            let found = other.escape_debug();
+            return Err(Problem::parameter(
+                "verdict",
+                format!("found `{found}`, expected approve or reject"),
+            ));
+        }
+    };
+    let request = ReviewRequest {
+        card: field("card")?,
+        subject: field("subject")?,
+        event: Happening::Decided,
+        verdict: Some(verdict),
+        reason: Some(field("reason")?),
+        evidence: None,
+        incident: None,
+        operator: None,
+        id: None,
+        runner: None,
+    };
+    keep(&app, request, &reviewer).await?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    response.headers_mut().insert(LOCATION, HeaderValue::from_static("/reviews"));
+    Ok(response)
+}

@@ -1,0 +1,258 @@
+//! One scorecard as a person reads it: what counts how much, what holds a score back, what the checker found.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response};
+use karat_core::diagnostic::Diagnostic;
+use karat_core::scorecard::{Dimension, Scorecard};
+use karat_report::board::stress::weights;
+use karat_report::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
+use karat_report::number::cut;
+use karat_report::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat_report::page::scale::per_cent;
+use karat_report::page::{figure, scrolling};
+use maud::{Markup, html};
+
+use super::layout::{Sheet, heading, words};
+use super::what_if::{self, Asked};
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+use crate::state::App;
+
+/// The page.
+pub async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Named(name): Named<String>,
+    Params(asked): Params<Asked>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let rule = app.memory.cards().find(&name)?;
+    let what_if = what_if::section(&app, &rule, &asked, &headers).await?;
+    let (title, lead) = (rule.name(), rule.card.title.clone());
+    let checked = Arc::clone(&app);
+    let (above, below) = app
+        .checked(move || {
+            let found = checked.memory.cards().check(&rule.text).diagnostics;
+            Ok((rules(&rule), behind(&rule, &found)))
+        })
+        .await?;
+    Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(html! {
+        (heading(&[("/scorecards", "Scorecards")], &title, &lead))
+        (above)
+        (what_if)
+        (below)
+    }))
+}
+
+/// What counts how much, and what becomes of it.
+fn rules(rule: &Rule) -> Markup {
+    let card = &rule.card;
+    html! {
+        @if !card.about.is_empty() { p { (card.about) } }
+        ul.sentences {
+            @for line in form(card) { li { (line) } }
+            @if !card.source.is_empty() { li { "source: " (card.source) } }
+        }
+        dl.about {
+            div { dt { "digest" } dd { (card.digest) } }
+            div { dt { "from" } dd { @if rule.is_released { "karat" } @else { "published here" } } }
+        }
+        (dimensions(card))
+        (adjustments(card))
+        (badges(card))
+        @if let Some(section) = &card.standing {
+            section aria-labelledby="standing" {
+                h2 id="standing" { "Standing" }
+                p { "What becomes of many scores of a subject." }
+                ul.sentences { @for line in standing::lines(card, section) { li { (line) } } }
+            }
+        }
+    }
+}
+
+/// What it is made of.
+fn behind(rule: &Rule, found: &[Diagnostic]) -> Markup {
+    html! {
+        (facts(&rule.card))
+        (checked(found))
+        section aria-labelledby="file" {
+            h2 id="file" { "The file" }
+            details { summary { "Show the TOML" } pre tabindex="0" { code { (rule.text) } } }
+        }
+    }
+}
+
+fn column(label: &str, kind: Kind) -> Column {
+    Column { label: label.to_owned(), kind }
+}
+
+fn dimensions(card: &Scorecard) -> Markup {
+    let shares = weights(card);
+    let total: i64 = shares.iter().map(|weight| weight.millionths()).sum();
+    let shared = shared_policy(card);
+    let row = |(at, dimension): (usize, &Dimension)| {
+        let weight = shares.get(at).map_or(0, |weight| weight.millionths());
+        let share = if total > 0 { weight as f64 / total as f64 } else { 0.0 };
+        let group =
+            dimension.group.and_then(|at| card.groups.get(at)).map(|group| format!(" in {}", group.key));
+        let share = match card.family {
+            Some(_) => Cell::Absent(String::from("by challenge")),
+            None => Cell::Share(share, per_cent(share)),
+        };
+        let mut rules: Vec<String> = Vec::new();
+        rules.extend((!dimension.description.is_empty()).then(|| dimension.description.clone()));
+        rules.extend(dimension.applies.as_ref().map(|it| format!("applies when {}", it.text)));
+        rules.extend(dimension.when.as_ref().map(|it| format!("only when {}; otherwise 0", it.text)));
+        rules.extend(shared.is_none().then(|| without_evidence(dimension.missing)));
+        let cells = vec![
+            Cell::Text(format!("{}{}", dimension.label, group.unwrap_or_default())),
+            share,
+            Cell::Text(dimension.formula.text.clone()),
+            Cell::Text(rules.join("; ")),
+        ];
+        Row { cells, group: None }
+    };
+    let caption = match shared {
+        Some(policy) => format!("Each reading is 0 to 1; {}", without_evidence(policy)),
+        None => String::from("Each reading is 0 to 1"),
+    };
+    let table = Table {
+        caption,
+        columns: vec![
+            column("dimension", Kind::Name),
+            column("weight", Kind::Share),
+            column("formula", Kind::Text),
+            column("how", Kind::Text),
+        ],
+        rows: card.dimensions.iter().enumerate().map(row).collect(),
+    };
+    html! {
+        section aria-labelledby="dimensions" {
+            h2 id="dimensions" { "Dimensions" }
+            (figure("dimensions-figure", &Figure::Table(table)))
+            @if !card.groups.is_empty() {
+                ul.sentences {
+                    @for group in &card.groups { li { "group " b { (group.key) } ": " (group.weight) ", " (group.mean.name()) } }
+                }
+            }
+            @if !card.lets.is_empty() {
+                p { "Where:" }
+                ul.sentences { @for named in &card.lets { li { code { (named.name) " = " (named.formula.text) } } } }
+            }
+            (profiles(card))
+            @if let Some(policy) = &card.override_policy {
+                p { "Weights may be given from outside; their sum must be within " (policy.tolerance) " of 1." }
+            }
+        }
+    }
+}
+
+/// The weights by what the evidence says it is about.
+fn profiles(card: &Scorecard) -> Markup {
+    let Some(profiles) = &card.profiles else { return html! {} };
+    let by = card.facts.get(profiles.by).map_or("", |fact| fact.name.as_str());
+    let content = html! {
+        thead {
+            tr {
+                th.name scope="col" { (by) }
+                @for dimension in &card.dimensions { th.number scope="col" { (dimension.key) } }
+            }
+        }
+        tbody {
+            @for (at, (name, weights)) in profiles.list.iter().enumerate() {
+                tr {
+                    th.name scope="row" { span { (name) @if at == profiles.fallback { " (else)" } } }
+                    @for weight in weights { td.number { (cut(weight.millionths(), 6, 4)) } }
+                }
+            }
+        }
+    };
+    scrolling("profiles", &format!("Weights by {by}"), content)
+}
+
+fn adjustments(card: &Scorecard) -> Markup {
+    if card.rules.is_empty() && card.gates.is_empty() {
+        return html! {};
+    }
+    html! {
+        section aria-labelledby="rules" {
+            h2 id="rules" { "Rules and gates" }
+            p { "After the mean, in this order." }
+            ul.sentences {
+                @for rule in &card.rules {
+                    li { b { (rule.name) } ": when " code { (rule.when.text) } ", the score becomes " code { (rule.set.text) } }
+                }
+                @for gate in &card.gates {
+                    li { b { (gate.name) } ": when " code { (gate.when.text) } ", " (effect(gate, card)) }
+                }
+            }
+        }
+    }
+}
+
+fn badges(card: &Scorecard) -> Markup {
+    if card.bands.is_empty() && card.tiers.is_empty() {
+        return html! {};
+    }
+    html! {
+        section aria-labelledby="levels" {
+            h2 id="levels" { "Bands and tiers" }
+            ul.sentences {
+                @for band in &card.bands { li { "band " b { (band.name) } ": from " (band.from) } }
+                @for tier in &card.tiers { li { "tier " b { (tier.name) } ": " (conditions(tier, card)) } }
+            }
+        }
+    }
+}
+
+fn facts(card: &Scorecard) -> Markup {
+    let row = |fact: &karat_core::scorecard::FactDeclaration| Row {
+        cells: vec![
+            Cell::Text(fact.name.clone()),
+            Cell::Text(range(fact, card)),
+            Cell::Text(fact.from.name().to_owned()),
+            Cell::Text(fact.about.clone()),
+        ],
+        group: None,
+    };
+    let table = Table {
+        caption: String::from("What the evidence supplies, and who says so"),
+        columns: vec![
+            column("fact", Kind::Name),
+            column("range", Kind::Text),
+            column("from", Kind::Text),
+            column("what it is", Kind::Text),
+        ],
+        rows: card.facts.iter().map(row).collect(),
+    };
+    html! {
+        section aria-labelledby="facts" {
+            h2 id="facts" { "Facts" }
+            (figure("facts-figure", &Figure::Table(table)))
+        }
+    }
+}
+
+/// What the checker finds; what stays by choice says why.
+fn checked(found: &[Diagnostic]) -> Markup {
+    html! {
+        section aria-labelledby="checked" {
+            h2 id="checked" { "What the checker finds" }
+            @if found.is_empty() { p { "Nothing is left to say." } }
+            ul.sentences {
+                @for it in found {
+                    li {
+                        b { (it.severity.name()) " " (it.code.as_str()) } ": " (words(&it.message))
+                        @if !it.help.is_empty() { "; " (words(&it.help)) }
+                    }
+                }
+            }
+        }
+    }
+}

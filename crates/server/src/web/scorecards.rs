@@ -1,0 +1,63 @@
+//! All scorecards: what they are for, and how much was scored by them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+use karat_report::page::figure;
+use karat_report::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use maud::html;
+
+use super::layout::{Sheet, heading};
+use super::{address, items};
+use crate::guard::Caller;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// The page.
+pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let used: BTreeMap<String, usize> =
+        items::used_cards(&app).into_iter().map(|(rule, records)| (rule.name(), records)).collect();
+    let cards = app.memory.cards();
+    let row = |rule: &Arc<crate::cards::Rule>| {
+        let card = &rule.card;
+        let records = used.get(&rule.name()).copied().unwrap_or(0);
+        let what = match (&card.family, &card.base) {
+            (Some(_), _) => String::from("family of challenges"),
+            (None, Some(base)) => format!("challenge of {base}"),
+            (None, None) => String::from("scorecard"),
+        };
+        let cells = vec![
+            Cell::Link(rule.name(), address::scorecard(&rule.name())),
+            Cell::Text(card.title.clone()),
+            Cell::Text(what),
+            Cell::Text(card.evidence.clone()),
+            Cell::Text(String::from(if rule.is_released { "karat" } else { "published here" })),
+            Cell::Text(records.to_string()),
+        ];
+        Row { cells, group: None }
+    };
+    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    let table = Table {
+        caption: String::from("A released scorecard never changes: a change is a new version"),
+        columns: vec![
+            column("scorecard", Kind::Name),
+            column("what for", Kind::Text),
+            column("kind", Kind::Text),
+            column("evidence", Kind::Text),
+            column("from", Kind::Text),
+            column("records", Kind::Number),
+        ],
+        rows: cards.iter().map(row).collect(),
+    };
+    drop(cards);
+    let sheet = Sheet { title: "Scorecards", part: "/scorecards", caller: Some(&caller) };
+    Ok(sheet.answer(html! {
+        (heading(&[], "Scorecards", "The rules: each says what is read of evidence, what counts how much, and what holds a score back."))
+        (figure("cards", &Figure::Table(table)))
+        p { "A scorecard is published with " code { "POST /v1/scorecards" } " and a key that may administer." }
+    }))
+}

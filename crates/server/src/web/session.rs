@@ -1,0 +1,95 @@
+//! Signing in: a key in a cookie that no script can read and no other site can use. It lasts as long as the browser is open.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, SET_COOKIE};
+use axum::http::{Response, StatusCode};
+use maud::{Markup, html};
+
+use super::form;
+use super::layout::{Sheet, heading};
+use crate::guard::Caller;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// The cookie.
+const NAME: &str = "karat_key";
+/// What takes the cookie away.
+pub const GONE: &str = "karat_key=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0";
+
+/// The key in the cookie of a browser. What no key looks like is none.
+pub fn secret(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == NAME).map(|(_, value)| value.to_owned()).filter(|value| is_key(value))
+}
+
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// The field for a key.
+pub fn fields(wrong: &str) -> Markup {
+    html! {
+        form.fields.stacked method="post" action="/sign-in" {
+            label {
+                "Key"
+                input type="password" name="key" required autocomplete="off" spellcheck="false"
+                    aria-describedby=[(!wrong.is_empty()).then_some("wrong")];
+            }
+            @if !wrong.is_empty() { p.care id="wrong" { (wrong) } }
+            button.go type="submit" { "Sign in" }
+        }
+    }
+}
+
+/// The page for signing in.
+pub async fn show(caller: Caller) -> Response<Body> {
+    page(&caller, StatusCode::OK, "")
+}
+
+fn page(caller: &Caller, status: StatusCode, wrong: &str) -> Response<Body> {
+    let lead = "A key says who you are: it opens what only some may see or do here, such as reviews.";
+    let content = html! {
+        (heading(&[], "Sign in", lead))
+        (fields(wrong))
+        p { "An administrator makes keys; the server shows the first one when it starts for the first time. \
+             The key stays in this browser until it is closed." }
+    };
+    Sheet { title: "Sign in", part: "/sign-in", caller: Some(caller) }.answer_with(status, content)
+}
+
+/// Takes a key that is known.
+pub async fn enter(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let fields = form::read(&app, &headers, body).await?;
+    let secret = fields.get("key").map_or("", |key| key.trim());
+    if !is_key(secret) || app.memory.keys().authenticate(secret).is_none() {
+        let wrong = "this key is not known here, or it was revoked";
+        return Ok(page(&caller, StatusCode::FORBIDDEN, wrong));
+    }
+    // Over TLS the cookie never travels without it.
+    let is_secure = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let secure = if is_secure { "; Secure" } else { "" };
+    to_start(&format!("{NAME}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}"))
+}
+
+/// Forgets the key.
+pub async fn leave() -> Result<Response<Body>, Problem> {
+    to_start(GONE)
+}
+
+fn to_start(cookie: &str) -> Result<Response<Body>, Problem> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let cookie = HeaderValue::from_str(cookie).map_err(|error| Problem::internal(&error))?;
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    response.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
+    Ok(response)
+}

@@ -1,0 +1,377 @@
+//! One subject under one scorecard: what it stands for, how that came, what it lacks, and every item of evidence.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+use karat_core::scorecard::Scorecard;
+use karat_core::standing::review::{State as Review, Transition, Verdict};
+use karat_core::standing::stand::SubjectStanding;
+use karat_evidence::Moment;
+use karat_report::board::{Board, Settings};
+use karat_report::estimate::Writing;
+use karat_report::moment::moment as written;
+use karat_report::page::figure;
+use karat_report::page::model::{Cell, Column, Figure, Kind, Row as Line, Section, Table};
+use karat_report::page::scale::per_cent;
+use karat_report::pages;
+use karat_report::rows::{Row, Rows};
+use karat_report::standing::Answer;
+use karat_report::standing::notes::{notes as told_notes, percent};
+use karat_report::text::{Tone, count, list};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::form::{given, moment};
+use super::items::{self, Found};
+use super::layout::{Sheet, heading, notes, words};
+use super::{address, leaderboard};
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::params::{Named, Params};
+use crate::problem::{Code, Problem};
+use crate::select::Wanted;
+use crate::standing::{INTERVAL, Question, told};
+use crate::state::App;
+
+/// Items of a page.
+const ITEMS: usize = 25;
+
+/// What the address asks for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Asked {
+    name: Option<String>,
+    card: Option<String>,
+    as_of: Option<String>,
+    page: Option<usize>,
+}
+
+/// The page of the subject that the query names.
+pub async fn named(
+    state: State<Arc<App>>,
+    caller: Caller,
+    Params(asked): Params<Asked>,
+) -> Result<Response<Body>, Problem> {
+    let name = asked.name.clone().unwrap_or_default();
+    show(state, caller, Named(name), Params(asked)).await
+}
+
+/// The page.
+pub async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(name): Named<String>,
+    Params(asked): Params<Asked>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let cards = cards_of(&app, &name);
+    let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
+    let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
+    let rule = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
+    let card = rule.name();
+    let wanted = Wanted { subject: Some(&name), card: Some(&card), ..Wanted::default() };
+    let found = items::rows(&app, &wanted).await?;
+    let as_of = moment("as_of", asked.as_of.as_deref())?.as_deref().and_then(Moment::parse);
+    let as_of = as_of.unwrap_or(Moment { milliseconds: app.clock.now().0 });
+    let standing = match rule.card.standing {
+        Some(_) => Some(stands(&app, &rule, &name, as_of).await?),
+        None => None,
+    };
+    let page = asked.page.unwrap_or(1).max(1);
+    let title = format!("{name} under {card}");
+    let lead = rule.card.title.clone();
+    let shown = name.clone();
+    let body = app
+        .checked(move || {
+            let rows = found.rows.as_ref().ok_or_else(none_of(&shown, &rule))?;
+            Ok(html! {
+                (choice(&shown, &rule, &cards))
+                @match standing { Some(standing) => (standing), None => (means(rows, &leaderboard::settings(&rule))) }
+                (evidence(&shown, rows, &found, &rule, page))
+            })
+        })
+        .await?;
+    let content = html! { (heading(&[("/", "Leaderboard")], &name, &lead)) (body) };
+    Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
+}
+
+fn none_of<'a>(name: &'a str, rule: &'a Rule) -> impl Fn() -> Problem + 'a {
+    move || {
+        Problem::not_found(format!("there is no record of `{}` under {}", name.escape_debug(), rule.name()))
+    }
+}
+
+/// The scorecards that this subject was scored by, the one with its newest record first.
+fn cards_of(app: &App, name: &str) -> Vec<Arc<Rule>> {
+    let index = app.memory.index();
+    let Some(subject) = index.number(name) else { return Vec::new() };
+    let mut numbers: Vec<u32> = Vec::new();
+    for row in index.rows(u64::MAX).rev().filter(|row| row.subject == subject) {
+        if !numbers.contains(&row.card) {
+            numbers.push(row.card);
+        }
+    }
+    let cards = app.memory.cards();
+    numbers.iter().filter_map(|number| cards.find(index.name(*number)).ok()).collect()
+}
+
+/// The other scorecards of the subject.
+fn choice(name: &str, rule: &Rule, cards: &[Arc<Rule>]) -> Markup {
+    html! {
+        nav.pages aria-label="Scorecards of this subject" {
+            @for card in cards {
+                @let own = card.name();
+                a href=(address::subject(name, Some(&own))) aria-current=[(own == rule.name()).then_some("page")] { (own) }
+            }
+        }
+    }
+}
+
+/// What the subject stands for at a moment, with the decisions that the log has about it.
+async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Moment) -> Result<Markup, Problem> {
+    let question = Question {
+        rule: Arc::clone(rule),
+        subject: Some(name.to_owned()),
+        as_of,
+        size: *app.memory.size().borrow(),
+        interval: INTERVAL,
+        proposed: None,
+    };
+    let tell = |answer: &Answer<'_>, shown: &[SubjectStanding]| match shown.first() {
+        None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
+        Some(standing) => {
+            let page = pages::standing::standing(answer, shown);
+            html! {
+                (numbers(standing, answer.card))
+                (notes(&page.notes))
+                (told_of(standing))
+                (next_tier(standing))
+                // The first section is a table of subjects: here it is the numbers above.
+                (sections(page.sections.get(1..).unwrap_or_default()))
+                (reviews(standing))
+            }
+        }
+    };
+    match told(app, question, tell).await {
+        Err(problem) if problem.code == Code::Unanswerable => {
+            Ok(html! { p.care { "There is no standing: " (problem.detail) "." } })
+        }
+        answered => answered,
+    }
+}
+
+fn sections(sections: &[Section]) -> Markup {
+    html! {
+        @for (at, section) in sections.iter().enumerate() {
+            section aria-labelledby=(format!("s{at}")) {
+                h2 id=(format!("s{at}")) { (section.heading) }
+                @for line in &section.text { p { (line) } }
+                @for (place, it) in section.figures.iter().enumerate() {
+                    div.figure { (figure(&format!("s{at}f{place}"), it)) }
+                }
+            }
+        }
+    }
+}
+
+fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
+    let writing = Writing::of(card.scale);
+    let score = match (standing.points, standing.score) {
+        (Some(points), _) if standing.review.is_some() => Some(points.to_string()),
+        (_, score) => score.map(|score| writing.number(score.to_f64())),
+    };
+    let is_held = standing.review.as_ref().is_some_and(|review| review.history.is_under_review());
+    html! {
+        dl.figures {
+            div {
+                dt { "stands at" }
+                dd { @match score { Some(score) => { (score) " " small { "of " (card.scale.max) } }, None => "no score" } }
+            }
+            @if let Some(tier) = &standing.tier { div { dt { "tier" } dd { (tier.name.as_deref().unwrap_or("none")) } } }
+            @if let Some(interval) = &standing.interval { div { dt { "interval" } dd { (writing.ends(interval)) } } }
+            @if let Some(share) = standing.share { div { dt { "share" } dd { (percent(share.share.units())) } } }
+            div { dt { "items that count" } dd { (standing.counts.in_window) " " small { "of " (standing.counts.seen) } } }
+            @if is_held { div { dt { "review" } dd { span.state.care { "under review" } } } }
+            @if standing.is_on_hold { div { dt { "state" } dd { span.state.care { "on hold" } } } }
+        }
+    }
+}
+
+/// What to know about the standing, besides what holds for all.
+fn told_of(standing: &SubjectStanding) -> Markup {
+    let lines = told_notes(standing);
+    html! {
+        @if !lines.is_empty() {
+            ul.sentences { @for (tone, line) in &lines { li.care[*tone != Tone::Plain] { (words(line)) } } }
+        }
+    }
+}
+
+/// What is in the way of the next tier; the one thing, if it is one.
+fn next_tier(standing: &SubjectStanding) -> Markup {
+    let Some((tier, next)) =
+        standing.tier.as_ref().and_then(|tier| Some((tier, tier.earned.next.as_deref()?)))
+    else {
+        return html! {};
+    };
+    let missing: Vec<String> = tier.earned.missing.iter().map(ToString::to_string).collect();
+    html! {
+        section aria-labelledby="tier" {
+            h2 id="tier" { "The next tier" }
+            @match missing.as_slice() {
+                [] => p { "Nothing is in the way of " b { (next) } "." },
+                [only] => p { "One thing is in the way of " b { (next) } ": " (only) "." },
+                several => {
+                    p { (several.len()) " things are in the way of " b { (next) } ":" }
+                    ul.sentences { @for line in several { li { (line) } } }
+                }
+            }
+        }
+    }
+}
+
+/// The scores that were held, and what was decided.
+fn reviews(standing: &SubjectStanding) -> Markup {
+    let lines = standing.review.iter().flat_map(|review| &review.transitions);
+    let held: Vec<&Transition> =
+        lines.filter(|line| line.state != Review::Committed || !line.decisions.is_empty()).collect();
+    if held.is_empty() {
+        return html! {};
+    }
+    let row = |line: &&Transition| {
+        let decided: Vec<String> = line
+            .decisions
+            .iter()
+            .map(|decision| {
+                let verdict = match decision.verdict {
+                    Verdict::Approve => "approved",
+                    Verdict::Reject => "rejected",
+                };
+                format!("{verdict} by {}: {}", decision.reviewer, decision.reason)
+            })
+            .collect();
+        let change = line.flags.delta.map_or(String::from("none"), |delta| format!("{delta:+}"));
+        let decided = if decided.is_empty() {
+            Cell::Absent(String::from("nobody yet"))
+        } else {
+            Cell::Text(list(&decided))
+        };
+        Line {
+            cells: vec![
+                Cell::Text(written(line.at_seconds)),
+                Cell::Text(line.candidate.points.to_string()),
+                Cell::Text(change),
+                Cell::Text(line.state.name().replace('_', " ")),
+                decided,
+            ],
+            group: None,
+        }
+    };
+    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    let table = Table {
+        caption: String::from(
+            "A swing that is too large is held until somebody decides, or until its time is over",
+        ),
+        columns: vec![
+            column("when", Kind::Name),
+            column("points", Kind::Number),
+            column("change", Kind::Number),
+            column("state", Kind::Text),
+            column("decided", Kind::Text),
+        ],
+        rows: held.iter().map(row).collect(),
+    };
+    html! {
+        section aria-labelledby="reviews" {
+            h2 id="reviews" { "Reviews" }
+            (figure("reviews-figure", &Figure::Table(table)))
+        }
+    }
+}
+
+/// The profile and the history of a subject whose card says nothing of standings.
+fn means(rows: &Rows, settings: &Settings) -> Markup {
+    let all: Vec<usize> = (0..rows.rows.len()).collect();
+    let board = match Board::new(rows, &all, None, settings) {
+        Ok(board) => board,
+        Err(why) => return html! { p.care { "There is no mean: " (why) "." } },
+    };
+    let writing = Writing::of(rows.scale);
+    let found: Vec<Section> =
+        pages::profiles(rows, &board).into_iter().chain(pages::history(rows, &[0], settings)).collect();
+    html! {
+        @if let Some(row) = board.leaderboard.rows.first() {
+            dl.figures {
+                div { dt { "mean score" } dd { (writing.number(row.estimate.mean)) " " small { "of " (rows.scale.max) } } }
+                div { dt { "interval" } dd { (writing.ends(&row.estimate)) } }
+                div { dt { "tasks" } dd { (row.estimate.tasks) } }
+            }
+        }
+        (sections(&found))
+    }
+}
+
+/// The items, the newest first.
+fn evidence(name: &str, rows: &Rows, found: &Found, rule: &Rule, page: usize) -> Markup {
+    let mut all: Vec<&Row> = rows.rows.iter().collect();
+    all.sort_by_key(|row| std::cmp::Reverse((row.time, items::position(row))));
+    let writing = Writing::of(rows.scale);
+    let absent = |why: &str| Cell::Absent(why.to_owned());
+    let row = |row: &&Row| {
+        let address = address::record(items::position(row));
+        let coverage = row.coverage as f64 / 1e9;
+        Line {
+            cells: vec![
+                Cell::Link(row.id.clone(), address),
+                row.time.map_or_else(|| absent("not said"), |time| Cell::Text(time.to_string())),
+                row.task.clone().map_or_else(|| absent("not said"), Cell::Text),
+                row.outcome.map_or_else(|| absent("not said"), |it| Cell::Text(it.name().to_owned())),
+                row.score.map_or_else(
+                    || absent("none"),
+                    |it| Cell::Text(writing.number(it.billionths() as f64 / 1e9)),
+                ),
+                Cell::Share(coverage, per_cent(coverage)),
+                if row.gates.is_empty() { Cell::Text(String::new()) } else { Cell::Text(list(&row.gates)) },
+            ],
+            group: None,
+        }
+    };
+    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    let pages = all.len().div_ceil(ITEMS).max(1);
+    let page = page.min(pages);
+    let table = Table {
+        caption: format!("{}, the newest first", count(all.len(), "item")),
+        columns: vec![
+            column("item", Kind::Name),
+            column("when", Kind::Text),
+            column("task", Kind::Text),
+            column("ended", Kind::Text),
+            column("score", Kind::Number),
+            column("coverage", Kind::Share),
+            column("gates", Kind::Text),
+        ],
+        rows: all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect(),
+    };
+    let card = rule.name();
+    let to = |page: usize| {
+        let page = page.to_string();
+        let own = address::subject(name, Some(&card));
+        format!("{own}&page={page}#evidence")
+    };
+    html! {
+        section aria-labelledby="evidence" {
+            h2 id="evidence" { "Evidence" }
+            (figure("evidence-figure", &Figure::Table(table)))
+            @if pages > 1 {
+                nav.pages aria-label="Pages of the evidence" {
+                    @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
+                    span { "page " (page) " of " (pages) }
+                    @if page < pages { a href=(to(page + 1)) rel="next" { "Older" } }
+                }
+            }
+            @if found.unread > 0 { p.care { (found.unread) " older records are left out." } }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What stands where there is nothing to show yet: what to do next, in lines that work as they stand.
+
+use axum::http::HeaderMap;
+use axum::http::header::HOST as HOST_HEADER;
+use maud::{Markup, html};
+
+use super::address;
+use crate::cards::Rule;
+
+/// An item that the scorecard of the line below scores.
+const ITEM: &str = r#"{"subject":"my-agent","id":"run-1","time":"2026-01-31T12:00:00Z","dimensions":{"accuracy":0.91,"safety":0.97}}"#;
+/// Where the server listens unless told otherwise.
+const HOST: &str = "localhost:8080";
+
+/// The whole page of a server that has no record.
+pub fn page(host: &str) -> Markup {
+    html! {
+        h1 { "No records yet" }
+        p.lead { "Send evidence, and the leaderboard begins here." }
+        (next(host, "trust@1.0.0", ITEM))
+        p { "Each line is scored at once, by the scorecard that it names, and kept in the log with its record. "
+            a href="/scorecards" { "The scorecards" } " say what evidence they read." }
+    }
+}
+
+/// A scorecard without records.
+pub fn nothing(host: &str, rule: &Rule) -> Markup {
+    html! {
+        div.empty {
+            p { b { "No record is as wanted." } " Take a filter away, or send evidence under "
+                a href=(address::scorecard(&rule.name())) { (rule.name()) } ":" }
+            pre { code { (line(host, &rule.name(), "@evidence.json")) } }
+        }
+    }
+}
+
+fn next(host: &str, card: &str, item: &str) -> Markup {
+    html! {
+        div.empty {
+            p { "With the key that the server showed when it started for the first time:" }
+            pre { code { (line(host, card, &format!("'{item}'"))) } }
+            p { "Many items go in one body, one a line: " code { "content-type: application/x-ndjson" } "." }
+        }
+    }
+}
+
+/// A line for a shell.
+fn line(host: &str, card: &str, body: &str) -> String {
+    format!(
+        "curl -H \"authorization: Bearer $KARAT_KEY\" -H 'content-type: application/json' \\\n  \
+         'http://{host}/v1/evidence?card={}' \\\n  --data {body}",
+        address::part(card)
+    )
+}
+
+/// How the visitor reached the server, fit for a line of a shell.
+pub fn host(headers: &HeaderMap) -> String {
+    let host = headers.get(HOST_HEADER).and_then(|host| host.to_str().ok()).unwrap_or(HOST);
+    let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte));
+    if is_plain { host.to_owned() } else { HOST.to_owned() }
+}

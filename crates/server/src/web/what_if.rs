@@ -1,0 +1,278 @@
+//! What if the weights were others: a form for them, and the ranks and their robustness beside those of the scorecard.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response};
+use karat_core::number::Decimal;
+use karat_core::statistics::ranks::RankRange;
+use karat_report::board::Board;
+use karat_report::board::stress::weights;
+use karat_report::board::what_if::WhatIf;
+use karat_report::estimate::{Writing, places, whole_percent};
+use karat_report::number::cut;
+use karat_report::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat_report::page::scale::per_cent;
+use karat_report::page::{figure, scrolling};
+use karat_report::rows::Rows;
+use karat_report::text::{count, short};
+use maud::{Markup, html};
+
+use super::items::{self, Found};
+use super::{address, layout, leaderboard, welcome};
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+use crate::select::Wanted;
+use crate::state::App;
+
+/// What the address asks for: `w.KEY` is the weight of the dimension KEY.
+pub type Asked = BTreeMap<String, String>;
+
+/// What a field of a weight begins with.
+const FIELD: &str = "w.";
+/// The largest weight.
+const MOST: i64 = 1_000_000_000_000;
+
+/// The weights that are asked for, where nothing is said those of the card.
+fn asked_weights(rule: &Rule, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
+    let card = &rule.card;
+    let is_known = |name: &str| {
+        name.strip_prefix(FIELD)
+            .is_some_and(|key| card.dimensions.iter().any(|dimension| dimension.key == key))
+    };
+    if let Some(other) = asked.keys().find(|name| !is_known(name)) {
+        let detail = format!(
+            "there is no `{}`; a weight is `{FIELD}` and the key of a dimension",
+            other.escape_debug()
+        );
+        return Err(Problem::parameter("query", detail));
+    }
+    let weight = |(key, own): (&str, Decimal)| {
+        let name = format!("{FIELD}{key}");
+        let Some(text) = asked.get(&name).map(|text| text.trim()).filter(|text| !text.is_empty()) else {
+            return Ok(own);
+        };
+        let read = Decimal::parse(text)
+            .ok()
+            .filter(|(weight, is_exact)| *is_exact && (0..=MOST).contains(&weight.millionths()));
+        read.map(|(weight, _)| weight).ok_or_else(|| {
+            let found = text.escape_debug();
+            Problem::parameter(
+                &name,
+                format!("found `{found}`, expected a number from 0 to 1000000 with at most six decimals"),
+            )
+        })
+    };
+    let own = weights(card);
+    card.dimensions.iter().map(|it| it.key.as_str()).zip(own).map(weight).collect()
+}
+
+/// The part of the page of a scorecard.
+pub async fn section(
+    app: &Arc<App>,
+    rule: &Arc<Rule>,
+    asked: &Asked,
+    headers: &HeaderMap,
+) -> Result<Markup, Problem> {
+    let wanted = asked_weights(rule, asked)?;
+    let form = form(rule, &wanted);
+    let result = match rule.scorer {
+        Some(_) => answer(app, rule, wanted, welcome::host(headers)).await?,
+        None => return Ok(html! {}),
+    };
+    Ok(html! {
+        section aria-labelledby="what-if" {
+            h2 id="what-if" { "What if the weights were others" }
+            p { "Move a weight and see who would stand where. Nothing is kept: a published scorecard never changes." }
+            (form)
+            div id="what-if-result" aria-live="polite" { (result) }
+        }
+    })
+}
+
+/// The same without the page around it.
+pub async fn fragment(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Named(name): Named<String>,
+    Params(asked): Params<Asked>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let rule = app.memory.cards().find(&name)?;
+    let wanted = asked_weights(&rule, &asked)?;
+    answer(&app, &rule, wanted, welcome::host(&headers)).await.map(layout::fragment)
+}
+
+fn form(rule: &Rule, wanted: &[Decimal]) -> Markup {
+    let path = address::scorecard(&rule.name());
+    let largest = weights(&rule.card).iter().chain(wanted).map(|it| it.millionths()).max().unwrap_or(0);
+    // Shares of 1 move to 1; points move to twice the largest.
+    let top = if largest <= 1_000_000 { 1_000_000 } else { largest.saturating_mul(2) };
+    html! {
+        form method="get" action=(format!("{path}#what-if")) data-what-if=(format!("{path}/what-if")) {
+            div.weights-form {
+                @for (at, (dimension, weight)) in rule.card.dimensions.iter().zip(wanted).enumerate() {
+                    label for=(format!("w{at}")) { (dimension.label) }
+                    input type="number" id=(format!("w{at}")) name=(format!("{FIELD}{}", dimension.key)) min="0" step="any"
+                        value=(weight) data-top=(cut(top, 6, 6)) required;
+                }
+            }
+            p.buttons {
+                button.go type="submit" { "Show" }
+                a href=(format!("{path}#what-if")) { "The weights of the card" }
+            }
+        }
+    }
+}
+
+/// What the weights make of the records there are.
+async fn answer(
+    app: &Arc<App>,
+    rule: &Arc<Rule>,
+    wanted: Vec<Decimal>,
+    host: String,
+) -> Result<Markup, Problem> {
+    let name = rule.name();
+    let found = items::rows(app, &Wanted { card: Some(&name), ..Wanted::default() }).await?;
+    let rule = Arc::clone(rule);
+    app.checked(move || Ok(told(&found, &rule, &wanted, &host))).await
+}
+
+fn told(found: &Found, rule: &Rule, wanted: &[Decimal], host: &str) -> Markup {
+    let Some(rows) = &found.rows else { return welcome::nothing(host, rule) };
+    let settings = leaderboard::settings(rule);
+    let all: Vec<usize> = (0..rows.rows.len()).collect();
+    let what_if = Board::new(rows, &all, None, &settings)
+        .and_then(|board| WhatIf::new(rows, &board, &rule.card, wanted, &settings));
+    match what_if {
+        Ok(what_if) => html! {
+            (sentences(rows, &what_if))
+            (figure("what-if-table", &Figure::Table(table(rows, &what_if, &rule.name()))))
+            (shares(rule, wanted))
+        },
+        Err(why) => html! { p.care { "There is no ranking under these weights: " (why) "." } },
+    }
+}
+
+fn sentences(rows: &Rows, found: &WhatIf) -> Markup {
+    let name =
+        |at: usize| found.subjects.get(at).and_then(|&it| rows.subjects.get(it)).map_or("", String::as_str);
+    let is_first = |rank: &Option<RankRange>| rank.is_some_and(|rank| rank.best == 1);
+    let first: Vec<String> = found
+        .after
+        .ranks
+        .iter()
+        .enumerate()
+        .filter(|(_, rank)| is_first(rank))
+        .map(|(at, _)| short(name(at)))
+        .collect();
+    let moved = found.after.moved.len();
+    html! {
+        p {
+            @match first.as_slice() {
+                [] => "Nobody is first. ",
+                [only] => { b { (only) } @if found.after.first_differs { " would be first. " } @else { " stays first. " } },
+                several => { (count(several.len(), "subject")) " would share first place. " },
+            }
+            @if moved == 0 { "Nobody moves. " } @else { (count(moved, "subject")) " of " (found.subjects.len()) @if moved == 1 { " moves. " } @else { " move. " } }
+            "Around these weights first place holds in " b { (whole_percent(found.around_after.share_first_kept)) } " of "
+            (found.around_after.plan.draws) " draws; around those of the card in " b { (whole_percent(found.around_before.share_first_kept)) } "."
+        }
+    }
+}
+
+fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
+    let writing = Writing::of(rows.scale);
+    let mut order: Vec<usize> = (0..found.subjects.len()).collect();
+    let after = |at: usize| found.after.ranks.get(at).copied().flatten();
+    let before = |at: usize| found.ranks_before.get(at).copied().flatten();
+    order.sort_by_key(|&at| (after(at).is_none(), after(at), at));
+    let rank = |rank: Option<RankRange>| {
+        rank.map_or_else(|| Cell::Absent(String::from("none")), |it| Cell::Text(places(it)))
+    };
+    let composite = |list: &[Option<i64>], at: usize| match list.get(at).copied().flatten() {
+        Some(value) => Cell::Text(writing.number(value as f64 / 1e9)),
+        None => Cell::Absent(String::from("none")),
+    };
+    let row = |at: usize| {
+        let name = found.subjects.get(at).and_then(|&it| rows.subjects.get(it)).cloned().unwrap_or_default();
+        let steps =
+            before(at).zip(after(at)).map_or(0, |(from, to)| i64::from(from.best) - i64::from(to.best));
+        let moves = match steps {
+            0 => String::from("stays"),
+            up @ 1.. => format!("▲ {up}"),
+            down => format!("▼ {}", -down),
+        };
+        let kept = found.around_after.subjects.get(at).and_then(Option::as_ref).map(|it| it.share_kept);
+        let address = address::subject(&name, Some(card));
+        Row {
+            cells: vec![
+                rank(after(at)),
+                Cell::Link(name, address),
+                Cell::Text(moves),
+                rank(before(at)),
+                composite(&found.composites_after, at),
+                composite(&found.composites_before, at),
+                kept.map_or_else(
+                    || Cell::Absent(String::from("none")),
+                    |share| Cell::Share(share, per_cent(share)),
+                ),
+            ],
+            group: None,
+        }
+    };
+    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    Table {
+        caption: String::from(
+            "By the composite of the mean readings, without rules and gates of the scorecard",
+        ),
+        columns: vec![
+            column("place", Kind::Number),
+            column("subject", Kind::Name),
+            column("moves", Kind::Text),
+            column("place now", Kind::Number),
+            column("composite", Kind::Number),
+            column("composite now", Kind::Number),
+            column("keeps its place", Kind::Share),
+        ],
+        rows: order.into_iter().map(row).collect(),
+    }
+}
+
+/// What part of the whole each weight is.
+fn shares(rule: &Rule, wanted: &[Decimal]) -> Markup {
+    let own = weights(&rule.card);
+    let sum = |list: &[Decimal]| list.iter().map(|it| it.millionths()).sum::<i64>().max(1) as f64;
+    let (of_wanted, of_own) = (sum(wanted), sum(&own));
+    let share = |weight: &Decimal, of: f64| per_cent(weight.millionths() as f64 / of);
+    html! {
+        details {
+            summary { "The weights as parts of the whole" }
+            (scrolling("what-if-shares", "Weight as entered, its part of the whole, and that of the card", html! {
+                thead {
+                    tr {
+                        th.name scope="col" { "dimension" }
+                        th.number scope="col" { "weight" }
+                        th.number scope="col" { "part" }
+                        th.number scope="col" { "part now" }
+                    }
+                }
+                tbody {
+                    @for ((dimension, weight), own) in rule.card.dimensions.iter().zip(wanted).zip(&own) {
+                        tr {
+                            th.name scope="row" { span { (dimension.label) } }
+                            td.number { (weight) }
+                            td.number { (share(weight, of_wanted)) }
+                            td.number { (share(own, of_own)) }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}

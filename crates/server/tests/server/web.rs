@@ -1,0 +1,437 @@
+//! Promises of the pages: sound HTML that loads nothing from elsewhere, names that stay text, forms of this site alone.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use karat_server::clock::Clock;
+use karat_server::{App, Options, demo, folder};
+use scraper::{ElementRef, Html, Selector};
+use serde_json::json;
+
+use crate::common::{Folder, Running};
+
+/// Pages that are looked at on a walk along the links.
+const WALK: usize = 160;
+
+/// An answer to a browser.
+struct Page {
+    status: u16,
+    headers: BTreeMap<String, String>,
+    body: String,
+}
+
+impl Page {
+    fn of(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        let mut lines = head.lines();
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
+        let pairs = lines.filter_map(|line| line.split_once(": "));
+        let headers = pairs.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
+        Self { status, headers, body: body.to_owned() }
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    fn parsed(&self) -> Html {
+        Html::parse_document(&self.body)
+    }
+
+    fn text(&self) -> String {
+        self.parsed().root_element().text().collect()
+    }
+
+    #[track_caller]
+    fn is(&self, status: u16) -> &Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
+}
+
+fn all<'d>(document: &'d Html, selector: &str) -> Vec<ElementRef<'d>> {
+    document.select(&Selector::parse(selector).unwrap()).collect()
+}
+
+/// Asks as a browser does, with further headers.
+fn browse(server: &Running, method: &str, path: &str, headers: &[(&str, &str)], form: &str) -> Page {
+    let mut request =
+        format!("{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", server.address);
+    if !headers.iter().any(|(name, _)| *name == "accept") {
+        request.push_str("accept: text/html,application/xhtml+xml\r\n");
+    }
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if method == "POST" {
+        let length = form.len();
+        request.push_str("content-type: application/x-www-form-urlencoded\r\n");
+        request.push_str(&format!("content-length: {length}\r\n"));
+    }
+    request.push_str("\r\n");
+    request.push_str(form);
+    Page::of(&server.raw(request.as_bytes()))
+}
+
+fn look(server: &Running, path: &str) -> Page {
+    browse(server, "GET", path, &[], "")
+}
+
+/// A server with the demo and names of strangers.
+fn filled() -> Running {
+    let folder = Folder::new();
+    let (sqlite, signer) = folder::open(folder.path(), None).unwrap();
+    let clock = Clock::fixed(demo::NOW);
+    let (app, key) = App::open(Arc::new(sqlite), signer, Options::default(), clock.clone()).unwrap();
+    demo::fill(&app).unwrap();
+    drop(app);
+    let server = Running::with_clock("127.0.0.1:0", folder, Options::default(), key, clock);
+    let sent = server.post(
+        "/v1/evidence?card=support-agent",
+        Some(&server.admin),
+        "application/x-ndjson",
+        include_str!("../hostile.jsonl"),
+    );
+    assert_eq!(sent.is(200).at("/refused"), 0);
+    server
+}
+
+/// What every page keeps, whatever is in it.
+#[track_caller]
+fn check(path: &str, page: &Page) {
+    let policy = page.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'; "), "{path}: {policy}");
+    assert!(
+        !policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"),
+        "{path}: {policy}"
+    );
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8", "{path}");
+    assert_eq!(page.header("referrer-policy"), "same-origin", "{path}");
+    assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
+    let document = page.parsed();
+    assert_eq!(document.errors, Vec::<std::borrow::Cow<'_, str>>::new(), "{path}");
+    for (selector, count) in
+        [("h1", 1), ("main", 1), ("title", 1), ("html[lang]", 1), ("style", 0), ("[style]", 0)]
+    {
+        let title_in_picture = |it: &ElementRef<'_>| {
+            it.value().name() == "title"
+                && it.parent().is_some_and(|parent| {
+                    parent.value().as_element().is_some_and(|parent| parent.name() == "svg")
+                })
+        };
+        let found = all(&document, selector).into_iter().filter(|it| !title_in_picture(it)).count();
+        assert_eq!(found, count, "{path}: {selector}");
+    }
+    let mut ids = BTreeSet::new();
+    for element in document.root_element().descendent_elements() {
+        let element = element.value();
+        for (name, value) in element.attrs() {
+            assert!(!name.starts_with("on"), "{path}: {name}={value}");
+            if matches!(name, "href" | "src" | "action" | "formaction" | "data-what-if") {
+                let is_own = value.starts_with('/') && !value.starts_with("//") || value.starts_with('#');
+                assert!(is_own, "{path}: {name}={value}");
+            }
+            if name == "id" {
+                assert!(ids.insert(value.to_owned()), "{path}: the id `{value}` stands there twice");
+            }
+        }
+        assert!(
+            !matches!(element.name(), "iframe" | "object" | "embed" | "base" | "img"),
+            "{path}: {}",
+            element.name()
+        );
+        assert!(element.name() != "script" || element.attr("src").is_some(), "{path}: a script in the page");
+    }
+    for (selector, attribute) in [("[aria-labelledby]", "aria-labelledby"), ("label[for]", "for")] {
+        for element in all(&document, selector) {
+            let named = element.value().attr(attribute).unwrap_or_default().split(' ');
+            for id in named {
+                assert!(ids.contains(id), "{path}: {attribute} names `{id}`, which is not there");
+            }
+        }
+    }
+    for table in all(&document, "table") {
+        let has = |selector: &str| table.select(&Selector::parse(selector).unwrap()).next().is_some();
+        assert!(has("caption") && has("th[scope=col]") && has("th[scope=row]"), "{path}: {}", table.html());
+    }
+}
+
+#[test]
+fn every_page_that_links_lead_to_is_sound() {
+    let server = filled();
+    let (mut seen, mut waiting) = (BTreeSet::new(), VecDeque::new());
+    let starts =
+        ["/", "/?card=support-agent", "/scorecards", "/arena", "/sign-in", "/?card=task-run&group=domain"];
+    waiting.extend(starts.map(str::to_owned));
+    while let Some(path) = waiting.pop_front().filter(|_| seen.len() < WALK) {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let page = look(&server, &path);
+        if page.header("content-disposition").starts_with("attachment") || path.starts_with("/v1/") {
+            page.is(200);
+            continue;
+        }
+        // What needs a key says so, as a page like all others.
+        let expected = if path == "/reviews" { 401 } else { 200 };
+        check(&path, page.is(expected));
+        // Of a list the first and the last are enough: the walk gets to every kind of page.
+        let document = page.parsed();
+        let links: Vec<String> = all(&document, "a[href]")
+            .iter()
+            .filter_map(|it| it.value().attr("href"))
+            .map(str::to_owned)
+            .collect();
+        let kinds = |link: &String| link.split(['/', '?']).nth(1).unwrap_or_default().to_owned();
+        let mut by_kind: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for link in links.into_iter().filter(|link| link.starts_with('/')) {
+            by_kind
+                .entry(kinds(&link))
+                .or_default()
+                .push(link.split('#').next().unwrap_or_default().to_owned());
+        }
+        for list in by_kind.into_values() {
+            let last = list.len().saturating_sub(3);
+            waiting.extend(
+                list.iter()
+                    .enumerate()
+                    .filter(|(at, _)| *at < 3 || *at >= last)
+                    .map(|(_, link)| link.clone()),
+            );
+        }
+    }
+    for part in ["/subjects/", "/records/", "/scorecards/", "/arena/matches/", "/arena?agent="] {
+        assert!(seen.iter().any(|path| path.starts_with(part)), "no link leads to {part}");
+    }
+    assert!(seen.iter().any(|path| path.ends_with("/files/receipt.json")));
+}
+
+#[test]
+fn names_of_strangers_stay_text() {
+    let server = filled();
+    let lines: Vec<serde_json::Value> =
+        include_str!("../hostile.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let board = look(&server, "/?card=support-agent");
+    check("the board", board.is(200));
+    for line in &lines {
+        let (subject, id) = (line["subject"].as_str().unwrap(), line["id"].as_str().unwrap());
+        let document = board.parsed();
+        let link =
+            all(&document, "th.name a").into_iter().find(|it| it.text().collect::<String>() == subject);
+        let link =
+            link.unwrap_or_else(|| panic!("`{subject}` is on the board")).value().attr("href").unwrap();
+        let page = look(&server, link);
+        check(link, page.is(200));
+        let document = page.parsed();
+        assert_eq!(all(&document, "h1")[0].text().collect::<String>(), subject);
+        let record = all(&document, "th.name a").into_iter().find(|it| it.text().collect::<String>() == id);
+        let record = record.unwrap_or_else(|| panic!("`{id}` is listed")).value().attr("href").unwrap();
+        let page = look(&server, record);
+        check(record, page.is(200));
+        assert!(!page.body.contains('\u{202e}'), "what turns the direction of text is taken out");
+    }
+    let page =
+        look(&server, "/?card=support-agent&where=%3Cscript%3Ealert(1)%3C%2Fscript%3E&group=%22%3E%3Cimg%3E");
+    assert_eq!(all(&page.parsed(), "img").len(), 0, "{}", page.body);
+    let page = look(&server, "/subjects/%3Cscript%3Ealert(2)%3C%2Fscript%3E");
+    check("nobody", page.is(404));
+}
+
+#[test]
+fn an_empty_server_says_what_to_do_next_in_a_line_that_works() {
+    let server = Running::new();
+    let page = look(&server, "/");
+    check("/", page.is(200));
+    let line = all(&page.parsed(), "pre code")[0].text().collect::<String>();
+    let (address, body) = (line.split('\'').nth(3).unwrap(), line.split('\'').nth(5).unwrap());
+    let path = address.strip_prefix(&format!("http://{}", server.address)).unwrap();
+    server.post(path, Some(&server.admin), "application/json", body).is(201);
+    let page = look(&server, "/");
+    assert!(page.is(200).text().contains("my-agent"), "{}", page.body);
+    for path in ["/scorecards", "/scorecards/workflow@1.0.0", "/arena", "/?card=trace@1.0.0"] {
+        check(path, look(&server, path).is(200));
+    }
+    let page = look(&server, "/?since=2999-01-01");
+    assert!(page.is(200).text().contains("No record is as wanted"));
+}
+
+#[test]
+fn errors_are_pages_for_people_and_problems_for_programs() {
+    let server = Running::new();
+    for (path, status, what) in [
+        ("/nothing", 404, "no such path"),
+        ("/records/99", 404, "no record"),
+        ("/subjects/nobody", 404, "no record of"),
+        ("/scorecards/trusty", 404, "did you mean"),
+        ("/?crad=trust", 400, "crad"),
+        ("/?min_tasks=-1", 400, "whole number"),
+        ("/?since=yesterday", 400, "a moment such as"),
+        ("/scorecards/trust@1.0.0?w.accuracy=much", 400, "expected a number"),
+        ("/reviews", 401, "needs a key"),
+    ] {
+        let page = look(&server, path);
+        check(path, page.is(status));
+        assert!(page.text().contains(what), "{path}: {}", page.text());
+        let problem = browse(&server, "GET", path, &[("accept", "*/*")], "");
+        assert_eq!(problem.is(status).header("content-type"), "application/problem+json", "{path}");
+    }
+    // What programs ask for stays as it is, whoever asks.
+    assert_eq!(look(&server, "/v1/records/99").is(404).header("content-type"), "application/problem+json");
+}
+
+#[test]
+fn forms_of_other_sites_are_refused() {
+    let server = Running::new();
+    let own = format!("http://{}", server.address);
+    let foreign: [&[(&str, &str)]; 6] = [
+        &[],
+        &[("origin", "null")],
+        &[("origin", "http://evil.example")],
+        &[("origin", "http://localhost")],
+        &[("origin", &own), ("sec-fetch-site", "cross-site")],
+        &[("origin", &own), ("sec-fetch-site", "same-site")],
+    ];
+    let cookie = format!("karat_key={}", server.admin);
+    for headers in foreign {
+        for path in ["/reviews", "/sign-in", "/sign-out"] {
+            let headers: Vec<(&str, &str)> =
+                headers.iter().copied().chain([("cookie", cookie.as_str())]).collect();
+            let page = browse(&server, "POST", path, &headers, "key=x&verdict=approve");
+            assert!(page.is(403).text().contains("comes from another site"), "{path} {headers:?}");
+            assert_eq!(page.header("set-cookie"), "");
+        }
+    }
+    let page =
+        browse(&server, "POST", "/sign-out", &[("origin", &own), ("sec-fetch-site", "same-origin")], "");
+    page.is(303);
+}
+
+#[test]
+fn a_key_of_a_browser_opens_pages_and_nothing_else() {
+    let server = Running::new();
+    let origin = format!("http://{}", server.address);
+    let wrong = browse(&server, "POST", "/sign-in", &[("origin", &origin)], "key=karat_wrong");
+    assert!(wrong.is(403).text().contains("not known here"));
+    let reviewer = server.key(&json!({"name": "<i>kim</i>", "scopes": ["review"]}));
+    let page = browse(&server, "POST", "/sign-in", &[("origin", &origin)], &format!("key={reviewer}"));
+    let cookie = page.is(303).header("set-cookie").to_owned();
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict") && !cookie.contains("Secure"), "{cookie}");
+    let pair = cookie.split(';').next().unwrap();
+    let page = browse(&server, "GET", "/reviews", &[("cookie", pair)], "");
+    check("/reviews", page.is(200));
+    assert!(page.text().contains("<i>kim</i>") && page.text().contains("Nothing waits"), "{}", page.text());
+    // A cookie is sent by the browser whoever made it ask: the API does not look at it.
+    assert_eq!(browse(&server, "GET", "/v1/reviews", &[("cookie", pair)], "").status, 401);
+    let admin = format!("karat_key={}", server.admin);
+    assert_eq!(browse(&server, "GET", "/v1/keys", &[("cookie", &admin)], "").status, 401);
+    // A key that was revoked is forgotten, so that the pages that need none open again.
+    let keys = server.get_with("/v1/keys", Some(&server.admin)).json();
+    let id = keys["keys"].as_array().unwrap().iter().find(|key| key["name"] == "<i>kim</i>").unwrap()["id"]
+        .clone();
+    server.delete(&format!("/v1/keys/{}", id.as_str().unwrap()), &server.admin).is(204);
+    let page = browse(&server, "GET", "/", &[("cookie", pair)], "");
+    assert!(page.is(401).header("set-cookie").contains("Max-Age=0"));
+}
+
+#[test]
+fn over_tls_the_cookie_never_travels_without_it() {
+    let options = Options { hosts: vec![String::from("scores.example")], ..Options::default() };
+    let server = Running::with(options);
+    let form = format!("key={}", server.admin);
+    let length = form.len();
+    let request = format!(
+        "POST /sign-in HTTP/1.1\r\nhost: scores.example\r\norigin: https://scores.example\r\nconnection: close\r\n\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{form}"
+    );
+    let page = Page::of(&server.raw(request.as_bytes()));
+    assert!(page.is(303).header("set-cookie").ends_with("; SameSite=Strict; Secure"), "{:?}", page.headers);
+}
+
+#[test]
+fn a_file_of_the_server_is_kept_for_good() {
+    let server = Running::new();
+    let page = look(&server, "/");
+    let document = page.parsed();
+    let mut files: Vec<&str> =
+        all(&document, "link[href]").iter().filter_map(|it| it.value().attr("href")).collect();
+    files.extend(all(&document, "script[src]").iter().filter_map(|it| it.value().attr("src")));
+    assert_eq!(files.len(), 3);
+    for path in files {
+        let file = look(&server, path);
+        assert_eq!(file.is(200).header("cache-control"), "public, max-age=31536000, immutable");
+        assert!(!file.body.contains("http:") || path.ends_with(".svg"), "{path}");
+        let tag = file.header("etag").to_owned();
+        let again = browse(&server, "GET", path, &[("if-none-match", &tag)], "");
+        assert_eq!((again.is(304).body.as_str(), again.header("etag")), ("", tag.as_str()));
+    }
+    look(&server, "/static/style-000000000000.css").is(404);
+    look(&server, "/static/..%2f..%2fCargo.toml").is(404);
+}
+
+#[test]
+fn other_weights_show_another_ranking_and_keep_nothing() {
+    let server = filled();
+    let size = server.get("/v1/log").json();
+    let fragment = |query: &str| look(&server, &format!("/scorecards/task-run@1.0.0/what-if?{query}"));
+    let own = fragment("");
+    assert!(own.is(200).text().contains("Nobody moves"), "{}", own.text());
+    assert!(!own.body.contains("<html"));
+    let other = fragment("w.solved=0&w.thrift=0&w.speed=1");
+    assert!(other.is(200).text().contains("would be first"), "{}", other.text());
+    let page = look(&server, "/scorecards/task-run@1.0.0?w.solved=0&w.thrift=0&w.speed=1");
+    check("what-if", page.is(200));
+    assert!(page.text().contains("would be first"));
+    let value = all(&page.parsed(), "input[name='w.speed']")[0].value().attr("value").unwrap().to_owned();
+    assert_eq!(value, "1");
+    assert!(fragment("w.solved=0&w.thrift=0&w.speed=0").is(200).text().contains("There is no ranking"));
+    for wrong in ["w.solved=-1", "w.solved=1e999", "w.nothing=1", "w.solved=0.1234567", "w.solved=NaN"] {
+        fragment(wrong).is(400);
+    }
+    assert_eq!(server.get("/v1/log").json(), size);
+}
+
+#[test]
+fn every_record_of_a_page_verifies() {
+    let server = filled();
+    let page = look(&server, "/subjects/heron?card=support-agent");
+    let document = page.parsed();
+    let records: Vec<&str> =
+        all(&document, "#evidence ~ div th.name a").iter().filter_map(|it| it.value().attr("href")).collect();
+    assert!(records.len() > 2, "{}", page.body);
+    for record in records {
+        let page = look(&server, &format!("{record}/verify"));
+        let document = page.parsed();
+        let held = all(&document, ".checks li").len() - all(&document, ".checks .bad").len();
+        assert_eq!((held, all(&document, ".checks .bad").len()), (6, 0), "{}", page.text());
+    }
+}
+
+#[test]
+fn a_decision_is_kept_under_the_name_of_its_key() {
+    let server = filled();
+    let origin = format!("http://{}", server.address);
+    let key = server.key(&json!({"name": "lee", "scopes": ["review"]}));
+    let cookie = format!("karat_key={key}");
+    let queue = || browse(&server, "GET", "/reviews", &[("cookie", &cookie)], "");
+    let page = queue();
+    check("/reviews", page.is(200));
+    let document = page.parsed();
+    let forms = all(&document, "form[action='/reviews']");
+    assert!(!forms.is_empty(), "the demo has a score that is held");
+    let hidden = |name: &str| {
+        let selector = Selector::parse(&format!("input[name='{name}']")).unwrap();
+        forms[0].select(&selector).next().unwrap().value().attr("value").unwrap().to_owned()
+    };
+    let (card, subject) = (hidden("card"), hidden("subject"));
+    let send =
+        |form: &str| browse(&server, "POST", "/reviews", &[("origin", &origin), ("cookie", &cookie)], form);
+    send(&format!("card={card}&subject={subject}&verdict=reject&reason=")).is(400);
+    send(&format!("card={card}&subject={subject}&verdict=perhaps&reason=x")).is(400);
+    assert_eq!(all(&queue().parsed(), "form[action='/reviews']").len(), forms.len());
+    send(&format!("card={card}&subject={subject}&verdict=reject&reason=it+was+%3Cb%3Enot%3C%2Fb%3E+run"))
+        .is(303);
+    assert_eq!(all(&queue().parsed(), "form[action='/reviews']").len(), forms.len() - 1);
+    let page = look(&server, &format!("/subjects/{subject}?card={card}"));
+    check("the subject", page.is(200));
+    assert!(page.text().contains("rejected by lee: it was <b>not</b> run"), "{}", page.text());
+}

@@ -1,0 +1,198 @@
+// Opens every page of a server and walks through what people do there; see scripts/browser.
+"use strict";
+const fs = require("node:fs");
+const path = require("node:path");
+const { chromium } = require("playwright-core");
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const [folder, address, key] = process.argv.slice(2);
+const problems = [];
+const fail = (where, what) => {
+  problems.push(`${where}: ${what}`);
+  console.log(`FAILED ${where}: ${what}`);
+};
+
+const VIEWS = [
+  { name: "light", colorScheme: "light", viewport: { width: 1280, height: 900 } },
+  { name: "dark", colorScheme: "dark", viewport: { width: 1280, height: 900 } },
+  { name: "light-phone", colorScheme: "light", viewport: { width: 360, height: 740 } },
+  { name: "dark-phone", colorScheme: "dark", viewport: { width: 360, height: 740 } },
+];
+
+// A page that tells of everything that should not happen on it.
+async function opened(browser, view) {
+  const context = await browser.newContext({ colorScheme: view.colorScheme, viewport: view.viewport });
+  const page = await context.newPage();
+  const state = { at: "", status: 200 };
+  page.on("console", (message) => {
+    // A page that says why there is none is an error for the console too.
+    const isExpected = state.status >= 400 && message.text().includes(`status of ${state.status}`);
+    if (message.type() === "error" && !isExpected) fail(state.at, `console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => fail(state.at, `script: ${error.message}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(address)) fail(state.at, `asks another host: ${request.url()}`);
+  });
+  page.on("dialog", (dialog) => {
+    fail(state.at, `a name was run as script: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  return { context, page, state, view };
+}
+
+async function open(tab, name, where, status = 200) {
+  tab.state.at = `${name} (${tab.view.name})`;
+  tab.state.status = status;
+  const answer = await tab.page.goto(address + where, { waitUntil: "load" });
+  if (answer.status() !== status) fail(tab.state.at, `answers ${answer.status()}, expected ${status}`);
+  await look(tab, name);
+}
+
+// What must hold of whatever is shown now, and a picture of it.
+async function look(tab, name) {
+  const { page, state, view } = tab;
+  const [wide, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  if (wide > screen) fail(state.at, `${wide} pixels wide on a screen of ${screen}`);
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  for (const violation of found.violations) {
+    const line = `axe ${violation.impact} ${violation.id}: ${violation.help} (${violation.nodes.length}) ${violation.nodes[0].html.slice(0, 160)}`;
+    if (["serious", "critical"].includes(violation.impact)) fail(state.at, line);
+    else console.log(`note ${state.at}: ${line}`);
+  }
+  await page.screenshot({ path: path.join(folder, `${name}-${view.name}.png`), fullPage: true });
+}
+
+// Pages that are only known from links to them.
+async function linked(tab, where, selector) {
+  await tab.page.goto(address + where);
+  const links = await tab.page.$$eval(selector, (all) => all.map((it) => it.getAttribute("href")));
+  return links;
+}
+
+async function pages(tab) {
+  await tab.page.goto(address);
+  const cards = await tab.page.$$eval('select[name="card"] option', (all) => all.map((it) => it.value));
+  await open(tab, "leaderboard", "/");
+  if (cards.length > 0) {
+    await open(tab, "leaderboard-filtered", `/?card=${encodeURIComponent(cards[0])}&group=outcome&min_tasks=1`);
+    await open(tab, "leaderboard-nothing", `/?card=${encodeURIComponent(cards[0])}&since=2999-01-01`);
+  }
+  // Every scorecard in one view; in the others a few show what may look different.
+  const isFirst = tab.view === VIEWS[0];
+  for (const card of isFirst ? cards : cards.slice(0, 5)) {
+    const name = card.replace(/[^a-z0-9]+/gi, "-");
+    await open(tab, `board-${name}`, `/?card=${encodeURIComponent(card)}`);
+    await open(tab, `card-${name}`, `/scorecards/${card}`);
+    const subjects = await linked(tab, `/?card=${encodeURIComponent(card)}`, "th.name a");
+    for (const [at, subject] of subjects.slice(0, isFirst ? 3 : 1).entries()) {
+      await open(tab, `subject-${name}-${at + 1}`, subject);
+      const [record] = await linked(tab, subject, "section a[href^='/records/']");
+      if (record && at < 2) {
+        await open(tab, `record-${name}-${at + 1}`, record);
+        await tab.page.click("text=Verify this record");
+        await tab.page.waitForLoadState("networkidle");
+        if (await tab.page.locator(".checks .bad").count()) fail(tab.state.at, "the record does not verify");
+        if (at === 0) await look(tab, `verify-${name}`);
+      }
+    }
+  }
+  await open(tab, "scorecards", "/scorecards");
+  await open(tab, "arena", "/arena");
+  const [agent] = await linked(tab, "/arena", "#ratings ~ * th.name a");
+  if (agent) await open(tab, "arena-agent", agent);
+  const [game] = await linked(tab, "/arena", "a[href^='/arena/matches/']");
+  if (game) await open(tab, "match", game);
+  await open(tab, "subject-hostile", `/subjects/${encodeURIComponent("<script>alert(1)</script>")}`);
+  await open(tab, "subject-step", "/subjects?name=..");
+  await open(tab, "sign-in", "/sign-in");
+  await open(tab, "not-found", "/there-is-no-such-page", 404);
+}
+
+// Weights that move change the ranking at once.
+async function weights(tab) {
+  await tab.page.goto(address);
+  const [card] = await tab.page.$$eval('select[name="card"] option', (all) => all.map((it) => it.value));
+  if (!card) return;
+  tab.state.at = `what-if (${tab.view.name})`;
+  tab.state.status = 200;
+  await tab.page.goto(`${address}/scorecards/${card}`);
+  const before = await tab.page.locator("#what-if-result").innerText();
+  const slider = tab.page.locator(".weights-form input[type=range]").last();
+  await slider.focus();
+  for (let step = 0; step < 40; step++) await slider.press("ArrowRight");
+  await tab.page.waitForFunction((text) => document.querySelector("#what-if-result").innerText !== text, before, { timeout: 10000 });
+  await tab.page.waitForLoadState("networkidle");
+  if (!tab.page.url().includes("w.")) fail(tab.state.at, "the address does not say the weights");
+  await look(tab, "what-if");
+}
+
+// Sorting by a heading, by keyboard.
+async function sorting(tab) {
+  tab.state.at = `sorting (${tab.view.name})`;
+  await tab.page.goto(address);
+  const button = tab.page.locator("th button", { hasText: "subject" }).first();
+  await button.focus();
+  await button.press("Enter");
+  const sorted = await tab.page.locator("th[aria-sort]").count();
+  if (sorted !== 1) fail(tab.state.at, "a heading does not sort");
+}
+
+// A key in, what it opens, and out again.
+async function signing(tab) {
+  tab.state.at = `signing in (${tab.view.name})`;
+  await tab.page.goto(`${address}/sign-in`);
+  tab.state.status = 403;
+  await tab.page.fill("input[name=key]", "karat_wrong");
+  await tab.page.click("main button[type=submit]");
+  if (!(await tab.page.locator("text=not known here").count())) fail(tab.state.at, "a wrong key is not refused in words");
+  tab.state.status = 200;
+  await tab.page.fill("input[name=key]", key);
+  await tab.page.click("main button[type=submit]");
+  await tab.page.waitForLoadState("networkidle");
+  if (!(await tab.page.locator("text=Sign out").count())) fail(tab.state.at, "the key does not open anything");
+  await open(tab, "reviews", "/reviews");
+  const held = tab.page.locator("form[action='/reviews']");
+  const before = await held.count();
+  if (before > 0 && tab.view === VIEWS[0]) {
+    await held.first().locator("textarea").fill("the runs were looked at");
+    await held.first().locator("text=Reject").click();
+    await tab.page.waitForLoadState("networkidle");
+    if ((await held.count()) !== before - 1) fail(tab.state.at, "a decision changes nothing");
+  }
+  await tab.page.click("text=Sign out");
+  await tab.page.waitForLoadState("networkidle");
+  if (!(await tab.page.locator("text=Sign in").count())) fail(tab.state.at, "the key stays");
+}
+
+async function main() {
+  const browser = await chromium.launch({
+    executablePath: process.env.BROWSER_PROGRAM,
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  for (const view of VIEWS) {
+    const tab = await opened(browser, view);
+    await pages(tab);
+    await weights(tab);
+    await sorting(tab);
+    if (key) await signing(tab);
+    await tab.context.close();
+  }
+  await browser.close();
+  console.log(problems.length === 0 ? `all pages are as they should be; pictures: ${folder}` : `${problems.length} problems`);
+  process.exit(problems.length === 0 ? 0 : 1);
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});
