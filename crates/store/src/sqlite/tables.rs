@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::recent::Recent;
+use super::filter::Filter;
+use super::recent::{Posting, Recent};
 use super::{Place, Result, schema};
 use crate::item::{Entry, Moment, Term};
 use crate::log::Tile;
@@ -21,6 +22,8 @@ pub(super) struct Tables {
     pub recent: Arc<Recent>,
     /// Within a transaction of the writer, the sizes at its beginning: nobody else can change them.
     pub fixed: Option<Sizes>,
+    /// Of the writer, which terms are certainly not stored.
+    pub filter: Option<Filter>,
 }
 
 /// How far rows and postings go.
@@ -112,7 +115,7 @@ impl Tables {
                     rows.iter().filter_map(|row| Some((row.position, Entry::parse(&row.entry).ok()?)));
                 let postings =
                     entries.flat_map(|(at, entry)| entry.terms().into_iter().map(move |term| (term, at)));
-                state.extend(postings, end);
+                state.extend(postings.collect(), end);
             }
         }
     }
@@ -131,15 +134,31 @@ impl Tables {
         })
     }
 
-    /// Writes the postings of all rows before `end` that are not in the table yet; they come in the order of the table.
-    pub fn index<'a>(&self, postings: impl Iterator<Item = &'a (Term, u64)>, end: u64) -> Result<()> {
+    /// Writes postings into their table, where they may stand already; they come in its order.
+    pub fn index<'a>(&self, postings: impl Iterator<Item = &'a Posting>) -> Result<()> {
         self.run(|connection| {
-            let mut insert =
-                connection.prepare_cached("INSERT INTO posting (term, position) VALUES (?1, ?2)")?;
+            let mut insert = connection
+                .prepare_cached("INSERT OR IGNORE INTO posting (term, position) VALUES (?1, ?2)")?;
             for (term, position) in postings {
                 insert.execute(params![term.0, position])?;
             }
+            Ok(())
+        })
+    }
+
+    /// Says that all postings of the rows before `end` are in their table.
+    pub fn set_indexed(&self, end: u64) -> Result<()> {
+        self.run(|connection| {
             connection.prepare_cached("UPDATE head SET indexed = ?1")?.execute([end]).map(drop)
+        })
+    }
+
+    /// The first `limit` of the terms after `term` in their table; one may come more than once.
+    pub fn terms_after(&self, term: &[u8], limit: usize) -> Result<Vec<Term>> {
+        self.run(|connection| {
+            let mut select = connection
+                .prepare_cached("SELECT term FROM posting WHERE term > ?1 ORDER BY term LIMIT ?2")?;
+            select.query_map(params![term, limit], |row| row.get(0).map(Term))?.collect()
         })
     }
 
@@ -181,6 +200,9 @@ impl Read for Tables {
     }
 
     fn positions(&mut self, term: Term, range: Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
+        if self.filter.as_ref().is_some_and(|filter| !filter.may_have(term)) {
+            return Ok(Vec::new());
+        }
         loop {
             let Some(sizes) = self.cover()? else { return Ok(Vec::new()) };
             // What was committed since the sizes were read is left out, here as there.
@@ -214,10 +236,14 @@ impl Read for Tables {
 
     fn totals(&mut self) -> Result<Totals> {
         let Some(sizes) = self.cover()? else { return Ok(Totals { rows: 0, postings: 0, tiles: 0 }) };
-        let recent = self.recent.read().postings.iter().filter(|(_, at)| *at < sizes.rows).count() as u64;
+        let recent =
+            self.recent.read().postings().filter(|(_, at)| (sizes.indexed..sizes.rows).contains(at)).count()
+                as u64;
         self.run(|connection| {
             connection.query_row(
-                "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM posting), (SELECT count(*) FROM tile)",
+                // Of the rows between, the table may have some postings already.
+                "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM posting WHERE position < indexed \
+                 OR position >= size), (SELECT count(*) FROM tile) FROM head",
                 [],
                 |row| {
                     let postings: u64 = row.get(1)?;
