@@ -10,7 +10,7 @@ use super::recent::{Posting, Recent};
 use super::{Place, Result, schema};
 use crate::item::{Entry, Moment, Term};
 use crate::log::Tile;
-use crate::port::{Commit, Head, Order, Read, Row, Totals};
+use crate::port::{Commit, Head, Order, Read, Row, Totals, Work};
 
 /// Rows that are read at a time where their postings are worked out.
 const CHUNK_ROWS: u64 = 1024;
@@ -20,7 +20,7 @@ pub(super) struct Tables {
     pub connection: Connection,
     pub place: Place,
     pub recent: Arc<Recent>,
-    /// Within a transaction of the writer, the sizes at its beginning: nobody else can change them.
+    /// Within a transaction, the sizes at its beginning.
     pub fixed: Option<Sizes>,
     /// Of the writer, which terms are certainly not stored.
     pub filter: Option<Filter>,
@@ -40,9 +40,14 @@ impl Tables {
         work(&self.connection).map_err(|error| self.place.error(&error))
     }
 
-    /// Runs `work` in one transaction, which is synced when this returns, or taken back if `work` fails.
+    /// Runs `work` in one transaction, which is synced when this returns, or taken back if `work` fails. Nobody else can
+    /// write meanwhile.
     pub fn transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.execute("BEGIN IMMEDIATE")?;
+        self.begin("BEGIN IMMEDIATE", work)
+    }
+
+    fn begin<T>(&mut self, begin: &str, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.execute(begin)?;
         let begun = self.cover().map(|sizes| self.fixed = sizes);
         let done = begun.and_then(|()| work(self)).and_then(|done| self.execute("COMMIT").map(|()| done));
         if done.is_err() && !self.connection.is_autocommit() {
@@ -55,6 +60,16 @@ impl Tables {
 
     fn execute(&self, statement: &str) -> Result<()> {
         self.run(|connection| connection.prepare_cached(statement)?.execute([]).map(drop))
+    }
+
+    /// Lets a transaction of a reader, if there is one, see what was committed since it began: postings that were in memory
+    /// then are in the table now. The writer has no need of it, for nobody else moves them.
+    fn look_again(&self) -> Result<()> {
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.execute("COMMIT")?;
+        self.execute("BEGIN")
     }
 
     /// How far rows and postings go; none in an empty store.
@@ -102,6 +117,8 @@ impl Tables {
                 }
                 if state.rows.start > sizes.indexed && state.rows.end > 0 {
                     // Postings went into the table after the sizes were read.
+                    drop(state);
+                    self.look_again()?;
                     continue;
                 }
             }
@@ -109,15 +126,24 @@ impl Tables {
             state.forget_before(sizes.indexed);
             while state.rows.end < sizes.rows {
                 let end = sizes.rows.min(state.rows.end + CHUNK_ROWS);
-                let rows = self.select_rows(state.rows.end..end)?;
+                let entries = self.entries(state.rows.end..end)?;
                 // An entry that cannot be read is reported by whoever reads it.
-                let entries =
-                    rows.iter().filter_map(|row| Some((row.position, Entry::parse(&row.entry).ok()?)));
+                let entries = entries.iter().filter_map(|(at, entry)| Some((*at, Entry::parse(entry).ok()?)));
                 let postings =
                     entries.flat_map(|(at, entry)| entry.terms().into_iter().map(move |term| (term, at)));
                 state.extend(postings.collect(), end);
             }
         }
+    }
+
+    /// The entries at those positions, each with its own. Their contents are not read.
+    fn entries(&self, positions: Range<u64>) -> Result<Vec<(u64, Vec<u8>)>> {
+        self.run(|connection| {
+            let mut select = connection
+                .prepare_cached("SELECT position, entry FROM item WHERE position >= ?1 AND position < ?2")?;
+            let entry = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            select.query_map([signed(positions.start), signed(positions.end)], entry)?.collect()
+        })
     }
 
     fn select_rows(&self, positions: Range<u64>) -> Result<Vec<Row>> {
@@ -211,6 +237,9 @@ impl Read for Tables {
             let mut found = if old.is_empty() { Vec::new() } else { self.indexed(term, &old, order, limit)? };
             let state = self.recent.read();
             if state.rows.start > sizes.indexed {
+                drop(state);
+                self.fixed = None;
+                self.look_again()?;
                 continue;
             }
             let recent = state.positions(term, new, order, limit);
@@ -232,6 +261,10 @@ impl Read for Tables {
             let hashes = select.query_row(params![tile.level, signed(tile.number)], |row| row.get(0));
             Ok(hashes.optional()?.unwrap_or_default())
         })
+    }
+
+    fn together(&mut self, work: &mut Work<'_>) -> Result<()> {
+        if self.fixed.is_some() { work(self) } else { self.begin("BEGIN", |tables| work(tables)) }
     }
 
     fn totals(&mut self) -> Result<Totals> {
