@@ -11,11 +11,16 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
     ("karat", "karat-evidence"),
     ("karat", "karat-report"),
+    ("karat", "karat-store"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),
     ("karat-report", "karat-core"),
     ("karat-report", "karat-evidence"),
+    ("karat-server", "karat-core"),
+    ("karat-server", "karat-evidence"),
+    ("karat-server", "karat-report"),
+    ("karat-server", "karat-store"),
     ("karat-store", "karat-core"),
 ];
 

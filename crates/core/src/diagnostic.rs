@@ -15,6 +15,18 @@ pub enum Severity {
     Note,
 }
 
+impl Severity {
+    /// As written: `error`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
 /// One finding, with its place in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {

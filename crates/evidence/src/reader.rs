@@ -87,6 +87,7 @@ pub struct Evidence<'a> {
     digest: Digest,
     facts: Vec<Fact<'a>>,
     grading: Option<&'a str>,
+    canonical: &'a [u8],
     notes: &'a [Note],
 }
 
@@ -95,6 +96,11 @@ impl Evidence<'_> {
     pub fn item(&self) -> Item<'_> {
         let Self { subject, id, occasion, digest, grading, .. } = *self;
         Item { subject, id, occasion, digest, facts: &self.facts, grading }
+    }
+
+    /// The item as canonical JSON (RFC 8785): the bytes that its digest is of.
+    pub fn canonical(&self) -> &[u8] {
+        self.canonical
     }
 
     /// What a reader of the score should know about the item.
@@ -330,7 +336,7 @@ impl Reader {
         };
         (work.watch)("read");
         self.pending = work.pending;
-        Ok(Evidence { subject, id, occasion, digest, facts, grading, notes })
+        Ok(Evidence { subject, id, occasion, digest, facts, grading, canonical: canonical.bytes(), notes })
     }
 
     /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.

@@ -84,7 +84,12 @@ pub fn unknown(wanted: &str) -> Failure {
 
 /// Checks a card as the engine does, and that its kind of evidence supplies the facts it reads.
 pub fn check(card: &CardText) -> Checked {
-    let mut checked = check_text(&card.text, &library);
+    check_with(card, &library)
+}
+
+/// As [`check`], with another `library`: the text of the base `id@version`, for challenges.
+pub fn check_with(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Checked {
+    let mut checked = check_text(&card.text, library);
     if let Some(sound) = &checked.card {
         let mut found = unsupplied(sound);
         found.extend(unfit_evaluator(sound, &card.text));

@@ -3,6 +3,7 @@
 mod many;
 pub mod rate;
 mod standing;
+mod store;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
@@ -11,6 +12,7 @@ use crate::output::Color;
 use karat_report::exit;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use standing::StandingArgs;
+pub use store::{LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs};
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]
@@ -67,6 +69,16 @@ pub enum Verb {
     /// Show or begin a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
     Cache(CacheVerb),
+    /// Check receipts: signature, proof, score, evidence
+    Verify(VerifyArgs),
+    /// Show and check the log of a store, take receipts from it
+    #[command(
+        subcommand,
+        after_help = "Example:\n  karat log verify scores.db --key examples/receipt/log.key"
+    )]
+    Log(LogVerb),
+    /// Score what a store keeps by another scorecard, beside the old
+    Rescore(RescoreArgs),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
     /// Score the built-in examples; needs no files
@@ -124,7 +136,7 @@ pub struct GraderArgs {
     /// The folder of the model that reads traces
     #[arg(long, value_name = "DIR")]
     pub embedder: Option<String>,
-    /// The cache of earlier traces; `score` writes the next one
+    /// The cache of earlier traces, which `score` carries on
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
 }

@@ -7,13 +7,13 @@ use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::explain::{Change, nearest_change};
 use karat_core::record::Record;
 use karat_evidence::Kind;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::graders;
-use crate::origin;
+use crate::origin::{self, Comparison};
 use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
 use crate::render::grading::grading;
@@ -21,7 +21,7 @@ use crate::render::standing_detail::detail;
 use crate::render::waterfall::{nearest, waterfall};
 use karat_report::claim::Claim;
 use karat_report::exit::Exit;
-use karat_report::explanation::{Part, Row, open, rows};
+use karat_report::explanation;
 use karat_report::failure::Failure;
 use karat_report::recompute;
 use karat_report::session::{Session, Wanted};
@@ -166,10 +166,33 @@ fn verified(
     recompute::record(claim, &scorer, &mut workspace, |record| {
         let proof = match &args.evidence {
             None => Proof::Verified,
-            Some(path) => Proof::FromEvidence(origin::compare(claim, &scorer, path, args, cli)?),
+            Some(path) => Proof::FromEvidence(from_evidence(claim, &scorer, path, args, cli)?),
         };
         Ok(explained(&scorer, record, &proof, form))
     })?
+}
+
+/// The place of the evidence that gives the record, or what differs.
+fn from_evidence(
+    claim: &Claim,
+    scorer: &Scorer,
+    path: &str,
+    args: &ExplainArgs,
+    cli: &Cli,
+) -> Result<String, Failure> {
+    let request =
+        origin::Request { path, subject_field: args.subject_field.as_deref(), graders: &args.graders };
+    let subject = clean(claim.text("/subject")?);
+    let (message, lines) = match origin::compare(claim, scorer, &request, cli)? {
+        Comparison::Same(place) => return Ok(place),
+        Comparison::Different { place, lines, .. } => {
+            (format!("the record of `{subject}` is not what {} gives", clean(&place)), lines)
+        }
+        Comparison::Absent(lines) => {
+            (format!("`{}` does not have the evidence of this record of `{subject}`", clean(path)), lines)
+        }
+    };
+    Err(lines.into_iter().fold(Failure::with_exit(Exit::VerificationFailed, message), Failure::help))
 }
 
 /// The explanation of one record of `scorer` as the form asks.
@@ -218,67 +241,8 @@ fn as_screen(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof, wi
 }
 
 fn as_json(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof) -> String {
-    let mut bytes = Vec::new();
-    record.write(&mut bytes);
-    let open: Vec<Value> = open(record)
-        .map(|dimension| {
-            json!({
-                "key": dimension.key,
-                "status": dimension.status.name(),
-                "reason": dimension.reason.to_string(),
-            })
-        })
-        .collect();
-    let rows: Vec<Value> = rows(record).iter().map(row_json).collect();
     // A check that failed ends the command, so that each is true or was not made.
     let verified = (!matches!(proof, Proof::Scored)).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);
-    // The record goes in as its own canonical bytes: whoever takes it out again has what the digest is over.
-    format!(
-        "{{\"change\":{},\"digest\":{},\"from_evidence\":{},\"missing\":{},\"record\":{},\"rows\":{},\"verified\":{}}}",
-        json!(change.map(change_json)),
-        json!(record.digest().to_string()),
-        json!(from_evidence),
-        json!(open),
-        String::from_utf8_lossy(&bytes),
-        json!(rows),
-        json!(verified),
-    )
-}
-
-fn change_json(change: &Change<'_>) -> Value {
-    json!({
-        "key": change.dimension,
-        "name": change.label,
-        "from": change.from.map(|from| from as f64 / 1e9),
-        "to": change.to as f64 / 1e9,
-        "kind": change.kind.name(),
-        "reaches": change.reaches,
-        "published": change.published.to_f64(),
-    })
-}
-
-fn row_json(row: &Row<'_>) -> Value {
-    let mut value = json!({
-        "name": row.name,
-        "kind": row.part.name(),
-        "before": row.before.to_f64(),
-        "after": row.after.to_f64(),
-        "change": row.after.minus(row.before).to_f64(),
-    });
-    let more = match &row.part {
-        Part::Dimension(dimension) => json!({
-            "key": dimension.key,
-            "status": dimension.status.name(),
-            "reading": dimension.reading.map(|reading| reading as f64 / 1e9),
-            "share": dimension.effective_weight as f64 / 1e9,
-        }),
-        Part::Mean => json!({}),
-        Part::Rule { when, set } => json!({ "when": when, "set": set }),
-        Part::Gate { when } => json!({ "when": when }),
-    };
-    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
-        value.extend(more);
-    }
-    value
+    explanation::json(record, change, verified, from_evidence)
 }

@@ -32,6 +32,7 @@ pub mod distribution;
 pub mod drivers;
 pub mod influence;
 pub mod leaderboard;
+pub mod mean;
 pub mod outcome;
 pub mod proportion;
 pub mod random;
@@ -67,6 +68,8 @@ pub enum Method {
     Percentile,
     /// Quantiles of the bootstrap estimates, moved for bias and skew ([`bootstrap`]).
     BiasCorrectedAccelerated,
+    /// The spread of the values and Student's t ([`mean`]).
+    Student,
 }
 
 impl Method {
@@ -78,6 +81,7 @@ impl Method {
             Self::ClopperPearson => "clopper-pearson",
             Self::Percentile => "percentile",
             Self::BiasCorrectedAccelerated => "bias-corrected-accelerated",
+            Self::Student => "student",
         }
     }
 }

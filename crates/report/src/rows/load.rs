@@ -123,6 +123,12 @@ impl<'r> Loader<'r> {
             self.files.entry(file.to_owned()).or_default().insert(subject.to_owned());
         }
         let subject = if self.selection.by_file { file } else { subject };
+        self.push(subject, row);
+    }
+
+    /// Adds an item that was scored earlier, by whoever vouches for it. Its readings stand in the order of its card, and
+    /// [`Row::scorer`] is what [`Loader::scorer`] said; neither selection nor renames apply to it.
+    pub fn push(&mut self, subject: &str, row: Row) {
         self.rows.push((subject.to_owned(), row));
     }
 

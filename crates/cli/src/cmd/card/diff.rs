@@ -13,7 +13,7 @@ use crate::evidence::{Files, Flow};
 use crate::graders;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
-use crate::render::number::{cut, published};
+use crate::render::number::{published, share};
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
 use karat_report::session::{Refusal, Session};
@@ -260,12 +260,6 @@ fn show(all: &Comparison, ranks: &Ranks, names: (&str, &str), screen: &mut Scree
         }
     }
     Ok(())
-}
-
-/// A difference in per cent of the scale, with its sign.
-fn share(change: Score) -> String {
-    let sign = if change > Score::ZERO { "+" } else { "" };
-    format!("{sign}{}%", cut(change.units(), 13, 2))
 }
 
 fn mover_json(mover: &Mover, ranks: &Ranks) -> Value {

@@ -1,0 +1,229 @@
+//! Many items in one body, as JSON lines: read as they arrive, scored a part at a time, answered line by line.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Response, StatusCode};
+use karat_store::{Error, Outcome};
+use serde::Serialize;
+use tokio::sync::oneshot;
+use utoipa::ToSchema;
+
+use super::evidence::{Scoring, conflict, earlier, submission};
+use super::json;
+use crate::body::{Incoming, line_too_long};
+use crate::cards::Rule;
+use crate::keys::Key;
+use crate::problem::{Code, Problem};
+use crate::scoring::How;
+use crate::state::App;
+
+/// The media type of a batch.
+pub(crate) const MEDIA: &str = "application/x-ndjson";
+/// From so many bytes of lines on they are scored and stored, while the next arrive.
+const PART_BYTES: usize = 1 << 20;
+
+/// Most problems that are listed of all lines together; of further lines only their number is told.
+const LISTED: usize = 10_000;
+
+/// What became of the lines of a batch.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Answer {
+    /// Lines that are stored and were not there before.
+    accepted: u64,
+    /// Lines that were there before.
+    repeated: u64,
+    /// Lines that are not stored.
+    refused: u64,
+    /// Each line, in order; blank ones are left out.
+    items: Vec<Line>,
+    #[serde(skip)]
+    listed: usize,
+}
+
+/// What became of one line.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Line {
+    /// The line of the body, from 1.
+    line: u64,
+    /// 201 where it is stored, 200 where it was there before, else that of its problem.
+    status: u16,
+    /// The id of its record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<String>,
+    /// The place of its record in the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<u64>,
+    /// Why it is not stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<Problem>,
+}
+
+impl Answer {
+    fn kept(&mut self, line: u64, record: String, position: u64, repeated: bool) {
+        let count = if repeated { &mut self.repeated } else { &mut self.accepted };
+        *count += 1;
+        let status = if repeated { StatusCode::OK } else { StatusCode::CREATED }.as_u16();
+        self.items.push(Line { line, status, record: Some(record), position: Some(position), problem: None });
+    }
+
+    fn refused(&mut self, line: u64, mut problem: Problem) {
+        self.refused += 1;
+        self.listed += problem.problems.len();
+        if self.listed > LISTED {
+            problem.problems = Vec::new();
+        }
+        let status = problem.status().as_u16();
+        self.items.push(Line { line, status, record: None, position: None, problem: Some(problem) });
+    }
+}
+
+/// A line on its way.
+struct Sent {
+    line: u64,
+    result: Result<Ids, Problem>,
+}
+
+/// What a line becomes.
+struct Ids {
+    evidence: String,
+    record: String,
+    digest: karat_core::facts::Digest,
+}
+
+/// A part of a batch that the writer has.
+struct Part {
+    lines: Vec<Sent>,
+    /// One outcome for each line that could be scored; or why nothing was handed in.
+    outcomes: Result<oneshot::Receiver<Vec<Outcome>>, Problem>,
+}
+
+/// Scores every line of a body.
+pub(crate) async fn send(
+    app: &Arc<App>,
+    rule: Arc<Rule>,
+    key: Arc<Key>,
+    how: Scoring,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    if how.replaces.is_some() {
+        return Err(Problem::parameter("replaces", "a batch corrects nothing: send corrections one by one"));
+    }
+    let options = &app.options;
+    let mut body = Incoming::new(headers, body, options.batch_bytes_max, options.body_timeout)?;
+    let mut answer = Answer::default();
+    let mut waiting: Option<Part> = None;
+    let mut next = 1;
+    let ended = loop {
+        let lines = match body.lines(PART_BYTES, options.body_bytes_max).await {
+            Ok(lines) if lines.is_empty() => break Ok(()),
+            Ok(lines) => lines,
+            Err(problem) => break Err(problem),
+        };
+        let first = next;
+        next += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let part = part(app, &rule, &key, &how, lines, first).await?;
+        // The writer works on one part while the next one is read and scored.
+        if let Some(before) = waiting.replace(part) {
+            settle(app, before, &mut answer).await?;
+        }
+        if next > options.batch_lines_max + 1 {
+            let most = options.batch_lines_max;
+            break Err(Problem::new(
+                Code::TooLarge,
+                format!("a batch has at most {most} lines; send it in parts"),
+            ));
+        }
+    };
+    if let Some(last) = waiting {
+        settle(app, last, &mut answer).await?;
+    }
+    app.metrics.received(body.received() as u64);
+    app.metrics.items(answer.accepted, answer.repeated, answer.refused);
+    match ended {
+        Ok(()) => json(StatusCode::OK, &answer),
+        Err(mut problem) => {
+            let kept = answer.accepted + answer.repeated;
+            let detail = "lines before that are stored; sending the same again changes nothing";
+            problem.detail = format!("{}; {kept} {detail}", problem.detail);
+            Err(problem)
+        }
+    }
+}
+
+/// Scores some lines and hands them to the writer.
+async fn part(
+    app: &Arc<App>,
+    rule: &Arc<Rule>,
+    key: &Arc<Key>,
+    how: &Scoring,
+    lines: Vec<u8>,
+    first: u64,
+) -> Result<Part, Problem> {
+    let (rule, key, as_of) = (Arc::clone(rule), Arc::clone(key), how.as_of.clone());
+    let line_max = app.options.body_bytes_max;
+    let scored = app.checked(move || {
+        let how = How { rule: &rule, as_of: as_of.as_deref(), key: &key };
+        let (mut sent, mut submissions) = (Vec::new(), Vec::new());
+        for (line, bytes) in (first..).zip(lines.split(|byte| *byte == b'\n')) {
+            if bytes.trim_ascii().is_empty() {
+                continue;
+            }
+            let scored = if bytes.len() > line_max { Err(line_too_long(line_max)) } else { how.score(bytes) };
+            let result = scored.map(|scored| {
+                let (evidence, record) = (scored.evidence.id.clone(), scored.record.id.clone());
+                let digest = scored.row.evidence;
+                submissions.push(submission(scored, None));
+                Ids { evidence, record, digest }
+            });
+            sent.push(Sent { line, result });
+        }
+        Ok((sent, submissions))
+    });
+    let (lines, submissions) = scored.await?;
+    Ok(Part { lines, outcomes: app.submit(submissions) })
+}
+
+/// Waits for the writer and answers for each line.
+async fn settle(app: &App, part: Part, answer: &mut Answer) -> Result<(), Problem> {
+    let Part { lines, outcomes } = part;
+    let mut outcomes = match outcomes {
+        Ok(receiver) => Ok(receiver.await.map_err(|_| Problem::from(Error::Stopped))?.into_iter()),
+        Err(problem) => Err(problem),
+    };
+    for Sent { line, result } in lines {
+        let ids = match result {
+            Ok(ids) => ids,
+            Err(problem) => {
+                answer.refused(line, problem);
+                continue;
+            }
+        };
+        let outcome = match &mut outcomes {
+            Ok(outcomes) => outcomes.next().unwrap_or(Err(Error::Stopped)),
+            Err(problem) => {
+                answer.refused(line, problem.clone());
+                continue;
+            }
+        };
+        let accepted = match outcome {
+            Ok(accepted) => Ok(accepted),
+            Err(Error::Refused(refusals)) => {
+                match earlier(app, &refusals, &ids.evidence, ids.digest).await? {
+                    Some((accepted, _)) => Ok(accepted),
+                    None => Err(conflict(&refusals)),
+                }
+            }
+            Err(error) => Err(error.into()),
+        };
+        match accepted.as_deref() {
+            Ok([evidence, record]) => {
+                answer.kept(line, ids.record, record.position, evidence.repeated && record.repeated);
+            }
+            Ok(_) => return Err(Problem::internal(&"the store did not answer for every item")),
+            Err(problem) => answer.refused(line, problem.clone()),
+        }
+    }
+    Ok(())
+}

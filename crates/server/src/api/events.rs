@@ -1,0 +1,64 @@
+//! New records as they come.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse as _, Response};
+
+use super::records::Filter;
+use crate::events;
+use crate::guard::Caller;
+use crate::params::Params;
+use crate::problem::{Code, Problem};
+use crate::select::{Wish, size_at};
+use crate::state::App;
+
+/// New records as server-sent events: `event: record`, `id` is the place in the log, `data` the record. With the header
+/// `Last-Event-ID` those after that place, otherwise those that come from now on.
+#[utoipa::path(get, operation_id = "stream_events", path = "/v1/events", tag = "records", params(
+    ("Last-Event-ID" = Option<u64>, Header, description = "the place of the last record that was seen"),
+    ("subject" = Option<String>, Query, description = "those of this subject"),
+    ("card" = Option<String>, Query, description = "those of this scorecard"),
+    ("track" = Option<String>, Query, description = "those of these tasks, with commas between them"),
+    ("since" = Option<String>, Query, description = "those that took place at this moment or later"),
+    ("until" = Option<String>, Query, description = "those that took place before this moment"),
+    ("trust" = Option<crate::stored::Trust>, Query, description = "those with facts that are at least so trustworthy"),
+), responses(
+    (status = 200, content_type = "text/event-stream", body = String),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 503, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn stream(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Params(filter): Params<Filter>,
+) -> Result<Response, Problem> {
+    caller.may_read()?;
+    for (name, is_given) in [
+        ("known_at", filter.known_at.is_some()),
+        ("before", filter.before.is_some()),
+        ("limit", filter.limit.is_some()),
+    ] {
+        if is_given {
+            return Err(Problem::parameter(name, "a stream has no such parameter"));
+        }
+    }
+    Wish::new(&app, &app.memory.index(), &filter.wanted())?;
+    let next = match headers.get("last-event-id") {
+        None => size_at(&app, None).await?,
+        Some(last) => {
+            let read = last.to_str().ok().and_then(|text| text.parse::<u64>().ok()?.checked_add(1));
+            let wrong = || {
+                Problem::new(Code::BadRequest, "expected the place of a record in the log")
+                    .at("last-event-id")
+            };
+            read.ok_or_else(wrong)?
+        }
+    };
+    let find = move |app: &App| Ok(Wish::new(app, &app.memory.index(), &filter.wanted())?.0);
+    Ok(events::stream(app, Box::new(find), next)?.into_response())
+}

@@ -1,0 +1,338 @@
+//! Evidence in: an item is read, scored and stored with its record, and answered when both would outlive a loss of power.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use karat_store::{Accepted, Error, Kind, Refusal, Term};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::records::raw;
+use super::{batch, json, written};
+use crate::body::{Incoming, expect_media, media_type};
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::ids;
+use crate::keys::{Key, Scope};
+use crate::memory::Effect;
+use crate::params::{Named, Params};
+use crate::problem::{Code, Part, Problem};
+use crate::scoring::{How, Scored};
+use crate::state::{App, Submission};
+
+/// From so many bytes on an item is scored on a thread of its own, so that others do not wait for it.
+const LARGE_BYTES: usize = 16 << 10;
+
+/// How evidence is to be scored.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Scoring {
+    /// The scorecard, `id@version`.
+    #[param(example = "workflow@1.0.0")]
+    pub card: String,
+    /// The moment of the verdict, for evidence that is graded by it.
+    pub as_of: Option<String>,
+    /// The id of the item of the same subject that this one corrects; not for batches.
+    pub replaces: Option<String>,
+}
+
+/// What the store has now.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Kept {
+    /// Whether all of it was there before, so that nothing changed.
+    repeated: bool,
+    evidence: KeptItem,
+    record: KeptItem,
+    /// Where the receipt of the record is.
+    receipt: String,
+    /// What a reader of the score should know.
+    notes: Vec<Note>,
+    /// The record, `karat/record/1`.
+    #[schema(value_type = Object)]
+    content: Box<RawValue>,
+}
+
+/// An item of the log.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeptItem {
+    /// Its id in the store.
+    id: String,
+    /// Its place in the log.
+    position: u64,
+    /// The digest of its content.
+    digest: String,
+    /// When it was handed in first.
+    moment: String,
+}
+
+/// Something that a reader of a score should know.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Note {
+    /// JSON path of what it is about.
+    field: String,
+    text: String,
+}
+
+/// An item of evidence that is stored.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Evidence {
+    #[serde(flatten)]
+    item: KeptItem,
+    subject: Option<String>,
+    /// The item that it corrects.
+    replaces: Option<String>,
+    /// The item that corrects it.
+    replaced_by: Option<String>,
+    /// The places of the records that were made from it.
+    records: Vec<u64>,
+    /// The item, in canonical form.
+    #[schema(value_type = Object)]
+    content: Box<RawValue>,
+}
+
+impl KeptItem {
+    fn new(id: &str, accepted: &Accepted) -> Self {
+        Self {
+            id: id.to_owned(),
+            position: accepted.position,
+            digest: accepted.content.to_string(),
+            moment: written(accepted.moment),
+        }
+    }
+}
+
+/// Scores one item, or a batch of them as JSON lines.
+///
+/// The same item again changes nothing: `repeated` is true. An id with other content is a conflict, told with both digests.
+/// A batch is answered line by line; each line is kept or refused on its own.
+#[utoipa::path(post, operation_id = "send_evidence", path = "/v1/evidence", tag = "evidence", security(("key" = ["write:evidence"])), params(Scoring),
+    request_body(content(
+        (Object = "application/json"),
+        (String = "application/x-ndjson"),
+    )),
+    responses(
+        (status = 201, body = Kept, description = "The item is stored with its record."),
+        (status = 200, content((Kept = "application/json"), (batch::Answer = "application/json")),
+            description = "The item was there before; or the lines of a batch were looked at."),
+        (status = 400, body = Problem, content_type = "application/problem+json"),
+        (status = 401, body = Problem, content_type = "application/problem+json"),
+        (status = 403, body = Problem, content_type = "application/problem+json"),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 408, body = Problem, content_type = "application/problem+json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+        (status = 413, body = Problem, content_type = "application/problem+json"),
+        (status = 415, body = Problem, content_type = "application/problem+json"),
+        (status = 422, body = Problem, content_type = "application/problem+json"),
+        (status = 503, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn send(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(how): Params<Scoring>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let key = Arc::clone(caller.key(Scope::WriteEvidence)?);
+    let rule = app.memory.cards().find(&how.card)?;
+    if media_type(&headers) == batch::MEDIA {
+        return batch::send(&app, rule, key, how, &headers, body).await;
+    }
+    expect_media(&headers, &["application/json", batch::MEDIA])?;
+    let options = &app.options;
+    let body = Incoming::new(&headers, body, options.body_bytes_max, options.body_timeout)?;
+    let bytes = body.whole().await?;
+    app.metrics.received(bytes.len() as u64);
+    let kept = one(&app, rule, key, &how, bytes).await;
+    match &kept {
+        Ok(kept) if kept.repeated => app.metrics.items(0, 1, 0),
+        Ok(_) => app.metrics.items(1, 0, 0),
+        Err(_) => app.metrics.items(0, 0, 1),
+    }
+    let kept = kept?;
+    json(if kept.repeated { StatusCode::OK } else { StatusCode::CREATED }, &kept)
+}
+
+async fn one(
+    app: &Arc<App>,
+    rule: Arc<Rule>,
+    key: Arc<Key>,
+    how: &Scoring,
+    bytes: Vec<u8>,
+) -> Result<Kept, Problem> {
+    let is_large = bytes.len() >= LARGE_BYTES;
+    let as_of = how.as_of.clone();
+    let work = move || How { rule: &rule, as_of: as_of.as_deref(), key: &key }.score(&bytes);
+    let mut scored = if is_large { app.checked(work).await? } else { work()? };
+    let effects = match &how.replaces {
+        None => None,
+        Some(old) => Some(corrects(app, &mut scored, old).await?),
+    };
+    let (evidence, record) = (scored.evidence.id.clone(), scored.record.id.clone());
+    let digest = scored.row.evidence;
+    let content = scored.record.content.clone();
+    let notes = std::mem::take(&mut scored.notes);
+    let outcome = app.append(vec![submission(scored, effects)]).await?.pop().unwrap_or(Err(Error::Stopped));
+    let (accepted, content) = match outcome {
+        Ok(accepted) => (accepted, content),
+        Err(Error::Refused(refusals)) => match earlier(app, &refusals, &evidence, digest).await? {
+            Some(found) => found,
+            None => return Err(conflict(&refusals)),
+        },
+        Err(error) => return Err(error.into()),
+    };
+    let [of_evidence, of_record] = accepted.as_slice() else {
+        return Err(Problem::internal(&"the store did not answer for every item"));
+    };
+    let note = |note: karat_evidence::Note| Note { field: note.path, text: note.text };
+    Ok(Kept {
+        repeated: of_evidence.repeated && of_record.repeated,
+        evidence: KeptItem::new(&evidence, of_evidence),
+        record: KeptItem::new(&record, of_record),
+        receipt: format!("/v1/receipts/{}", of_record.position),
+        notes: notes.into_iter().map(note).collect(),
+        content: raw(content)?,
+    })
+}
+
+/// The items of the store that an item becomes, evidence first.
+pub(crate) fn submission(scored: Scored, replaced: Option<Effect>) -> Submission {
+    let Scored { evidence, record, row, .. } = scored;
+    Submission::default().with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
+}
+
+/// Makes `scored` the correction of the item `old` of its subject.
+async fn corrects(app: &App, scored: &mut Scored, old: &str) -> Result<Effect, Problem> {
+    if old == scored.id {
+        let detail = "an item cannot correct itself: give the correction an id of its own";
+        return Err(Problem::parameter("replaces", detail));
+    }
+    let (subject, card) = (&scored.row.subject, &scored.row.card);
+    let (evidence, record) = (ids::evidence(subject, old), ids::record(subject, old, card));
+    let missing = format!("there is no item `{}` of `{}`", old.escape_debug(), subject.escape_debug());
+    let (wanted, of_card) = (evidence.clone(), record.clone());
+    let (found, has_record) = app
+        .read(move |reader| {
+            let size = reader.head()?.size;
+            let has_record = reader.find(Kind::Record, &of_card, size)?.is_some();
+            Ok((reader.find(Kind::Evidence, &wanted, size)?, has_record))
+        })
+        .await?;
+    let found = found.ok_or_else(|| Problem::not_found(missing).at("replaces"))?;
+    scored.evidence.replaces = Some(evidence);
+    scored.record.replaces = has_record.then_some(record);
+    Ok(Effect::Replaced(found.entry.content))
+}
+
+/// What was stored for the same evidence earlier, by another version of the engine or as of another moment: a record is
+/// made once.
+pub(crate) async fn earlier(
+    app: &App,
+    refusals: &[Refusal],
+    evidence: &str,
+    digest: karat_core::facts::Digest,
+) -> Result<Option<(Vec<Accepted>, Vec<u8>)>, Problem> {
+    let is_record = |it: &&Refusal| {
+        matches!(&it.problem, karat_store::Problem::Conflict { .. }) && it.kind == Kind::Record
+    };
+    let Some(refusal) = refusals.iter().find(is_record).filter(|_| refusals.len() == 1) else {
+        return Ok(None);
+    };
+    let (evidence, record) = (evidence.to_owned(), refusal.id.clone());
+    app.read(move |reader| {
+        let size = reader.head()?.size;
+        let found =
+            (reader.find(Kind::Evidence, &evidence, size)?, reader.find(Kind::Record, &record, size)?);
+        let (Some(evidence), Some(record)) = found else { return Ok(None) };
+        if evidence.entry.content != digest || !record.entry.sources.contains(&digest) {
+            return Ok(None);
+        }
+        let accepted = [&evidence, &record].map(|item| Accepted {
+            position: item.position,
+            content: item.entry.content,
+            moment: item.entry.moment,
+            repeated: true,
+        });
+        Ok(Some((accepted.to_vec(), record.content)))
+    })
+    .await
+}
+
+/// Why the store refuses items, as a problem.
+pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
+    let part = |refusal: &Refusal| Part {
+        field: None,
+        detail: format!("{} `{}`: {}", refusal.kind, refusal.id.escape_debug(), refusal.problem),
+        line: None,
+        column: None,
+    };
+    let problems: Vec<Part> = refusals.iter().map(part).collect();
+    let detail = problems.first().map(|part| part.detail.clone()).unwrap_or_default();
+    let problem = match refusals.first().map(|refusal| &refusal.problem) {
+        Some(karat_store::Problem::Conflict { stored, given, .. }) => {
+            Problem::new(Code::Conflict, detail).at("id").with_digests(*stored, *given)
+        }
+        Some(karat_store::Problem::NothingToReplace(_)) => {
+            Problem::new(Code::NotFound, detail).at("replaces")
+        }
+        Some(karat_store::Problem::ReplacedBefore { .. }) => {
+            Problem::new(Code::Conflict, detail).at("replaces")
+        }
+        _ => Problem::new(Code::EvidenceRefused, detail),
+    };
+    problem.with_parts(problems)
+}
+
+/// An item of evidence, as it was scored.
+#[utoipa::path(get, operation_id = "show_evidence", path = "/v1/evidence/{evidence}", tag = "evidence", params(
+    ("evidence" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "11"),
+), responses(
+    (status = 200, body = Evidence),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    /// Most records that are named.
+    const LISTED: usize = 100;
+    caller.may_read()?;
+    let evidence = app
+        .read(move |reader| {
+            let size = reader.head()?.size;
+            let found = match wanted.parse::<u64>() {
+                Ok(position) if position < size => Some(reader.item(position)?),
+                Ok(_) => None,
+                Err(_) => reader.find(Kind::Evidence, &wanted, size)?,
+            };
+            let item = found.filter(|item| item.entry.kind == Kind::Evidence).ok_or_else(|| {
+                Problem::not_found(format!("there is no item of evidence `{}`", wanted.escape_debug()))
+            })?;
+            let replaced_by = reader.replacement(Kind::Evidence, &item.entry.id, size)?;
+            let term = Term::source(item.entry.content);
+            let records = reader.list(term, 0..size, karat_store::port::Order::Oldest, LISTED)?;
+            let records = records.iter().filter(|item| item.entry.kind == Kind::Record);
+            let records = records.map(|item| item.position).collect();
+            let entry = item.entry;
+            Ok(Evidence {
+                item: KeptItem {
+                    id: entry.id,
+                    position: item.position,
+                    digest: entry.content.to_string(),
+                    moment: written(entry.moment),
+                },
+                subject: entry.subject,
+                replaces: entry.replaces,
+                replaced_by: replaced_by.map(|item| item.entry.id),
+                records,
+                content: raw(item.content)?,
+            })
+        })
+        .await?;
+    json(StatusCode::OK, &evidence)
+}

@@ -1,0 +1,59 @@
+//! How the server is, for whoever watches it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Response, StatusCode};
+use karat_core::record::ENGINE_VERSION;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{bytes, json};
+use crate::guard::Caller;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// That the server answers and can read its store.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok`
+    status: &'static str,
+    /// The version of the engine.
+    engine: &'static str,
+    /// Entries of the log.
+    log_size: u64,
+}
+
+/// Whether the server is well. Needs no key.
+#[utoipa::path(get, operation_id = "show_health", path = "/healthz", tag = "server", security(()), responses(
+    (status = 200, body = Health), (status = 500, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>, Problem> {
+    let log_size = app.read(|reader| Ok(reader.head()?.size)).await?;
+    json(StatusCode::OK, &Health { status: "ok", engine: ENGINE_VERSION, log_size })
+}
+
+/// What was counted, in the text format of Prometheus.
+#[utoipa::path(get, operation_id = "read_metrics", path = "/metrics", tag = "server", responses(
+    (status = 200, content_type = "text/plain", body = String),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let (records, names) = {
+        let index = app.memory.index();
+        (index.len(), index.names())
+    };
+    let gauges = [
+        ("karat_log_entries", "Entries of the log.", *app.memory.size().borrow() as f64),
+        ("karat_index_records", "Records in the index.", records as f64),
+        ("karat_index_names", "Names in the index.", names as f64),
+        ("karat_uptime_seconds", "How long the server has been running.", app.clock.running_seconds()),
+    ];
+    Ok(bytes(
+        StatusCode::OK,
+        "text/plain; version=0.0.4; charset=utf-8",
+        app.metrics.text(&gauges).into_bytes(),
+    ))
+}

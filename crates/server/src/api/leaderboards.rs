@@ -1,0 +1,322 @@
+//! Who stands where under a scorecard.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Response, StatusCode};
+use karat_core::record::ENGINE_VERSION;
+use karat_core::statistics::bootstrap::Plan;
+use karat_evidence::canonical_json;
+use karat_report::board::json::{self as board_json, share};
+use karat_report::board::{Board, By, Settings};
+use karat_report::rows::Rows;
+use karat_report::rows::filter::Filter as Condition;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::IntoParams;
+
+use super::bytes;
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::params::{Params, limit};
+use crate::problem::{Code, Problem};
+use crate::quick::{Place, Quick};
+use crate::rows::{self, Kept, RECORDS_MAX, policy, refused};
+use crate::select::{Wanted, Wish, size_at};
+use crate::state::App;
+use crate::stored::Trust;
+
+/// Most subjects for whom samples are drawn.
+const DRAWN_MAX: usize = 200;
+/// Standings on a page of a large board, if nothing else is asked for.
+const USUAL: usize = 100;
+/// Most standings on a page.
+const MOST: usize = 1000;
+/// Draws, if nothing else is asked for; as many as the command line makes.
+const DRAWS: u32 = 1000;
+/// Most draws.
+const DRAWS_MAX: u32 = 10_000;
+
+/// Which leaderboard is wanted.
+#[derive(Debug, Clone, PartialEq, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct BoardParams {
+    /// The scorecard; of a family, all of its challenges together.
+    #[param(example = "workflow@1.0.0")]
+    pub card: String,
+    /// Only these tasks, with commas between them.
+    pub track: Option<String>,
+    /// Only what took place at this moment or later.
+    pub since: Option<String>,
+    /// Only what took place before this moment.
+    pub until: Option<String>,
+    /// Only records with facts that are at least so trustworthy.
+    pub trust: Option<Trust>,
+    /// As it was known at this moment: what came later, corrections too, is not there.
+    pub known_at: Option<String>,
+    /// Only records that meet this: `FIELD=VALUE` or `FIELD!=VALUE`, where a field is `subject`, `id`, `task`, `outcome`
+    /// or a fact of the scorecard. Not for large boards.
+    #[serde(rename = "where")]
+    pub condition: Option<String>,
+    /// One board for each value of this field. Not for large boards.
+    pub group_by: Option<String>,
+    /// What is ranked by: `score`, or the key of a dimension. Not for large boards.
+    pub by: Option<String>,
+    /// Subjects with fewer tasks take no place; 1 if not given.
+    pub min_tasks: Option<u32>,
+    /// The confidence of intervals, above 0 and below 1; 0.95 if not given.
+    pub level: Option<f64>,
+    /// Draws of tasks, 1 to 10,000; 1,000 if not given. Not for large boards.
+    pub draws: Option<u32>,
+    /// Where the draws start; 1 if not given.
+    pub seed: Option<u64>,
+    /// Of a large board, how many standings, 1 to 1,000; 100 if not given.
+    pub limit: Option<usize>,
+    /// Of a large board, after so many standings.
+    pub skip: Option<usize>,
+}
+
+impl BoardParams {
+    fn wanted(&self) -> Wanted<'_> {
+        Wanted {
+            subject: None,
+            card: Some(&self.card),
+            track: self.track.as_deref(),
+            since: self.since.as_deref(),
+            until: self.until.as_deref(),
+            trust: self.trust,
+        }
+    }
+}
+
+/// What a leaderboard is made of.
+pub struct Made {
+    /// The scored items.
+    pub rows: Rows,
+    /// How it was made.
+    pub settings: Settings,
+    /// One board, or one for each value of a field.
+    pub boards: Vec<Board>,
+}
+
+/// The records that a leaderboard is about.
+struct Selected {
+    size: u64,
+    rules: Vec<Arc<Rule>>,
+    positions: Vec<u64>,
+    is_large: bool,
+}
+
+/// Who stands where: means of tasks with intervals, places that are shared, and groups that cannot be told apart.
+///
+/// Up to 200 subjects and 20,000 records tasks are drawn anew, as `karat leaderboard` does. A larger board comes page by page,
+/// and its intervals are worked out from the spread of the tasks (`method` is `student`).
+#[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(BoardParams), responses(
+    (status = 200, description = "`karat/leaderboard/1`", content_type = "application/json", body = Object),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(params): Params<BoardParams>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let size = size_at(&app, params.known_at.as_deref()).await?;
+    let question = format!("{size} {params:?}");
+    if let Some(known) = app.boards.get(&question) {
+        return Ok(bytes(StatusCode::OK, "application/json", known.to_vec()));
+    }
+    let (asked, shared) = (params.clone(), Arc::clone(&app));
+    let selected = app.checked(move || select(&shared, &asked, size)).await?;
+    let answer = if selected.is_large {
+        large(&app, params, selected).await?
+    } else {
+        drawn(&app, params, selected).await?
+    };
+    let answer = app.boards.put(question, answer.into_bytes());
+    Ok(bytes(StatusCode::OK, "application/json", answer.to_vec()))
+}
+
+/// The leaderboard of a page or an answer, if it is small enough to draw tasks anew.
+///
+/// # Errors
+/// What is wrong with the parameters; that it is too large, or that there is nothing to rank.
+pub async fn make(app: &Arc<App>, params: &BoardParams) -> Result<Made, Problem> {
+    let size = size_at(app, params.known_at.as_deref()).await?;
+    let (asked, shared) = (params.clone(), Arc::clone(app));
+    let selected = app.checked(move || select(&shared, &asked, size)).await?;
+    if selected.is_large {
+        return Err(too_large());
+    }
+    made(app, params.clone(), selected).await
+}
+
+fn select(app: &App, params: &BoardParams, size: u64) -> Result<Selected, Problem> {
+    let index = app.memory.index();
+    let (wish, rules) = Wish::new(app, &index, &params.wanted())?;
+    let mut subjects = BTreeSet::new();
+    let mut positions = Vec::new();
+    for row in index.rows(size).filter(|row| wish.admits(row)) {
+        positions.push(row.position);
+        subjects.insert(row.subject);
+        if positions.len() > RECORDS_MAX || subjects.len() > DRAWN_MAX {
+            return Ok(Selected { size, rules, positions: Vec::new(), is_large: true });
+        }
+    }
+    Ok(Selected { size, rules, positions, is_large: false })
+}
+
+/// A board whose tasks are drawn anew.
+async fn drawn(app: &Arc<App>, params: BoardParams, selected: Selected) -> Result<String, Problem> {
+    let group_by = params.group_by.clone();
+    let size = selected.size;
+    let Made { rows, settings, boards } = made(app, params, selected).await?;
+    let mut map = board_json::head("karat/leaderboard/1", &rows, &settings);
+    let written: Vec<Value> =
+        boards.iter().map(|board| Value::Object(board_json::board(&rows, board, &settings))).collect();
+    map.insert("boards".to_owned(), json!(written));
+    map.insert("group_by".to_owned(), json!(group_by));
+    map.insert("log_size".to_owned(), json!(size));
+    Ok(canonical_json(&Value::Object(map)))
+}
+
+async fn made(app: &Arc<App>, params: BoardParams, selected: Selected) -> Result<Made, Problem> {
+    for (name, is_given) in [("limit", params.limit.is_some()), ("skip", params.skip.is_some())] {
+        if is_given {
+            return Err(Problem::parameter(name, "this board is small enough to come whole"));
+        }
+    }
+    let read = app.read(move |reader| {
+        let condition = params.condition.as_deref().map(Condition::parse).transpose();
+        let condition = condition.map_err(|problem| Problem::parameter("where", problem))?;
+        let kept = Kept {
+            filters: condition.into_iter().collect(),
+            labels: params.group_by.clone().into_iter().collect(),
+        };
+        let rows = rows::read(reader, &selected.rules, &selected.positions, &kept)?;
+        Ok((rows, params, selected.rules))
+    });
+    let (rows, params, rules) = read.await?;
+    app.checked(move || {
+        let settings = settings(&params, &rows, &rules)?;
+        let mut groups: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+        for (at, row) in rows.rows.iter().enumerate() {
+            let value = row.labels.first().map(|label| label.as_deref().unwrap_or("(none)"));
+            groups.entry(value).or_default().push(at);
+        }
+        let boards = groups.into_iter().map(|(value, items)| {
+            let name = params.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
+            Board::new(&rows, &items, name, &settings).map_err(|error| refused(&error))
+        });
+        let boards = boards.collect::<Result<_, _>>()?;
+        Ok(Made { rows, settings, boards })
+    })
+    .await
+}
+
+fn settings(params: &BoardParams, rows: &Rows, rules: &[Arc<Rule>]) -> Result<Settings, Problem> {
+    let by = match params.by.as_deref() {
+        None | Some("score") => By::Score,
+        Some(key) => By::Dimension(rows.dimension(key).ok_or_else(|| {
+            let known: Vec<&str> = rows.dimensions.iter().map(|(key, _)| key.as_str()).collect();
+            let key = key.escape_debug();
+            Problem::parameter("by", format!("found `{key}`, expected score or one of {}", known.join(", ")))
+        })?),
+    };
+    let draws = params.draws.unwrap_or(DRAWS);
+    if !(1..=DRAWS_MAX).contains(&draws) {
+        return Err(Problem::parameter("draws", format!("found {draws}, expected 1 to {DRAWS_MAX}")));
+    }
+    Ok(Settings {
+        by,
+        policy: rules.first().map(|rule| policy(rule)).unwrap_or_default(),
+        level: params.level.unwrap_or(0.95),
+        plan: Plan { draws, seed: params.seed.unwrap_or(1) },
+        attempts: None,
+        tasks_min: usize::try_from(params.min_tasks.unwrap_or(1)).unwrap_or(usize::MAX),
+    })
+}
+
+fn too_large() -> Problem {
+    Problem::new(
+        Code::Unanswerable,
+        format!(
+            "a board with this is of at most {DRAWN_MAX} subjects and {RECORDS_MAX} records; narrow it with track, since, until or trust"
+        ),
+    )
+}
+
+/// A board from the index alone.
+async fn large(app: &Arc<App>, params: BoardParams, selected: Selected) -> Result<String, Problem> {
+    let only_small = [
+        ("where", params.condition.is_some()),
+        ("group_by", params.group_by.is_some()),
+        ("by", params.by.as_deref().is_some_and(|by| by != "score")),
+        ("draws", params.draws.is_some()),
+    ];
+    if let Some((name, _)) = only_small.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(too_large().at(name));
+    }
+    let limit = limit(params.limit, USUAL, MOST)?;
+    let shared = Arc::clone(app);
+    app.checked(move || {
+        let index = shared.memory.index();
+        let (wish, rules) = Wish::new(&shared, &index, &params.wanted())?;
+        let policy = rules.first().map(|rule| policy(rule)).unwrap_or_default();
+        let level = params.level.unwrap_or(0.95);
+        let rows = index.rows(selected.size).filter(|row| wish.admits(row));
+        let quick = Quick::new(rows, index.names(), policy, params.min_tasks.unwrap_or(1), level);
+        let quick = quick.map_err(|error| refused(&error))?;
+        let skip = params.skip.unwrap_or(0);
+        let standings: Vec<Value> = quick
+            .places(skip, limit)
+            .iter()
+            .map(|place| standing(index.name(place.standing.subject), place))
+            .collect();
+        let cards: Vec<Value> = rules
+            .iter()
+            .map(|rule| {
+                let card = &rule.card;
+                json!({"id": card.id, "version": card.version, "digest": card.digest.to_string()})
+            })
+            .collect();
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
+        put("schema", json!("karat/leaderboard/1"));
+        put("engine", json!(ENGINE_VERSION));
+        put("scorecards", json!(cards));
+        put("scale", json!(rules.first().map(|rule| rule.card.scale.max)));
+        put("level", json!(level));
+        put("draws", Value::Null);
+        put("log_size", json!(selected.size));
+        put("subjects", json!(quick.len()));
+        put("next", json!(Some(skip + standings.len()).filter(|next| *next < quick.len())));
+        put("boards", json!([{"group": null, "by": "score", "standings": standings}]));
+        Ok(canonical_json(&Value::Object(map)))
+    })
+    .await
+}
+
+fn standing(name: &str, place: &Place) -> Value {
+    let Place { standing, rank, rank_range, interval } = place;
+    json!({
+        "subject": name,
+        "rank": [rank.0, rank.1],
+        "rank_range": [rank_range.0, rank_range.1],
+        "score": {
+            "mean": share(karat_core::number::Score::from_billionths(standing.mean).to_f64()),
+            "low": interval.map(|it| share(it.low)),
+            "high": interval.map(|it| share(it.high)),
+            "method": interval.map(|it| it.method.name()),
+            "tasks": standing.tasks,
+        },
+        "tasks": standing.tasks,
+        "items": standing.items,
+    })
+}

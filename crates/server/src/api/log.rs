@@ -1,0 +1,86 @@
+//! The log as others follow it: its signed head, and its tiles at the paths of C2SP `tlog-tiles`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, HeaderValue};
+use axum::http::{Response, StatusCode};
+use karat_store::log::TilePath;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{bytes, json};
+use crate::guard::Caller;
+use crate::params::Named;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// What somebody needs to know who follows the log.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Log {
+    /// The key that checks its signatures: `NAME+ID+KEY`.
+    key: String,
+    /// How many entries it has.
+    size: u64,
+    /// Its root, in hexadecimal.
+    root: String,
+    /// The signed head.
+    checkpoint: String,
+}
+
+/// The key of the log and its head.
+#[utoipa::path(get, operation_id = "show_log", path = "/v1/log", tag = "log", responses(
+    (status = 200, body = Log), (status = 401, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let (head, root) = app
+        .read(|reader| {
+            let head = reader.head()?;
+            let root = reader.root(head.size)?;
+            Ok((head, root))
+        })
+        .await?;
+    let (size, checkpoint) = (head.size, head.checkpoint);
+    json(StatusCode::OK, &Log { key: app.log_key(), size, root: root.to_string(), checkpoint })
+}
+
+/// The signed head of the log, after C2SP `tlog-checkpoint`.
+#[utoipa::path(get, operation_id = "read_checkpoint", path = "/checkpoint", tag = "log", responses(
+    (status = 200, content_type = "text/plain", body = String),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn checkpoint(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let head = app.read(|reader| Ok(reader.head()?)).await?;
+    Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
+}
+
+/// Hashes of the tree or a bundle of entries, after C2SP `tlog-tiles`: `LEVEL/NUMBER[.p/WIDTH]`, or `entries` for the level.
+#[utoipa::path(get, operation_id = "read_tile", path = "/tile/{*path}", tag = "log", params(
+    ("path" = String, Path, description = "such as `0/x001/x234/067.p/5`", example = "0/000.p/1"),
+), responses(
+    (status = 200, content_type = "application/octet-stream", body = Vec<u8>),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn tile(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(path): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let wanted: TilePath = format!("tile/{path}").parse().map_err(Problem::not_found)?;
+    let found = app.read(move |reader| Ok(reader.resource(wanted)?)).await?;
+    let found = found.ok_or_else(|| Problem::not_found("the log has not so many entries"))?;
+    let mut response = bytes(StatusCode::OK, "application/octet-stream", found);
+    // Hashes that the path names never change.
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    Ok(response)
+}

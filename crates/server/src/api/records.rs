@@ -1,0 +1,242 @@
+//! Records: lists of them, and one in full.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Response, StatusCode};
+use karat_core::evaluate::Workspace;
+use karat_core::explain::nearest_change;
+use karat_report::failure::Failure;
+use karat_report::{explanation, recompute};
+use karat_store::{Entry, Error, Item, Kind, Reader};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{bytes, json, written};
+use crate::guard::Caller;
+use crate::params::{Named, Params, limit};
+use crate::problem::{Code, Problem};
+use crate::select::{Wanted, Wish, size_at};
+use crate::state::App;
+use crate::stored::Trust;
+
+/// Records of a list, if nothing else is asked for.
+const USUAL: usize = 50;
+/// Most records of a list.
+const MOST: usize = 1000;
+
+/// Which records are wanted.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Filter {
+    /// Those of this subject.
+    pub subject: Option<String>,
+    /// Those of this scorecard, `id@version` or the id of its latest version; of a family, those of its challenges.
+    pub card: Option<String>,
+    /// Those of these tasks, with commas between them.
+    pub track: Option<String>,
+    /// Those that took place at this moment or later.
+    pub since: Option<String>,
+    /// Those that took place before this moment.
+    pub until: Option<String>,
+    /// Those with facts that are at least so trustworthy.
+    pub trust: Option<Trust>,
+    /// As it was known at this moment: what came later, corrections too, is not there.
+    pub known_at: Option<String>,
+    /// Those with a lower place in the log: `next` of the list before.
+    pub before: Option<u64>,
+    /// How many, 1 to 1000; 50 if not given.
+    pub limit: Option<usize>,
+}
+
+impl Filter {
+    /// The part of it that is not about pages.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted<'_> {
+        Wanted {
+            subject: self.subject.as_deref(),
+            card: self.card.as_deref(),
+            track: self.track.as_deref(),
+            since: self.since.as_deref(),
+            until: self.until.as_deref(),
+            trust: self.trust,
+        }
+    }
+}
+
+/// A record that is stored.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Record {
+    /// Its id in the store: `SUBJECT/EVIDENCE/CARD@VERSION`.
+    id: String,
+    /// Its place in the log.
+    position: u64,
+    /// When it was handed in.
+    moment: String,
+    /// Its digest.
+    digest: String,
+    /// The digests of its evidence.
+    sources: Vec<String>,
+    /// The record that it corrects.
+    replaces: Option<String>,
+    /// The record, `karat/record/1`.
+    #[schema(value_type = Object)]
+    record: Box<RawValue>,
+}
+
+/// Records, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct List {
+    /// The size of the log that the list is of.
+    log_size: u64,
+    records: Vec<Record>,
+    /// What to give as `before` for those that follow; null where there are no more.
+    next: Option<u64>,
+}
+
+/// One record in full.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Detail {
+    #[serde(flatten)]
+    record: Record,
+    /// The record that corrects it.
+    replaced_by: Option<String>,
+    /// Where its receipt is.
+    receipt: String,
+}
+
+/// Records, newest first.
+#[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(Filter), responses(
+    (status = 200, body = List),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(filter): Params<Filter>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let limit = limit(filter.limit, USUAL, MOST)?;
+    let size = size_at(&app, filter.known_at.as_deref()).await?;
+    let mut positions: Vec<u64> = {
+        let index = app.memory.index();
+        let (wish, _) = Wish::new(&app, &index, &filter.wanted())?;
+        let end = filter.before.map_or(size, |before| before.min(size));
+        // Corrections count as of the size, however far back the list has come.
+        let rows = index.rows(size).rev().filter(|row| row.position < end && wish.admits(row));
+        rows.take(limit + 1).map(|row| row.position).collect()
+    };
+    let has_more = positions.len() > limit;
+    positions.truncate(limit);
+    let next = positions.last().copied().filter(|_| has_more);
+    let records = app
+        .read(move |reader| {
+            positions.into_iter().map(|it| record(reader.item(it)?)).collect::<Result<_, _>>()
+        })
+        .await?;
+    json(StatusCode::OK, &List { log_size: size, records, next })
+}
+
+/// One record.
+#[utoipa::path(get, operation_id = "show_record", path = "/v1/records/{record}", tag = "records", params(
+    ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
+), responses(
+    (status = 200, body = Detail),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let detail = app
+        .read(move |reader| {
+            let item = find(reader, &wanted)?;
+            let size = reader.head()?.size;
+            let replaced_by =
+                reader.replacement(Kind::Record, &item.entry.id, size)?.map(|item| item.entry.id);
+            let receipt = format!("/v1/receipts/{}", item.position);
+            Ok(Detail { record: record(item)?, replaced_by, receipt })
+        })
+        .await?;
+    json(StatusCode::OK, &detail)
+}
+
+/// Why a record says what it says: the rows that add up to its score, what is missing, the smallest change that reaches the
+/// next band or tier. The record is computed again from its own facts first.
+#[utoipa::path(get, operation_id = "explain_record", path = "/v1/records/{record}/explanation", tag = "records", params(
+    ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
+), responses(
+    (status = 200, description = "what `karat explain --json` writes", content_type = "application/json", body = Object),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn explanation(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let item = app.read(move |reader| find(reader, &wanted)).await?;
+    let shared = Arc::clone(&app);
+    let text = app.checked(move || explained(&shared, &item.content)).await?;
+    Ok(bytes(StatusCode::OK, "application/json", text.into_bytes()))
+}
+
+fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
+    let told = |failure: Failure| Problem::of_failure(Code::Unanswerable, &failure);
+    let Some(claim) = recompute::claim(content).map_err(told)? else {
+        return Err(Problem::internal(&"a stored record is none"));
+    };
+    let rule = app.memory.cards().find(&claim.card().map_err(told)?)?;
+    let base = recompute::base(&claim, rule.scorer.as_ref()).map_err(told)?;
+    let scorer = recompute::scorer(&claim, base).map_err(told)?;
+    let mut workspace = Workspace::new(&scorer);
+    let explained = recompute::record(&claim, &scorer, &mut workspace, |record| {
+        explanation::json(record, nearest_change(&scorer, record).as_ref(), Some(true), None)
+    });
+    explained.map_err(told)
+}
+
+/// The record with that id or place in the log.
+pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
+    let size = reader.head()?.size;
+    let found = match wanted.parse::<u64>() {
+        Ok(position) if position < size => Some(reader.item(position)?),
+        Ok(_) => None,
+        Err(_) => reader.find(Kind::Record, wanted, size)?,
+    };
+    found.filter(|item| item.entry.kind == Kind::Record).ok_or_else(|| {
+        let wanted = wanted.escape_debug();
+        Problem::not_found(format!("there is no record `{wanted}`; GET /v1/records lists those there are"))
+    })
+}
+
+fn record(item: Item) -> Result<Record, Problem> {
+    let Item { position, entry, content } = item;
+    let Entry { id, moment, content: digest, sources, replaces, .. } = entry;
+    Ok(Record {
+        id,
+        position,
+        moment: written(moment),
+        digest: digest.to_string(),
+        sources: sources.iter().map(ToString::to_string).collect(),
+        replaces,
+        record: raw(content)?,
+    })
+}
+
+/// JSON that is stored, as it stands.
+pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
+    let damaged = |error: &dyn std::fmt::Display| Problem::from(Error::Damaged(format!("a record: {error}")));
+    let text = String::from_utf8(content).map_err(|error| damaged(&error))?;
+    RawValue::from_string(text).map_err(|error| damaged(&error))
+}

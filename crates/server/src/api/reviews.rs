@@ -1,0 +1,251 @@
+//! Reviews: the scores that wait for a decision, and what is decided. A decision is an item of the log like any other, and
+//! its content is a line of the events that `karat standing --events` reads.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use karat_evidence::{Moment, canonical_json};
+use karat_store::{Kind, NewItem};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::bytes;
+use crate::body::{self, Incoming, expect_media};
+use crate::clock::random;
+use crate::guard::Caller;
+use crate::ids;
+use crate::keys::Scope;
+use crate::params::Params;
+use crate::problem::{Code, Problem};
+use crate::select::size_at;
+use crate::standing::{INTERVAL, Question, answer};
+use crate::state::{App, Submission};
+
+/// Which reviews are wanted.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct QueueParams {
+    /// Those of this scorecard; of all with reviews if not given.
+    pub card: Option<String>,
+}
+
+/// What happened, and who says so.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewRequest {
+    /// The scorecard under which it counts, `id@version`.
+    #[serde(skip_serializing)]
+    pub card: String,
+    /// Who it is about.
+    pub subject: String,
+    /// What happened; a decision if not given.
+    #[serde(default)]
+    pub event: Happening,
+    /// Of a decision: whether the score that is held becomes the canonical one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Of a decision: why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Of a decision: digests of what was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Vec<String>>,
+    /// Of an incident: its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incident: Option<String>,
+    /// Of `operated`: who operates the subject, and may not review it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operator: Option<String>,
+    /// Of `ran`: the id of the evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Of `ran`: who ran the evaluation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runner: Option<String>,
+}
+
+/// What happened beside the evaluations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Happening {
+    /// Somebody decided on the score that is held.
+    #[default]
+    Decided,
+    /// A critical incident was confirmed.
+    IncidentOpened,
+    /// It is closed.
+    IncidentClosed,
+    /// The subject runs something else than it declares.
+    HoldPlaced,
+    /// It no longer does.
+    HoldLifted,
+    /// Somebody operates the subject.
+    Operated,
+    /// Somebody ran an evaluation.
+    Ran,
+}
+
+/// A decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The score that is held becomes the canonical one.
+    Approve,
+    /// It does not.
+    Reject,
+}
+
+/// The scores that wait for a decision.
+#[utoipa::path(get, operation_id = "list_reviews", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), params(QueueParams), responses(
+    (status = 200, description = "for each subject under review its scorecard and the member `review` of its standing",
+        content_type = "application/json", body = Object),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 403, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn queue(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(params): Params<QueueParams>,
+) -> Result<Response<Body>, Problem> {
+    caller.key(Scope::Review)?;
+    let reviews = waiting(&app, params.card.as_deref()).await?;
+    let text = canonical_json(&json!({"reviews": reviews}));
+    Ok(bytes(StatusCode::OK, "application/json", text.into_bytes()))
+}
+
+/// The scores that wait for a decision at this moment, under one scorecard or all: scorecard, subject, review.
+///
+/// # Errors
+/// That there is no such scorecard, or too many records.
+pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<Value>, Problem> {
+    let rules = match card {
+        Some(card) => vec![app.memory.cards().find(card)?],
+        None => {
+            let has_reviews = |rule: &&Arc<crate::cards::Rule>| {
+                rule.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
+            };
+            app.memory.cards().iter().filter(has_reviews).map(Arc::clone).collect()
+        }
+    };
+    let size = size_at(app, None).await?;
+    let as_of = Moment { milliseconds: app.clock.now().0 };
+    let mut reviews = Vec::new();
+    for rule in rules {
+        let question = Question {
+            rule: Arc::clone(&rule),
+            subject: None,
+            as_of,
+            size,
+            interval: INTERVAL,
+            proposed: None,
+        };
+        let standings = match answer(app, question).await {
+            Ok(standings) => standings.lines,
+            // Nothing was scored by it yet.
+            Err(problem) if problem.code == Code::NotFound => continue,
+            Err(problem) => return Err(problem),
+        };
+        let held =
+            standings.into_iter().filter(|it| it.pointer("/review/under_review") == Some(&Value::Bool(true)));
+        reviews.extend(
+            held.map(|it| json!({"card": rule.name(), "subject": it["subject"], "review": it["review"]})),
+        );
+    }
+    Ok(reviews)
+}
+
+/// Decides on the score that is held, or says what else happened. The name of the key is that of the reviewer, and the
+/// moment that of the server.
+///
+/// What a reviewer may not decide is refused, and nothing is kept: whoever operates the subject, or where nothing waits.
+#[utoipa::path(post, operation_id = "decide_review", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), request_body = ReviewRequest, responses(
+    (status = 201, description = "the member `review` of the standing that follows, and the place of the decision in the log",
+        content_type = "application/json", body = Object),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 403, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 409, body = Problem, content_type = "application/problem+json"),
+    (status = 415, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn decide(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let reviewer = caller.key(Scope::Review)?.name.clone();
+    expect_media(&headers, &["application/json"])?;
+    let body =
+        Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    let request: ReviewRequest = body::json(&body)?;
+    let rule = app.memory.cards().find(&request.card)?;
+    let now = app.clock.now();
+    let as_of = Moment { milliseconds: now.0 };
+    let line = line(&request, &reviewer, as_of)?;
+    let size = size_at(&app, None).await?;
+    let question = Question {
+        rule: Arc::clone(&rule),
+        subject: Some(request.subject.clone()),
+        as_of,
+        size,
+        interval: INTERVAL,
+        proposed: Some(line.clone()),
+    };
+    let standings = answer(&app, question).await?;
+    let standing = standings.lines.into_iter().next();
+    let review = standing.and_then(|standing| standing.get("review").cloned()).unwrap_or(Value::Null);
+    if let Some(why) = refusal(&review, standings.events) {
+        return Err(Problem::new(Code::Conflict, why));
+    }
+    let nonce = random::<8>().map_err(|error| Problem::internal(&error))?;
+    let nonce: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
+    let item = NewItem {
+        kind: Kind::Review,
+        id: format!("{}/{}/{nonce}", ids::part(&rule.name()), ids::part(&request.subject)),
+        subject: Some(request.subject),
+        sources: Vec::new(),
+        replaces: None,
+        content: line.into_bytes(),
+    };
+    let accepted = app.append_one(Submission::default().with(item, None)).await?;
+    let position = accepted.first().map(|it| it.position);
+    let text = canonical_json(&json!({"position": position, "review": review}));
+    Ok(bytes(StatusCode::CREATED, "application/json", text.into_bytes()))
+}
+
+/// The line of events that says it.
+fn line(request: &ReviewRequest, reviewer: &str, now: Moment) -> Result<String, Problem> {
+    let mut line = serde_json::to_value(request).map_err(|error| Problem::internal(&error))?;
+    let mut put = |name: &str, text: String| {
+        if let Some(line) = line.as_object_mut() {
+            line.insert(name.to_owned(), Value::String(text));
+        }
+    };
+    if !matches!(request.event, Happening::Operated | Happening::Ran) {
+        put("time", now.to_string());
+    }
+    if request.event == Happening::Decided {
+        put("reviewer", reviewer.to_owned());
+    }
+    let text = canonical_json(&line);
+    match karat_report::standing::events::read("$", &text) {
+        Ok(_) => Ok(text),
+        Err(failure) => Err(Problem::of_failure(Code::BadRequest, &failure)),
+    }
+}
+
+/// Why the decision in that line of events changes nothing.
+fn refusal(review: &Value, line: usize) -> Option<String> {
+    let refusals = review.get("refusals")?.as_array()?;
+    let proposed = refusals.iter().find(|it| it["line"] == line)?;
+    Some(proposed["reason"].as_str().unwrap_or_default().to_owned())
+}

@@ -1,0 +1,276 @@
+//! Scorecards: those that come with karat, and those that were published here.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use karat_core::diagnostic::{Diagnostic, Severity};
+use karat_store::{Kind, NewItem};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{bytes, json};
+use crate::body::{Incoming, expect_media};
+use crate::cards::Rule;
+use crate::guard::Caller;
+use crate::keys::Scope;
+use crate::memory::Effect;
+use crate::params::Named;
+use crate::problem::{Code, Part, Problem};
+use crate::state::{App, Submission};
+
+/// What a scorecard may be sent as.
+const MEDIA: [&str; 3] = ["application/toml", "text/toml", "text/plain"];
+
+/// A scorecard in short.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Card {
+    /// `id@version`
+    name: String,
+    id: String,
+    version: String,
+    /// SHA-256 over its canonical form: records name it.
+    digest: String,
+    /// What it is for, in a line.
+    title: String,
+    /// The kind of evidence that it reads.
+    evidence: String,
+    /// Its family, `id@version`, for a challenge.
+    base: Option<String>,
+    /// Whether evidence can be scored by it: not by a family.
+    is_scoreable: bool,
+    /// Whether it comes with karat.
+    is_released: bool,
+}
+
+/// All scorecards.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Cards {
+    scorecards: Vec<Card>,
+}
+
+/// A scorecard in full.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FullCard {
+    #[serde(flatten)]
+    card: Card,
+    /// The file.
+    text: String,
+}
+
+/// A scorecard that was published.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Published {
+    #[serde(flatten)]
+    card: Card,
+    /// Its place in the log.
+    position: u64,
+    /// Whether it was there before, so that nothing changed.
+    repeated: bool,
+}
+
+/// What was found in a scorecard.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Findings {
+    /// Whether it can be used.
+    is_sound: bool,
+    /// Its name and digest, if it can be used.
+    card: Option<Card>,
+    /// What was found, in the order of the file.
+    findings: Vec<Finding>,
+}
+
+/// One thing that was found.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Finding {
+    /// Stable code, such as `KC104`.
+    code: &'static str,
+    /// `error`, `warning` or `note`.
+    severity: &'static str,
+    /// The line, from 1.
+    line: u64,
+    /// The column in characters, from 1.
+    column: u64,
+    message: String,
+    help: String,
+}
+
+impl From<&Rule> for Card {
+    fn from(rule: &Rule) -> Self {
+        let card = &rule.card;
+        Self {
+            name: card.name(),
+            id: card.id.clone(),
+            version: card.version.clone(),
+            digest: card.digest.to_string(),
+            title: card.title.clone(),
+            evidence: card.evidence.clone(),
+            base: card.base.clone(),
+            is_scoreable: rule.scorer.is_some(),
+            is_released: rule.is_released,
+        }
+    }
+}
+
+/// The item of the log that a scorecard is.
+pub(crate) fn item(rule: &Rule) -> NewItem {
+    NewItem {
+        kind: Kind::Scorecard,
+        id: rule.name(),
+        subject: None,
+        sources: Vec::new(),
+        replaces: None,
+        content: rule.text.clone().into_bytes(),
+    }
+}
+
+/// All scorecards, by name.
+#[utoipa::path(get, operation_id = "list_scorecards", path = "/v1/scorecards", tag = "scorecards", responses(
+    (status = 200, body = Cards), (status = 401, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let scorecards = app.memory.cards().iter().map(|rule| Card::from(&**rule)).collect();
+    json(StatusCode::OK, &Cards { scorecards })
+}
+
+/// A scorecard, with its text.
+#[utoipa::path(get, operation_id = "show_scorecard", path = "/v1/scorecards/{card}", tag = "scorecards", params(
+    ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
+), responses(
+    (status = 200, body = FullCard),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let rule = app.memory.cards().find(&wanted)?;
+    json(StatusCode::OK, &FullCard { card: Card::from(&*rule), text: rule.text.clone() })
+}
+
+/// The file of a scorecard, as `--card FILE` takes it.
+#[utoipa::path(get, operation_id = "read_scorecard", path = "/v1/scorecards/{card}/text", tag = "scorecards", params(
+    ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
+), responses(
+    (status = 200, content_type = "application/toml", body = String),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn text(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let rule = app.memory.cards().find(&wanted)?;
+    Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", rule.text.clone().into_bytes()))
+}
+
+/// Publishes a scorecard. It never changes afterwards: a new version is a new scorecard.
+#[utoipa::path(post, operation_id = "publish_scorecard", path = "/v1/scorecards", tag = "scorecards", security(("key" = ["admin"])),
+    request_body(content = String, content_type = "application/toml"),
+    responses(
+        (status = 201, body = Published),
+        (status = 200, body = Published, description = "It was there before."),
+        (status = 401, body = Problem, content_type = "application/problem+json"),
+        (status = 403, body = Problem, content_type = "application/problem+json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+        (status = 415, body = Problem, content_type = "application/problem+json"),
+        (status = 422, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn publish(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    caller.key(Scope::Admin)?;
+    let text = received(&app, &headers, body).await?;
+    let shared = Arc::clone(&app);
+    let rule = app.checked(move || sound(&shared, &text)).await?;
+    let rule = Arc::new(rule);
+    let effect = Effect::Card(Arc::clone(&rule));
+    let accepted = app.append_one(Submission::default().with(item(&rule), Some(effect))).await?;
+    let (position, repeated) = accepted.first().map_or((0, false), |it| (it.position, it.repeated));
+    let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
+    json(status, &Published { card: Card::from(&*rule), position, repeated })
+}
+
+/// Says what is wrong with a scorecard, and keeps nothing.
+#[utoipa::path(post, operation_id = "check_scorecard", path = "/v1/scorecards/check", tag = "scorecards",
+    request_body(content = String, content_type = "application/toml"),
+    responses(
+        (status = 200, body = Findings),
+        (status = 400, body = Problem, content_type = "application/problem+json"),
+        (status = 401, body = Problem, content_type = "application/problem+json"),
+        (status = 415, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn check(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let text = received(&app, &headers, body).await?;
+    let shared = Arc::clone(&app);
+    let findings = app.checked(move || {
+        let checked = shared.memory.cards().check(&text);
+        let findings = checked.diagnostics.iter().map(|found| finding(&text, found)).collect();
+        let rule = checked.card.map(|card| Rule::new(&text, card, false)).transpose()?;
+        Ok(Findings { is_sound: rule.is_some(), card: rule.as_ref().map(Card::from), findings })
+    });
+    json(StatusCode::OK, &findings.await?)
+}
+
+async fn received(app: &App, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
+    expect_media(headers, &MEDIA)?;
+    let bytes =
+        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    String::from_utf8(bytes).map_err(|_| Problem::new(Code::BadRequest, "the scorecard is not text in UTF-8"))
+}
+
+/// The scorecard in `text`, or everything that is wrong with it.
+fn sound(app: &App, text: &str) -> Result<Rule, Problem> {
+    let checked = app.memory.cards().check(text);
+    if let Some(card) = checked.card {
+        return Rule::new(text, card, false);
+    }
+    let errors = checked.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let problems: Vec<Part> = errors
+        .map(|found| {
+            let Finding { code, line, column, message, help, .. } = finding(text, found);
+            let help = if help.is_empty() { String::new() } else { format!("; {help}") };
+            Part {
+                field: None,
+                detail: format!("{code}: {message}{help}"),
+                line: Some(line),
+                column: Some(column),
+            }
+        })
+        .collect();
+    let detail = match problems.as_slice() {
+        [only] => only.detail.clone(),
+        several => format!("the scorecard has {} errors", several.len()),
+    };
+    Err(Problem::new(Code::CardRefused, detail).with_parts(problems))
+}
+
+fn finding(text: &str, found: &Diagnostic) -> Finding {
+    let before = text.get(..found.span.start).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let characters = before.get(line_start..).unwrap_or_default().chars().count();
+    Finding {
+        code: found.code.as_str(),
+        severity: found.severity.name(),
+        line: before.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1,
+        column: characters as u64 + 1,
+        message: found.message.clone(),
+        help: found.help.clone(),
+    }
+}

@@ -1,0 +1,86 @@
+//! Standings: what subjects stand for at a moment.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Response, StatusCode};
+use karat_evidence::{Moment, canonical_json};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::IntoParams;
+
+use super::bytes;
+use crate::guard::Caller;
+use crate::params::{Named, Params, moment};
+use crate::problem::Problem;
+use crate::select::size_at;
+use crate::standing::{INTERVAL, Question, answer};
+use crate::state::App;
+
+/// Which standing is wanted.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct StandingParams {
+    /// The scorecard, with a section `[standing]`.
+    #[param(example = "workflow@1.0.0")]
+    pub card: String,
+    /// The moment of the standing; now if not given.
+    pub as_of: Option<String>,
+    /// As it was known at this moment: what came later, corrections too, is not there.
+    pub known_at: Option<String>,
+}
+
+/// What one subject stands for: the line that `karat standing --json` writes.
+#[utoipa::path(get, operation_id = "show_standing", path = "/v1/standings/{subject}", tag = "records", params(
+    ("subject" = String, Path, description = "who is scored", example = "17"), StandingParams,
+), responses(
+    (status = 200, description = "`karat/standing/1`", content_type = "application/json", body = Object),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(subject): Named<String>,
+    Params(params): Params<StandingParams>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let missing =
+        || Problem::not_found(format!("there is no record of `{}` up to then", subject.escape_debug()));
+    let question = question(&app, &params, Some(subject.clone())).await?;
+    let found = answer(&app, question).await?.lines.into_iter().next().ok_or_else(missing)?;
+    Ok(bytes(StatusCode::OK, "application/json", canonical_json(&found).into_bytes()))
+}
+
+/// What all subjects of a scorecard stand for, up to 20,000 records.
+#[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(StandingParams), responses(
+    (status = 200, description = "`karat/standing/1`, one for each subject", content_type = "application/json", body = Object),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(params): Params<StandingParams>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let question = question(&app, &params, None).await?;
+    let (as_of, size) = (question.as_of.to_string(), question.size);
+    let standings: Vec<Value> = answer(&app, question).await?.lines;
+    let value = json!({"as_of": as_of, "log_size": size, "standings": standings});
+    Ok(bytes(StatusCode::OK, "application/json", canonical_json(&value).into_bytes()))
+}
+
+async fn question(app: &App, params: &StandingParams, subject: Option<String>) -> Result<Question, Problem> {
+    let rule = app.memory.cards().find(&params.card)?;
+    let now = Moment { milliseconds: app.clock.now().0 };
+    let as_of = moment("as_of", params.as_of.as_deref())?.unwrap_or(now);
+    let size = size_at(app, params.known_at.as_deref()).await?;
+    Ok(Question { rule, subject, as_of, size, interval: INTERVAL, proposed: None })
+}

@@ -1,0 +1,216 @@
+//! Subjects: who has records, and what was known about one of them when.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Response, StatusCode};
+use karat_store::port::Order;
+use karat_store::{Item, Kind, Term};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{json, written};
+use crate::guard::Caller;
+use crate::params::{Named, Params, limit};
+use crate::problem::Problem;
+use crate::select::{Wanted, Wish, size_at};
+use crate::state::App;
+use crate::stored::StoredRecord;
+
+/// Entries of a list, if nothing else is asked for.
+const USUAL: usize = 100;
+/// Most entries of a list.
+const MOST: usize = 1000;
+
+/// Which subjects are wanted.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SubjectParams {
+    /// Those with records of this scorecard; of a family, of its challenges.
+    pub card: Option<String>,
+    /// Those whose names come after this one: `next` of the list before.
+    pub after: Option<String>,
+    /// How many, 1 to 1000; 100 if not given.
+    pub limit: Option<usize>,
+}
+
+/// Subjects in the order of their names.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Subjects {
+    subjects: Vec<Subject>,
+    /// What to give as `after` for those that follow; null where there are no more.
+    next: Option<String>,
+}
+
+/// Somebody who has records.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Subject {
+    name: String,
+    /// How many records, without those that were corrected.
+    records: u64,
+    /// The place of the latest of them in the log.
+    latest: u64,
+}
+
+/// Subjects in the order of their names.
+#[utoipa::path(get, operation_id = "list_subjects", path = "/v1/subjects", tag = "records", params(SubjectParams), responses(
+    (status = 200, body = Subjects),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(params): Params<SubjectParams>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let limit = limit(params.limit, USUAL, MOST)?;
+    let shared = Arc::clone(&app);
+    let subjects = app.checked(move || {
+        let index = shared.memory.index();
+        let wanted = Wanted { card: params.card.as_deref(), ..Wanted::default() };
+        let (wish, _) = Wish::new(&shared, &index, &wanted)?;
+        let mut found: Vec<(u64, u64)> = vec![(0, 0); index.names()];
+        for row in index.rows(u64::MAX).filter(|row| wish.admits(row)) {
+            let place = usize::try_from(row.subject).ok().and_then(|at| found.get_mut(at));
+            if let Some((records, latest)) = place {
+                (*records, *latest) = (*records + 1, row.position);
+            }
+        }
+        let after = params.after.as_deref().unwrap_or_default();
+        let all = (0u32..).zip(found).filter(|(_, (records, _))| *records > 0);
+        let mut all: Vec<(&str, (u64, u64))> =
+            all.map(|(number, of)| (index.name(number), of)).filter(|(name, _)| *name > after).collect();
+        all.sort_unstable();
+        let has_more = all.len() > limit;
+        all.truncate(limit);
+        let next = all.last().filter(|_| has_more).map(|(name, _)| (*name).to_owned());
+        let subjects = all.into_iter().map(|(name, (records, latest))| Subject {
+            name: name.to_owned(),
+            records,
+            latest,
+        });
+        Ok(Subjects { subjects: subjects.collect(), next })
+    });
+    json(StatusCode::OK, &subjects.await?)
+}
+
+/// Which part of a history is wanted.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HistoryParams {
+    /// Records of this scorecard, `id@version` or the id of its latest version.
+    pub card: Option<String>,
+    /// As it was known at this moment: what came later, corrections too, is not there.
+    pub known_at: Option<String>,
+    /// From this place of the log on: `next` of the part before.
+    pub from: Option<u64>,
+    /// How many, 1 to 1000; 100 if not given.
+    pub limit: Option<usize>,
+}
+
+/// Everything that was scored of a subject, in the order in which it became known.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct History {
+    /// The size of the log that counts.
+    log_size: u64,
+    entries: Vec<Entry>,
+    /// What to give as `from` for those that follow; null where there are no more.
+    next: Option<u64>,
+}
+
+/// A record in short.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Entry {
+    id: String,
+    /// Its place in the log.
+    position: u64,
+    /// When it was handed in.
+    moment: String,
+    /// The scorecard.
+    card: String,
+    /// When the evidence took place, if it says so.
+    time: Option<String>,
+    task: Option<String>,
+    outcome: Option<&'static str>,
+    /// The score, a share from 0 to 1; null where there is none.
+    score: Option<f64>,
+    /// The record that it corrects.
+    replaces: Option<String>,
+    /// The record that corrected it.
+    replaced_by: Option<String>,
+}
+
+/// The history of a subject: every record, those that were corrected too.
+#[utoipa::path(get, operation_id = "show_history", path = "/v1/subjects/{subject}/history", tag = "records", params(
+    ("subject" = String, Path, description = "who is scored", example = "17"), HistoryParams,
+), responses(
+    (status = 200, body = History),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn history(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(subject): Named<String>,
+    Params(params): Params<HistoryParams>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let limit = limit(params.limit, USUAL, MOST)?;
+    let log_size = size_at(&app, params.known_at.as_deref()).await?;
+    let card = params.card.as_deref().map(|card| app.memory.cards().find(card)).transpose()?;
+    let card = card.map(|rule| rule.name());
+    let history = app.read(move |reader| {
+        let term = Term::subject(Kind::Record, &subject);
+        let (mut entries, mut start) = (Vec::new(), params.from.unwrap_or(0));
+        // Records of other scorecards are skipped, so one part of the list may not be enough.
+        let next = loop {
+            let items = reader.list(term, start..log_size.max(start), Order::Oldest, MOST)?;
+            let is_last = items.len() < MOST;
+            let mut cut = None;
+            for item in items {
+                start = item.position + 1;
+                if card.as_ref().is_some_and(|card| !item.entry.id.ends_with(&format!("/{card}"))) {
+                    continue;
+                }
+                if entries.len() == limit {
+                    cut = Some(item.position);
+                    break;
+                }
+                let replaced_by = reader.replacement(Kind::Record, &item.entry.id, log_size)?;
+                entries.push(entry(item, replaced_by.map(|item| item.entry.id))?);
+            }
+            if cut.is_some() || is_last {
+                break cut;
+            }
+        };
+        if entries.is_empty() && params.from.is_none() {
+            let subject = subject.escape_debug();
+            return Err(Problem::not_found(format!("there is no such record of `{subject}` up to then")));
+        }
+        Ok(History { log_size, entries, next })
+    });
+    json(StatusCode::OK, &history.await?)
+}
+
+fn entry(item: Item, replaced_by: Option<String>) -> Result<Entry, Problem> {
+    let Item { position, entry, content } = item;
+    let record = StoredRecord::parse(&content).map_err(|why| Problem::internal(&why))?;
+    Ok(Entry {
+        id: entry.id,
+        position,
+        moment: written(entry.moment),
+        card: record.card_name(),
+        time: record.time().map(|time| time.to_string()),
+        task: record.value("task"),
+        outcome: record.outcome().map(|outcome| outcome.name()),
+        score: record.score().map(|score| score.to_f64()),
+        replaces: entry.replaces,
+        replaced_by,
+    })
+}

@@ -1,0 +1,171 @@
+//! Reading bodies: never more than allowed, never slower than allowed.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http_body_util::BodyExt as _;
+use serde::de::DeserializeOwned;
+use tokio::time::{Instant, timeout_at};
+
+use crate::problem::{Code, Problem};
+
+/// Of a slow batch, so many bytes must arrive each time.
+const PACE_BYTES: usize = 1 << 20;
+
+/// The media type of a body in lower case, without its parameters.
+#[must_use]
+pub fn media_type(headers: &HeaderMap) -> String {
+    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// Refuses every other media type.
+///
+/// # Errors
+/// What was found and expected.
+pub fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
+    let found = media_type(headers);
+    if expected.contains(&found.as_str()) {
+        return Ok(());
+    }
+    let found = if found.is_empty() { String::from("none") } else { format!("`{}`", found.escape_debug()) };
+    let detail = format!("found {found}, expected {}", expected.join(" or "));
+    Err(Problem::new(Code::UnsupportedMediaType, detail).at("content-type"))
+}
+
+/// A body as it arrives.
+#[derive(Debug)]
+pub struct Incoming {
+    body: Body,
+    /// What has arrived and was not taken.
+    held: Vec<u8>,
+    received: usize,
+    bytes_max: usize,
+    timeout: Duration,
+    deadline: Instant,
+    paced: usize,
+    is_over: bool,
+}
+
+impl Incoming {
+    /// The body of a request, of at most `bytes_max` bytes, of which each MiB may take `timeout`.
+    ///
+    /// # Errors
+    /// That its header says it is larger.
+    pub fn new(
+        headers: &HeaderMap,
+        body: Body,
+        bytes_max: usize,
+        timeout: Duration,
+    ) -> Result<Self, Problem> {
+        let announced =
+            headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        if announced.is_some_and(|bytes| usize::try_from(bytes).map_or(true, |bytes| bytes > bytes_max)) {
+            return Err(too_large(bytes_max));
+        }
+        let deadline = Instant::now() + timeout;
+        let held = Vec::new();
+        Ok(Self { body, held, received: 0, bytes_max, timeout, deadline, paced: 0, is_over: false })
+    }
+
+    /// How many bytes have arrived.
+    #[must_use]
+    pub fn received(&self) -> usize {
+        self.received
+    }
+
+    /// The whole body.
+    ///
+    /// # Errors
+    /// That it is too large, too slow, or breaks off.
+    pub async fn whole(mut self) -> Result<Vec<u8>, Problem> {
+        while self.more().await? {}
+        Ok(self.held)
+    }
+
+    /// The lines that have arrived, as soon as there are some `bytes` of them or the body is over; empty when all was
+    /// taken. Only the last of all may end without an end of line.
+    ///
+    /// # Errors
+    /// As [`Self::whole`]; that a line is longer than `line_max`.
+    pub async fn lines(&mut self, bytes: usize, line_max: usize) -> Result<Vec<u8>, Problem> {
+        let mut end = None;
+        loop {
+            if self.is_over {
+                return Ok(std::mem::take(&mut self.held));
+            }
+            let seen = end.unwrap_or(0);
+            end = self
+                .held
+                .get(seen..)
+                .and_then(|new| new.iter().rposition(|it| *it == b'\n'))
+                .map(|at| seen + at + 1)
+                .or(end);
+            match end {
+                Some(end) if end >= bytes => {
+                    let rest = self.held.split_off(end);
+                    return Ok(std::mem::replace(&mut self.held, rest));
+                }
+                _ if self.held.len() - end.unwrap_or(0) > line_max => return Err(line_too_long(line_max)),
+                _ => {
+                    self.more().await?;
+                }
+            }
+        }
+    }
+
+    /// Waits for more; whether there was any.
+    async fn more(&mut self) -> Result<bool, Problem> {
+        let late = |_| {
+            let seconds = self.timeout.as_secs_f64();
+            Problem::new(Code::Timeout, format!("the body did not arrive within {seconds} seconds"))
+        };
+        let frame = timeout_at(self.deadline, self.body.frame()).await.map_err(late)?;
+        let Some(frame) = frame else {
+            self.is_over = true;
+            return Ok(false);
+        };
+        let broken = |_| Problem::new(Code::BadRequest, "the body broke off");
+        let data = frame.map_err(broken)?.into_data().unwrap_or_else(|_| Bytes::new());
+        self.received += data.len();
+        if self.received > self.bytes_max {
+            return Err(too_large(self.bytes_max));
+        }
+        if self.received - self.paced >= PACE_BYTES {
+            self.paced = self.received;
+            self.deadline = Instant::now() + self.timeout;
+        }
+        self.held.extend_from_slice(&data);
+        Ok(true)
+    }
+}
+
+/// Reads JSON; what is wrong is told with its place.
+///
+/// # Errors
+/// The member that is wrong.
+pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { String::from("$") } else { format!("$.{path}") };
+        Problem::new(Code::BadRequest, error.into_inner().to_string()).at(field)
+    })?;
+    reader.end().map_err(|error| Problem::new(Code::BadRequest, error.to_string()).at("$"))?;
+    Ok(read)
+}
+
+fn too_large(bytes_max: usize) -> Problem {
+    Problem::new(Code::TooLarge, format!("the body is larger than {bytes_max} bytes; send it in parts"))
+}
+
+/// That a line of a batch is too long.
+#[must_use]
+pub fn line_too_long(line_max: usize) -> Problem {
+    Problem::new(
+        Code::TooLarge,
+        format!("a line is longer than {line_max} bytes; leave out what is not scored"),
+    )
+}

@@ -1,0 +1,98 @@
+//! New records as server-sent events, from any place of the log on.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use crate::problem::{Code, Problem};
+use crate::select::Wish;
+use crate::state::App;
+
+/// Records that are looked up at once.
+const CHUNK: usize = 64;
+/// How often a silent stream says that it is alive.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// What finds the records that are wanted. It is asked again for each part of the log: a name has a number only once a
+/// record has it.
+pub(crate) type Find = Box<dyn Fn(&App) -> Result<Wish, Problem> + Send>;
+
+struct State {
+    app: Arc<App>,
+    find: Find,
+    next: u64,
+    found: VecDeque<(u64, String)>,
+    size: watch::Receiver<u64>,
+    stopping: watch::Receiver<bool>,
+    _turn: OwnedSemaphorePermit,
+}
+
+/// The records at the position `next` of the log and after it, and those that come.
+///
+/// # Errors
+/// That too many streams are open.
+pub(crate) fn stream(
+    app: Arc<App>,
+    find: Find,
+    next: u64,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let turn = Arc::clone(&app.streams).try_acquire_owned().map_err(|_| {
+        Problem::new(Code::Busy, "too many streams of events are open; try again later").retry(10)
+    })?;
+    let (size, stopping) = (app.memory.size(), app.stopping.subscribe());
+    let state = State { app, find, next, found: VecDeque::new(), size, stopping, _turn: turn };
+    let events = unfold(state, |mut state| async move {
+        let (position, record) = state.next().await?;
+        let event = Event::default().id(position.to_string()).event("record").data(record);
+        Some((Ok(event), state))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)))
+}
+
+impl State {
+    /// The next record; none when the server stops or cannot read its store: then the client asks again from where it was.
+    async fn next(&mut self) -> Option<(u64, String)> {
+        loop {
+            if let Some(found) = self.found.pop_front() {
+                return Some(found);
+            }
+            let size = *self.size.borrow_and_update();
+            if self.next < size {
+                self.look(size).await.ok()?;
+            } else {
+                tokio::select! {
+                    changed = self.size.changed() => changed.ok()?,
+                    _ = self.stopping.wait_for(|stopping| *stopping) => return None,
+                }
+            }
+        }
+    }
+
+    async fn look(&mut self, size: u64) -> Result<(), Problem> {
+        let wish = (self.find)(&self.app)?;
+        let positions: Vec<u64> = {
+            let index = self.app.memory.index();
+            let rows = index.from(self.next, size).filter(|row| wish.admits(row));
+            rows.take(CHUNK).map(|row| row.position).collect()
+        };
+        self.next = match positions.last() {
+            Some(last) if positions.len() == CHUNK => last + 1,
+            _ => size,
+        };
+        let read = self.app.read(move |reader| {
+            let read = |position: u64| {
+                let content = reader.item(position)?.content;
+                Ok((position, String::from_utf8(content).map_err(|error| Problem::internal(&error))?))
+            };
+            positions.into_iter().map(read).collect::<Result<_, Problem>>()
+        });
+        self.found = read.await?;
+        Ok(())
+    }
+}

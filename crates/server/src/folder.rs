@@ -1,0 +1,122 @@
+//! The folder of a server: the store, the secret key of its log, and the public one for whoever checks it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use karat_store::Error;
+use karat_store::log::Signer;
+use karat_store::sqlite::Sqlite;
+
+use crate::clock::random;
+
+/// The store.
+pub const STORE: &str = "karat.db";
+/// The name of the log and the secret key that signs it, in hexadecimal: two lines, readable by the owner alone.
+pub const SECRET: &str = "log.key";
+/// The key that checks the signatures of the log: `NAME+ID+KEY`.
+pub const PUBLIC: &str = "log.pub";
+
+/// Opens the store in `folder`, and makes folder, store and key where there are none.
+///
+/// `name` names a log that is begun here: a text without blanks or `+`, best an address without its scheme. None takes
+/// one at random.
+///
+/// # Errors
+/// That the folder cannot be written, that it has one half of a store and key without the other, or what is wrong with the
+/// store.
+pub fn open(folder: &Path, name: Option<&str>) -> Result<(Sqlite, Signer), Error> {
+    let io = |what: &str, path: &Path, error: &std::io::Error| match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
+        ErrorKind::StorageFull => Error::Full(path.to_owned()),
+        _ => Error::Failed(format!("cannot {what} `{}`: {error}", path.display())),
+    };
+    fs::create_dir_all(folder).map_err(|error| io("make", folder, &error))?;
+    let (store, secret) = (folder.join(STORE), folder.join(SECRET));
+    let signer = match read_secret(&secret).map_err(|error| io("read", &secret, &error))? {
+        Some(text) => signer_of(&text).ok_or_else(|| {
+            Error::Failed(format!(
+                "`{}` is not the key of a log: expected a line with its name and one with 64 hexadecimal digits",
+                secret.display()
+            ))
+        })?,
+        None if store.exists() => {
+            return Err(Error::Failed(format!(
+                "there is a store `{}` without the key that signs it, `{}`; put it back from a copy",
+                store.display(),
+                secret.display()
+            )));
+        }
+        None => make_secret(folder, &secret, name)?,
+    };
+    let sqlite = if store.exists() { Sqlite::open(&store)? } else { Sqlite::create(&store)? };
+    let public = folder.join(PUBLIC);
+    let text = format!("{}\n", signer.verifying_key());
+    if fs::read_to_string(&public).ok().as_deref() != Some(text.as_str()) {
+        replace(folder, &public, &text, false).map_err(|error| io("write", &public, &error))?;
+    }
+    Ok((sqlite, signer))
+}
+
+fn read_secret(path: &Path) -> std::io::Result<Option<String>> {
+    let mut text = String::new();
+    match File::open(path).and_then(|file| file.take(4096).read_to_string(&mut text)) {
+        Ok(_) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn signer_of(text: &str) -> Option<Signer> {
+    let mut lines = text.lines();
+    let (name, digits) = (lines.next()?, lines.next()?.as_bytes());
+    let mut secret = [0u8; 32];
+    if digits.len() != 2 * secret.len() || lines.next().is_some() {
+        return None;
+    }
+    for (byte, pair) in secret.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Signer::new(name, &secret).ok()
+}
+
+fn make_secret(folder: &Path, path: &Path, name: Option<&str>) -> Result<Signer, Error> {
+    let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let secret = random::<32>().map_err(Error::Failed)?;
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => format!("karat.local/{}", hexadecimal(&random::<4>().map_err(Error::Failed)?)),
+    };
+    let signer = Signer::new(&name, &secret)?;
+    replace(folder, path, &format!("{name}\n{}\n", hexadecimal(&secret)), true).map_err(
+        |error| match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
+            ErrorKind::StorageFull => Error::Full(path.to_owned()),
+            _ => Error::Failed(format!("cannot write `{}`: {error}", path.display())),
+        },
+    )?;
+    Ok(signer)
+}
+
+/// Writes a file so that at every moment it is not there, the old one, or the new one, whole.
+fn replace(folder: &Path, path: &Path, text: &str, is_secret: bool) -> std::io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-new");
+    let draft = PathBuf::from(name);
+    // What a process left behind that was stopped on the way.
+    let _ = fs::remove_file(&draft);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if is_secret { 0o600 } else { 0o644 });
+    let written = options.open(&draft).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&draft, path)?;
+        File::open(folder)?.sync_all()
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}

@@ -1,0 +1,217 @@
+//! What stands around every request: who asks, whether they may, what they are told, what is counted.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+
+use crate::keys::{Key, Scope};
+use crate::limits::Who;
+use crate::metrics::Route;
+use crate::problem::{Code, Problem};
+use crate::state::App;
+
+/// What a wrong key costs, in requests.
+const WRONG_KEY_TOKENS: f64 = 20.0;
+
+/// Where a request came from.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub SocketAddr);
+
+/// Who asks, and by what right.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    key: Option<Arc<Key>>,
+    is_reading_open: bool,
+}
+
+impl Caller {
+    /// Whether reading is allowed.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn may_read(&self) -> Result<(), Problem> {
+        if self.is_reading_open { Ok(()) } else { self.key(Scope::Read).map(|_| ()) }
+    }
+
+    /// The key, if it has `scope`.
+    ///
+    /// # Errors
+    /// That there is none, or what it lacks.
+    pub fn key(&self, scope: Scope) -> Result<&Arc<Key>, Problem> {
+        match &self.key {
+            None => Err(Problem::new(
+                Code::Unauthenticated,
+                format!(
+                    "this needs a key with the scope `{}`: `Authorization: Bearer karat_...`",
+                    scope.name()
+                ),
+            )),
+            Some(key) if key.allows(scope) => Ok(key),
+            Some(_) => {
+                Err(Problem::new(Code::Forbidden, format!("this key has not the scope `{}`", scope.name())))
+            }
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        // Without the guard around it nobody may do anything.
+        let nobody = Self { key: None, is_reading_open: false };
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or(nobody))
+    }
+}
+
+/// The routes with their guard.
+pub fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
+    routes
+        .fallback(|| async {
+            Problem::not_found("there is no such path; GET /v1/openapi.json lists all of them")
+        })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(
+                Code::MethodNotAllowed,
+                "the path has no such method; GET /v1/openapi.json lists all of them",
+            )
+        })
+        .layer(from_fn_with_state(Arc::clone(&app), guard))
+        .with_state(app)
+}
+
+async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let began = app.clock.running_seconds();
+    let method = method_name(request.method());
+    let path =
+        request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
+    let peer = request.extensions().get::<Peer>().map(|Peer(address)| address.ip());
+    let admitted = admit(&app, request.headers(), peer);
+    let who = admitted.as_ref().ok().and_then(|caller| caller.key.as_ref()).map(|key| key.id.clone());
+    let mut response = match (admitted, app.turns.try_acquire()) {
+        (Err(problem), _) => problem.into_response(),
+        (Ok(_), Err(_)) => {
+            app.metrics.turned_away();
+            Problem::new(Code::Busy, "too many requests are at work at the moment; try again later")
+                .retry(1)
+                .into_response()
+        }
+        (Ok(caller), Ok(_turn)) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+    };
+    harden(response.headers_mut());
+    let seconds = app.clock.running_seconds() - began;
+    let status = response.status().as_u16();
+    let code = response.extensions().get::<Code>().map(|code| code.name());
+    tracing::info!(
+        method,
+        path,
+        status,
+        code,
+        seconds,
+        key = who,
+        peer = peer.map(tracing::field::display),
+        "answered"
+    );
+    app.metrics.answered(Route { method, path, status }, seconds);
+    response
+}
+
+/// Who asks, if they may ask at all.
+fn admit(app: &App, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller, Problem> {
+    check_host(app, headers)?;
+    let now = app.clock.running_seconds();
+    let take = |who: Who, tokens: f64| {
+        app.rates.take(who, tokens, now).map_err(|seconds| {
+            Problem::new(Code::TooManyRequests, "too many requests; try again later").retry(seconds)
+        })
+    };
+    let address = || Who::Address(peer.map(|it| it.to_string()).unwrap_or_default());
+    let is_reading_open = app.options.is_loopback || app.options.is_public;
+    let Some(given) = headers.get(AUTHORIZATION) else {
+        take(address(), 1.0)?;
+        return Ok(Caller { key: None, is_reading_open });
+    };
+    let secret = given.to_str().ok().and_then(|text| text.split_once(' '));
+    let secret =
+        secret.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, secret)| secret.trim());
+    let Some(key) = secret.and_then(|secret| app.memory.keys().authenticate(secret)) else {
+        take(address(), WRONG_KEY_TOKENS)?;
+        return Err(Problem::new(
+            Code::Unauthenticated,
+            "the key is not known here: expected `Authorization: Bearer karat_...` with a key that was not revoked",
+        ));
+    };
+    take(Who::Key(key.id.clone()), 1.0)?;
+    Ok(Caller { key: Some(key), is_reading_open })
+}
+
+/// A page of another site must not reach a server on this machine under the name of that site.
+fn check_host(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+    let mut hosts = headers.get_all(HOST).iter();
+    let (host, more) = (hosts.next(), hosts.next());
+    let options = &app.options;
+    let is_named = |name: &str| options.hosts.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let is_ours = match host.map(|host| host.to_str().map(without_port)) {
+        _ if more.is_some() => false,
+        None => !options.is_loopback && options.hosts.is_empty(),
+        Some(Err(_)) => false,
+        Some(Ok(name)) => {
+            let is_local = || {
+                let bare = name.trim_start_matches('[').trim_end_matches(']');
+                name.eq_ignore_ascii_case("localhost")
+                    || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+            };
+            is_named(name) || if options.is_loopback { is_local() } else { options.hosts.is_empty() }
+        }
+    };
+    if is_ours {
+        return Ok(());
+    }
+    Err(Problem::new(Code::Misdirected, "the header `Host` does not name this server").at("host"))
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// Headers that keep a browser from doing more with an answer than showing it. A page may set its own.
+fn harden(headers: &mut HeaderMap) {
+    let mut put = |name: HeaderName, value: &'static str| {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    };
+    put(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    put(CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
+    put(REFERRER_POLICY, "no-referrer");
+    put(CACHE_CONTROL, "no-store");
+    put(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+}
+
+/// Names of methods are counted, so a client may not invent any.
+fn method_name(method: &Method) -> &'static str {
+    let known = [
+        (Method::GET, "GET"),
+        (Method::HEAD, "HEAD"),
+        (Method::POST, "POST"),
+        (Method::PUT, "PUT"),
+        (Method::DELETE, "DELETE"),
+        (Method::OPTIONS, "OPTIONS"),
+        (Method::PATCH, "PATCH"),
+    ];
+    known.into_iter().find_map(|(it, name)| (it == *method).then_some(name)).unwrap_or("other")
+}

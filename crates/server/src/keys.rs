@@ -1,0 +1,364 @@
+//! Keys: who may do what. A key is 32 random bytes, shown once; the store has its SHA-256, which is enough for a secret
+//! that nobody can guess, and the states of a key are items of the log like all others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use karat_core::facts::Digest;
+use karat_core::scorecard::Reporter;
+use karat_evidence::canonical_json;
+use karat_store::{Kind, NewItem};
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq as _;
+use utoipa::ToSchema;
+
+use crate::problem::{Code, Problem};
+
+/// What every key begins with, so that one that was lost is recognised.
+const PREFIX: &str = "karat_";
+/// Digits of base 32 after RFC 4648, in lower case.
+const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+const SCHEMA: &str = "karat/key/1";
+/// What the id of the item ends in that revokes a key.
+const REVOKED: &str = "/revoked";
+/// The longest name, in characters.
+pub const NAME_MAX_CHARACTERS: usize = 100;
+
+/// What a key allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+pub enum Scope {
+    /// To read everything but keys.
+    #[serde(rename = "read")]
+    Read,
+    /// To send evidence.
+    #[serde(rename = "write:evidence")]
+    WriteEvidence,
+    /// To decide on reviews.
+    #[serde(rename = "review")]
+    Review,
+    /// To publish scorecards and to make and revoke keys; it includes all others.
+    #[serde(rename = "admin")]
+    Admin,
+}
+
+impl Scope {
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::WriteEvidence => "write:evidence",
+            Self::Review => "review",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// A key as it is known: all but the secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// Its id: the first sixteen digits of its hash.
+    pub id: String,
+    /// Who holds it; no two keys in force have the same name.
+    pub name: String,
+    /// What it allows.
+    pub scopes: BTreeSet<Scope>,
+    /// The only subject that it speaks for, if there is one.
+    pub subject: Option<String>,
+    /// Whose facts it may report; empty where it may report those of everybody.
+    pub reports: BTreeSet<String>,
+    hash: [u8; 32],
+}
+
+/// A secret that was just made, and what the store keeps of it.
+pub struct NewKey {
+    /// The secret, to be shown once.
+    pub secret: String,
+    /// What is known of it.
+    pub key: Key,
+}
+
+impl fmt::Debug for NewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewKey").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// What is asked for of a new key.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyRequest {
+    /// Who will hold it, in up to 100 characters.
+    #[schema(example = "ci of team blue")]
+    pub name: String,
+    /// What it allows.
+    pub scopes: BTreeSet<Scope>,
+    /// The only subject that it speaks for. Such a key reports facts of the subject and of its operator only.
+    #[serde(default)]
+    pub subject: Option<String>,
+    /// Whose facts it may report, as scorecards write it in `from`: `harness`, `task`, `subject`, `judge`, `operator`,
+    /// `third-party`. Left out: of a subject's key `subject`, of others everybody's.
+    #[serde(default)]
+    pub reports: Option<BTreeSet<String>>,
+}
+
+/// A state of a key, as the store has it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    schema: String,
+    name: String,
+    hash: String,
+    scopes: BTreeSet<Scope>,
+    subject: Option<String>,
+    reports: BTreeSet<String>,
+    revoked: bool,
+}
+
+impl KeyRequest {
+    /// The key of an administrator.
+    #[must_use]
+    pub fn admin(name: &str) -> Self {
+        let scopes = [Scope::Admin].into();
+        Self { name: name.to_owned(), scopes, subject: None, reports: None }
+    }
+
+    /// Makes a key of these random bytes.
+    ///
+    /// # Errors
+    /// Every member that is not what it should be.
+    pub fn make(self, random: [u8; 32]) -> Result<NewKey, Problem> {
+        let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
+        let Self { name, scopes, subject, reports } = self;
+        let is_text = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
+        if !is_text(&name) || name.chars().count() > NAME_MAX_CHARACTERS {
+            let expected =
+                format!("expected 1 to {NAME_MAX_CHARACTERS} characters, and no control character");
+            return refused("$.name", expected);
+        }
+        if scopes.is_empty() {
+            return refused(
+                "$.scopes",
+                String::from("expected at least one of read, write:evidence, review, admin"),
+            );
+        }
+        if subject.as_deref().is_some_and(|subject| !is_text(subject)) {
+            return refused("$.subject", String::from("expected the name of a subject"));
+        }
+        if subject.is_some() && scopes.iter().any(|scope| matches!(scope, Scope::Review | Scope::Admin)) {
+            let why = "a key of a subject may read and send evidence, not review or administer";
+            return refused("$.scopes", String::from(why));
+        }
+        let own = [Reporter::Subject, Reporter::Operator];
+        let all = Reporter::ALL;
+        let allowed: &[Reporter] = if subject.is_some() { &own } else { &all };
+        let reports =
+            reports.unwrap_or_else(|| subject.iter().map(|_| Reporter::Subject.name().to_owned()).collect());
+        if let Some(other) = reports.iter().find(|it| allowed.iter().all(|known| known.name() != *it)) {
+            let names: Vec<&str> = allowed.iter().map(|reporter| reporter.name()).collect();
+            let found = other.escape_debug();
+            return refused("$.reports", format!("found `{found}`, expected some of {}", names.join(", ")));
+        }
+        let secret = format!("{PREFIX}{}", base32(&random));
+        let Digest(hash) = Digest::of(secret.as_bytes());
+        Ok(NewKey { secret, key: Key { id: id_of(&hash), name, scopes, subject, reports, hash } })
+    }
+}
+
+impl Key {
+    /// Whether it has `scope`.
+    #[must_use]
+    pub fn allows(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
+    }
+
+    /// Whether it may give a fact that the scorecard says comes from `reporter`. Where a scorecard does not say, only a
+    /// key may give it that reports for everybody.
+    #[must_use]
+    pub fn may_report(&self, reporter: Reporter) -> bool {
+        self.reports.is_empty() && self.subject.is_none() || self.reports.contains(reporter.name())
+    }
+
+    /// The item that says that it was made, or that it was revoked.
+    #[must_use]
+    pub fn item(&self, revoked: bool) -> NewItem {
+        let stored = Stored {
+            schema: SCHEMA.to_owned(),
+            name: self.name.clone(),
+            hash: Digest(self.hash).to_string(),
+            scopes: self.scopes.clone(),
+            subject: self.subject.clone(),
+            reports: self.reports.clone(),
+            revoked,
+        };
+        let content = serde_json::to_value(&stored).map(|value| canonical_json(&value)).unwrap_or_default();
+        NewItem {
+            kind: Kind::Key,
+            id: if revoked { format!("{}{REVOKED}", self.id) } else { self.id.clone() },
+            subject: self.subject.clone(),
+            sources: Vec::new(),
+            replaces: revoked.then(|| self.id.clone()),
+            content: content.into_bytes(),
+        }
+    }
+
+    /// The key that an item of the store says was made, or revoked.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn parse(content: &[u8]) -> Result<(Self, bool), String> {
+        let stored: Stored = serde_json::from_slice(content).map_err(|error| error.to_string())?;
+        if stored.schema != SCHEMA {
+            return Err(format!("its schema is `{}`, expected `{SCHEMA}`", stored.schema.escape_debug()));
+        }
+        let Some(Digest(hash)) = Digest::parse(&stored.hash) else {
+            return Err(String::from("its hash is not a SHA-256"));
+        };
+        let Stored { name, scopes, subject, reports, revoked, .. } = stored;
+        Ok((Self { id: id_of(&hash), name, scopes, subject, reports, hash }, revoked))
+    }
+}
+
+/// The keys in force.
+#[derive(Debug, Default)]
+pub struct Keys {
+    by_id: BTreeMap<String, Arc<Key>>,
+}
+
+impl Keys {
+    /// Takes note of a key that was made or revoked.
+    pub fn set(&mut self, key: Key, is_revoked: bool) {
+        if is_revoked {
+            self.by_id.remove(&key.id);
+        } else {
+            self.by_id.insert(key.id.clone(), Arc::new(key));
+        }
+    }
+
+    /// The key with that secret. Its place is found by its hash, which tells nothing of the secret; the hashes are
+    /// compared in constant time.
+    #[must_use]
+    pub fn authenticate(&self, secret: &str) -> Option<Arc<Key>> {
+        let Digest(hash) = Digest::of(secret.as_bytes());
+        let key = self.by_id.get(&id_of(&hash))?;
+        bool::from(key.hash.ct_eq(&hash)).then(|| Arc::clone(key))
+    }
+
+    /// The key with that id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<Arc<Key>> {
+        self.by_id.get(id).map(Arc::clone)
+    }
+
+    /// All keys, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Key>> {
+        self.by_id.values()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+}
+
+fn id_of(hash: &[u8; 32]) -> String {
+    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// RFC 4648 without padding, in lower case: 52 digits for 32 bytes.
+fn base32(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 8 / 5 + 1);
+    let (mut held, mut bits) = (0u32, 0u32);
+    let mut put = |digit: u32| {
+        let digit = usize::try_from(digit % 32).ok().and_then(|at| DIGITS.get(at));
+        text.extend(digit.map(|&digit| char::from(digit)));
+    };
+    for byte in bytes {
+        held = (held << 8 | u32::from(*byte)) & 0xffff;
+        bits += 8;
+        while bits >= 5 {
+            bits -= 5;
+            put(held >> bits);
+        }
+    }
+    if bits > 0 {
+        put(held << (5 - bits));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> KeyRequest {
+        let scopes = [Scope::WriteEvidence].into();
+        KeyRequest { name: "a".to_owned(), scopes, subject: None, reports: None }
+    }
+
+    #[test]
+    fn base_32_is_that_of_rfc_4648() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "my"),
+            ("fo", "mzxq"),
+            ("foo", "mzxw6"),
+            ("foob", "mzxw6yq"),
+            ("foobar", "mzxw6ytboi"),
+        ] {
+            assert_eq!(base32(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn a_key_is_known_by_its_secret_until_it_is_revoked() {
+        let made = request().make([7; 32]).unwrap();
+        assert_eq!(made.secret.len(), PREFIX.len() + 52);
+        let (read, revoked) = Key::parse(&made.key.item(false).content).unwrap();
+        assert_eq!((&read, revoked), (&made.key, false));
+        let mut keys = Keys::default();
+        keys.set(read, false);
+        assert_eq!(keys.authenticate(&made.secret).as_deref(), Some(&made.key));
+        assert_eq!(keys.authenticate(&made.secret.to_uppercase()), None);
+        let (gone, revoked) = Key::parse(&made.key.item(true).content).unwrap();
+        keys.set(gone, revoked);
+        assert_eq!(keys.authenticate(&made.secret), None);
+    }
+
+    #[test]
+    fn the_store_has_no_secret() {
+        let made = request().make([7; 32]).unwrap();
+        let content = String::from_utf8(made.key.item(false).content).unwrap();
+        assert!(!content.contains(made.secret.trim_start_matches(PREFIX)));
+        assert!(!format!("{made:?}").contains(&made.secret));
+    }
+
+    #[test]
+    fn a_key_of_a_subject_reports_for_nobody_else() {
+        let made = KeyRequest { subject: Some("bot".to_owned()), ..request() }.make([1; 32]).unwrap();
+        assert!(made.key.may_report(Reporter::Subject));
+        for other in [Reporter::Harness, Reporter::Task, Reporter::Operator, Reporter::Unstated] {
+            assert!(!made.key.may_report(other), "{}", other.name());
+        }
+        let reports = Some(["harness".to_owned()].into());
+        let refused = KeyRequest { subject: Some("bot".to_owned()), reports, ..request() }.make([1; 32]);
+        assert_eq!(refused.unwrap_err().field.as_deref(), Some("$.reports"));
+        let made = request().make([1; 32]).unwrap();
+        assert!(made.key.may_report(Reporter::Harness) && made.key.may_report(Reporter::Unstated));
+    }
+
+    #[test]
+    fn what_a_key_cannot_be_is_refused_with_its_member() {
+        let with_subject = KeyRequest { subject: Some("bot".to_owned()), ..request() };
+        for (request, field) in [
+            (KeyRequest { name: "\u{1b}".to_owned(), ..request() }, "$.name"),
+            (KeyRequest { scopes: BTreeSet::new(), ..request() }, "$.scopes"),
+            (KeyRequest { scopes: [Scope::Admin].into(), ..with_subject }, "$.scopes"),
+            (KeyRequest { subject: Some(String::new()), ..request() }, "$.subject"),
+        ] {
+            assert_eq!(request.make([1; 32]).unwrap_err().field.as_deref(), Some(field));
+        }
+    }
+}

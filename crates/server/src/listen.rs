@@ -1,0 +1,91 @@
+//! Connections: how many, how slow they may be, and how they end when the server stops.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tower_service::Service as _;
+
+use crate::guard::Peer;
+use crate::state::App;
+
+/// The longest head of a request, in bytes.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+/// How long to wait when the system has no connection to give, out of file handles say.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Answers whoever connects until `stop` is ready, then finishes what was accepted. What goes wrong with one connection
+/// ends that one.
+pub(crate) async fn serve(
+    app: Arc<App>,
+    listener: TcpListener,
+    stop: impl Future<Output = ()> + Send + 'static,
+) {
+    let router = crate::router(Arc::clone(&app));
+    let turns = Arc::new(Semaphore::new(app.options.connections_max));
+    let graceful = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        // A connection that is not accepted waits in the queue of the system, and costs nothing.
+        let accepted = tokio::select! {
+            () = &mut stop => break,
+            accepted = accept(&turns, &listener) => accepted,
+        };
+        let (turn, stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "no connection was accepted");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        // Answers are small and whole: waiting for more to send only costs time.
+        let _ = stream.set_nodelay(true);
+        let router = router.clone();
+        let answer = service_fn(move |request: hyper::Request<Incoming>| {
+            let mut router = router.clone();
+            async move {
+                let mut request: Request = request.map(Body::new);
+                request.extensions_mut().insert(Peer(peer));
+                router.call(request).await.map_err(|never: Infallible| never)
+            }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(app.options.head_timeout)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .serve_connection(TokioIo::new(stream), answer);
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, %peer, "a connection ended");
+            }
+            drop(turn);
+        });
+    }
+    drop(listener);
+    app.stop();
+    if tokio::time::timeout(app.options.stop_timeout, graceful.shutdown()).await.is_err() {
+        tracing::warn!(
+            "some requests were cut off: they took longer than the server waits for when it stops"
+        );
+    }
+}
+
+type Accepted = (tokio::sync::OwnedSemaphorePermit, tokio::net::TcpStream, std::net::SocketAddr);
+
+async fn accept(turns: &Arc<Semaphore>, listener: &TcpListener) -> std::io::Result<Accepted> {
+    let turn = Arc::clone(turns).acquire_owned().await.map_err(std::io::Error::other)?;
+    let (stream, peer) = listener.accept().await?;
+    Ok((turn, stream, peer))
+}

@@ -1,0 +1,112 @@
+//! What a server counts, as text for Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Upper ends of the buckets of durations, in seconds.
+const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
+
+/// What was counted since the server started.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    requests: Mutex<BTreeMap<Route, Durations>>,
+    accepted: AtomicU64,
+    repeated: AtomicU64,
+    refused: AtomicU64,
+    turned_away: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// What a request was, without anything that a client could invent.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Route {
+    /// The method, or `other`.
+    pub method: &'static str,
+    /// The path with names in place of values, or empty where there is none.
+    pub path: String,
+    /// The status of the answer.
+    pub status: u16,
+}
+
+#[derive(Debug, Default)]
+struct Durations {
+    count: u64,
+    sum_seconds: f64,
+    buckets: [u64; BUCKETS.len()],
+}
+
+impl Metrics {
+    /// Counts a request that was answered.
+    pub fn answered(&self, route: Route, seconds: f64) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = requests.entry(route).or_default();
+        found.count += 1;
+        found.sum_seconds += seconds;
+        for (count, end) in found.buckets.iter_mut().zip(BUCKETS) {
+            *count += u64::from(seconds <= end);
+        }
+    }
+
+    /// Counts what became of items of evidence.
+    pub fn items(&self, accepted: u64, repeated: u64, refused: u64) {
+        for (counter, more) in
+            [(&self.accepted, accepted), (&self.repeated, repeated), (&self.refused, refused)]
+        {
+            counter.fetch_add(more, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts bytes of bodies that were read.
+    pub fn received(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts a request that was turned away because there was too much to do.
+    pub fn turned_away(&self) {
+        self.turned_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Everything, in the text format of Prometheus 0.0.4. `gauges` are values of the moment: name, help and value.
+    #[must_use]
+    pub fn text(&self, gauges: &[(&str, &str, f64)]) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let mut line = |text: std::fmt::Arguments<'_>| {
+            let _ = out.write_fmt(text);
+        };
+        let name = "karat_items_total";
+        line(format_args!(
+            "# HELP {name} Items of evidence by what became of them.\n# TYPE {name} counter\n"
+        ));
+        for (result, counter) in
+            [("accepted", &self.accepted), ("repeated", &self.repeated), ("refused", &self.refused)]
+        {
+            line(format_args!("{name}{{result=\"{result}\"}} {}\n", counter.load(Ordering::Relaxed)));
+        }
+        for (name, help, counter) in [
+            ("karat_turned_away_total", "Requests that were turned away because of load.", &self.turned_away),
+            ("karat_received_bytes_total", "Bytes of bodies that were read.", &self.bytes),
+        ] {
+            line(format_args!("# HELP {name} {help}\n# TYPE {name} counter\n"));
+            line(format_args!("{name} {}\n", counter.load(Ordering::Relaxed)));
+        }
+        for (name, help, value) in gauges {
+            line(format_args!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"));
+        }
+        let name = "karat_request_seconds";
+        line(format_args!("# HELP {name} How long requests took.\n# TYPE {name} histogram\n"));
+        for (route, found) in self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let Route { method, path, status } = route;
+            let labels = format!("method=\"{method}\",path=\"{path}\",status=\"{status}\"");
+            for (count, end) in found.buckets.iter().zip(BUCKETS) {
+                line(format_args!("{name}_bucket{{{labels},le=\"{end}\"}} {count}\n"));
+            }
+            line(format_args!("{name}_bucket{{{labels},le=\"+Inf\"}} {}\n", found.count));
+            line(format_args!("{name}_sum{{{labels}}} {}\n", found.sum_seconds));
+            line(format_args!("{name}_count{{{labels}}} {}\n", found.count));
+        }
+        out
+    }
+}

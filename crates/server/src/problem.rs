@@ -1,0 +1,285 @@
+//! Every error of the API: `application/problem+json` after RFC 9457, with a stable code and, where one is at fault, the
+//! field.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{Response, StatusCode};
+use axum::response::IntoResponse;
+use karat_core::facts::Digest;
+use karat_report::failure::Failure;
+use karat_store::Error;
+use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
+
+/// What went wrong, for programs: a code never changes its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Code {
+    /// A parameter, header or body is not what it should be.
+    BadRequest,
+    /// No key was given, or none that is known.
+    Unauthenticated,
+    /// The key may not do this.
+    Forbidden,
+    /// There is no such thing, or no such path.
+    NotFound,
+    /// The path has no such method.
+    MethodNotAllowed,
+    /// The request did not arrive in time.
+    Timeout,
+    /// The id is taken by another item.
+    Conflict,
+    /// The body is larger than allowed.
+    TooLarge,
+    /// The body is of another media type.
+    UnsupportedMediaType,
+    /// The header `Host` names another server.
+    Misdirected,
+    /// The evidence is not what its kind or its scorecard says.
+    EvidenceRefused,
+    /// The scorecard has errors.
+    CardRefused,
+    /// The question has no answer, for the reason told.
+    Unanswerable,
+    /// Too many requests with this key or from this address.
+    TooManyRequests,
+    /// The server has too much to do at the moment.
+    Busy,
+    /// No space is left for what was sent.
+    StorageFull,
+    /// A defect of the server or of its store.
+    Internal,
+}
+
+impl Code {
+    /// Its status.
+    #[must_use]
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Self::Conflict => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
+            Self::EvidenceRefused | Self::CardRefused | Self::Unanswerable => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+            Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// As written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BadRequest => "bad-request",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not-found",
+            Self::MethodNotAllowed => "method-not-allowed",
+            Self::Timeout => "timeout",
+            Self::Conflict => "conflict",
+            Self::TooLarge => "too-large",
+            Self::UnsupportedMediaType => "unsupported-media-type",
+            Self::Misdirected => "misdirected",
+            Self::EvidenceRefused => "evidence-refused",
+            Self::CardRefused => "card-refused",
+            Self::Unanswerable => "unanswerable",
+            Self::TooManyRequests => "too-many-requests",
+            Self::Busy => "busy",
+            Self::StorageFull => "storage-full",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// What went wrong, after RFC 9457.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Problem {
+    /// `urn:karat:problem:` and the code.
+    #[serde(rename = "type", serialize_with = "write_type")]
+    #[schema(rename = "type", value_type = String, example = "urn:karat:problem:evidence-refused")]
+    kind: Code,
+    /// The status in words.
+    #[serde(serialize_with = "write_title")]
+    #[schema(value_type = String, example = "Unprocessable Entity")]
+    title: Code,
+    /// The status of the answer.
+    #[serde(serialize_with = "write_status")]
+    #[schema(value_type = u16, example = 422)]
+    status: Code,
+    /// What went wrong, for programs.
+    pub code: Code,
+    /// What went wrong and how to mend it, for people.
+    pub detail: String,
+    /// Where: a JSON path in the body, or the name of a parameter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// Everything that is wrong, where it is more than one thing can say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Part>,
+    /// Of a conflict, the digest of what is stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    stored: Option<Box<str>>,
+    /// Of a conflict, the digest of what was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    given: Option<Box<str>>,
+    /// After how many seconds it makes sense to try again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u32>,
+}
+
+fn write_type<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_str(&format_args!("urn:karat:problem:{}", code.name()))
+}
+
+fn write_title<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(code.status().canonical_reason().unwrap_or_default())
+}
+
+fn write_status<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_u16(code.status().as_u16())
+}
+
+/// One of several things that are wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Part {
+    /// Where: a JSON path in the item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// What is wrong and how to mend it.
+    pub detail: String,
+    /// The line of the text, from 1, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The column of the line, from 1, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
+}
+
+impl Problem {
+    /// A problem that `detail` explains.
+    #[must_use]
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            kind: code,
+            title: code,
+            status: code,
+            code,
+            detail: detail.into(),
+            field: None,
+            problems: Vec::new(),
+            stored: None,
+            given: None,
+            retry_after_seconds: None,
+        }
+    }
+
+    /// The same about a field of the body or a parameter.
+    #[must_use]
+    pub fn at(self, field: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), ..self }
+    }
+
+    /// A request that is malformed at a parameter.
+    #[must_use]
+    pub fn parameter(name: &str, detail: impl Into<String>) -> Self {
+        Self::new(Code::BadRequest, detail).at(name)
+    }
+
+    /// That there is no such thing.
+    #[must_use]
+    pub fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, detail)
+    }
+
+    /// A defect, which goes into the log of the server and not to the client.
+    #[must_use]
+    pub fn internal(what: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%what, "the server could not answer");
+        Self::new(Code::Internal, "the server could not answer; its own log says why")
+    }
+
+    /// The same with everything that is wrong.
+    #[must_use]
+    pub fn with_parts(self, problems: Vec<Part>) -> Self {
+        Self { problems, ..self }
+    }
+
+    /// The same with the digests of what is stored and what was sent.
+    #[must_use]
+    pub fn with_digests(self, stored: Digest, given: Digest) -> Self {
+        let written = |digest: Digest| Some(digest.to_string().into_boxed_str());
+        Self { stored: written(stored), given: written(given), ..self }
+    }
+
+    /// The same to be tried again later.
+    #[must_use]
+    pub fn retry(self, seconds: u32) -> Self {
+        Self { retry_after_seconds: Some(seconds), ..self }
+    }
+
+    /// The status of the answer.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.code.status()
+    }
+
+    /// What a report says, as a problem of this code.
+    #[must_use]
+    pub fn of_failure(code: Code, failure: &Failure) -> Self {
+        let text = match failure {
+            Failure::Problem(problem) => problem.to_string(),
+            other @ (Failure::ReaderGone | Failure::Told(_)) => return Self::internal(&format!("{other:?}")),
+        };
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        Self::new(code, lines.join("; "))
+    }
+}
+
+impl From<Error> for Problem {
+    /// Refused items are explained where they are sent: here they are what nobody expected.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Busy => {
+                Self::new(Code::Busy, "the store has too much to write at the moment; try again later")
+                    .retry(1)
+            }
+            Error::Stopped => Self::new(Code::Busy, "the server is stopping; try again later").retry(5),
+            Error::Full(_) => {
+                tracing::error!(%error, "the store is full");
+                Self::new(Code::StorageFull, "no space is left for the store; nothing of this was kept")
+            }
+            error => Self::internal(&error),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response<Body> {
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = self.status();
+        let headers = response.headers_mut();
+        let mut put = |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
+        put(CONTENT_TYPE, "application/problem+json");
+        if self.code == Code::Unauthenticated {
+            put(WWW_AUTHENTICATE, "Bearer realm=\"karat\"");
+        }
+        if let Some(seconds) = self.retry_after_seconds {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(self.code);
+        response
+    }
+}

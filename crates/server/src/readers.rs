@@ -1,0 +1,56 @@
+//! Readers of the store, a few of them, handed from request to request.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use karat_store::{Error, Reader, Store};
+use tokio::sync::Semaphore;
+
+use crate::problem::Problem;
+
+/// Most readers at work at once: more would only wait for the same disk.
+const READERS: usize = 8;
+
+/// The readers of a store.
+pub struct Readers {
+    store: Arc<Store>,
+    idle: Mutex<Vec<Reader>>,
+    turns: Semaphore,
+}
+
+impl std::fmt::Debug for Readers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Readers")
+    }
+}
+
+impl Readers {
+    /// No reader yet.
+    #[must_use]
+    pub fn new(store: Arc<Store>) -> Self {
+        Self { store, idle: Mutex::default(), turns: Semaphore::new(READERS) }
+    }
+
+    /// Reads on a thread that may wait for the disk.
+    ///
+    /// # Errors
+    /// What `read` says, or that the store cannot be read.
+    pub async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        read: impl FnOnce(&mut Reader) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let _turn = self.turns.acquire().await.map_err(|_| Problem::from(Error::Stopped))?;
+        let readers = Arc::clone(self);
+        let task = tokio::task::spawn_blocking(move || {
+            let mut reader = readers.take()?;
+            let answer = read(&mut reader);
+            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+            answer
+        });
+        task.await.map_err(|error| Problem::internal(&error))?
+    }
+
+    fn take(&self) -> Result<Reader, Problem> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| Ok(self.store.reader()?), Ok)
+    }
+}

@@ -1,0 +1,129 @@
+//! What subjects stand for: their records, and the decisions that the log has about them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use karat_core::standing::stand::{Interval, stand};
+use karat_core::statistics::bootstrap::Plan;
+use karat_evidence::Moment;
+use karat_report::standing::events::{self, Events};
+use karat_report::standing::{Answer, items, json, refused};
+use karat_store::port::Order;
+use karat_store::{Kind, Reader, Term};
+use serde_json::Value;
+
+use crate::cards::Rule;
+use crate::ids;
+use crate::problem::{Code, Problem};
+use crate::rows::{self, Kept, RECORDS_MAX, unanswerable};
+use crate::select::{Wanted, Wish};
+use crate::state::App;
+
+/// Which standings are wanted.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The rule; of a family, its section counts for all challenges.
+    pub rule: Arc<Rule>,
+    /// One subject, or all.
+    pub subject: Option<String>,
+    /// The moment of the standing.
+    pub as_of: Moment,
+    /// The size of the log that counts.
+    pub size: u64,
+    /// How intervals are drawn.
+    pub interval: Interval,
+    /// A line of events that is not in the log, to see what it would change.
+    pub proposed: Option<String>,
+}
+
+/// What subjects stand for.
+#[derive(Debug)]
+pub struct Standings {
+    /// The lines of `karat/standing/1`, in the order of the subjects.
+    pub lines: Vec<Value>,
+    /// How many lines of events count; the last is the one that was proposed.
+    pub events: usize,
+}
+
+/// The plan of intervals, if nothing else is asked for; the same as on the command line.
+pub const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
+
+/// What the subjects of the question stand for.
+///
+/// # Errors
+/// That the scorecard has no section `[standing]`, that there are no records, or too many.
+pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
+    let card = &question.rule.card;
+    let Some(rules) = &card.standing else {
+        let detail =
+            format!("`{}` has no section `[standing]`, so its records make no standing", card.name());
+        return Err(Problem::new(Code::Unanswerable, detail).at("card"));
+    };
+    // Shares are parts of a whole: then the others count too.
+    let alone = question.subject.clone().filter(|_| rules.shares.is_none());
+    let (positions, rules) = select(app, &question, alone.as_deref())?;
+    let read = {
+        let question = question.clone();
+        app.read(move |reader| {
+            let rows = rows::read(reader, &rules, &positions, &Kept::default())?;
+            let events = decisions(reader, &question, alone.as_deref())?;
+            Ok((rows, events))
+        })
+    };
+    let (rows, events) = read.await?;
+    app.checked(move || {
+        let Question { rule, subject, as_of, interval, .. } = question;
+        let card = &rule.card;
+        let items = items::items(&rows, card, &events).map_err(|failure| unanswerable(&failure))?;
+        let as_of_seconds = as_of.milliseconds.div_euclid(1000);
+        let standings = stand(card, &items, &events.events, as_of_seconds, interval)
+            .map_err(|errors| unanswerable(&refused(&errors)))?;
+        let answer = Answer { card, rows: &rows, standings: &standings, as_of, interval, events: &events };
+        let wanted = |name: &str| subject.as_deref().is_none_or(|subject| subject == name);
+        let shown = standings.subjects.iter().filter(|it| wanted(&it.subject));
+        let lines = shown.map(|it| json::subject(&answer, it)).collect();
+        Ok(Standings { lines, events: events.lines.last().copied().unwrap_or_default() })
+    })
+    .await
+}
+
+fn select(
+    app: &App,
+    question: &Question,
+    subject: Option<&str>,
+) -> Result<(Vec<u64>, Vec<Arc<Rule>>), Problem> {
+    let name = question.rule.name();
+    let index = app.memory.index();
+    let wanted = Wanted { subject, card: Some(&name), ..Wanted::default() };
+    let (wish, rules) = Wish::new(app, &index, &wanted)?;
+    let rows = index.rows(question.size).filter(|row| wish.admits(row));
+    let positions: Vec<u64> = rows.take(RECORDS_MAX + 1).map(|row| row.position).collect();
+    match positions.len() {
+        0 => Err(Problem::not_found(match subject {
+            Some(subject) => format!("there is no record of `{}` under `{name}`", subject.escape_debug()),
+            None => format!("there is no record under `{name}`"),
+        })),
+        count if count > RECORDS_MAX => {
+            let detail = format!("standings are made of at most {RECORDS_MAX} records; ask for one subject");
+            Err(Problem::new(Code::Unanswerable, detail))
+        }
+        _ => Ok((positions, rules)),
+    }
+}
+
+/// What was decided about one subject or all under a scorecard, as a file of events.
+fn decisions(reader: &mut Reader, question: &Question, subject: Option<&str>) -> Result<Events, Problem> {
+    let term = match subject {
+        Some(subject) => Term::subject(Kind::Review, subject),
+        None => Term::kind(Kind::Review),
+    };
+    let own = format!("{}/", ids::part(&question.rule.name()));
+    let found = reader.list(term, 0..question.size, Order::Oldest, usize::MAX)?;
+    let own = found.iter().filter(|item| item.entry.id.starts_with(&own));
+    let mut lines: Vec<Cow<'_, str>> = own.map(|item| String::from_utf8_lossy(&item.content)).collect();
+    lines.extend(question.proposed.as_deref().map(Cow::Borrowed));
+    if lines.is_empty() {
+        return Ok(Events::default());
+    }
+    events::read("reviews", &lines.join("\n")).map_err(|failure| unanswerable(&failure))
+}

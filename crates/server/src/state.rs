@@ -1,0 +1,228 @@
+//! The state of a server: what every request works with.
+
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use karat_store::log::Signer;
+use karat_store::port::Backend;
+use karat_store::{Accepted, Error, Kind, NewItem, Outcome, Reader, Store};
+use tokio::sync::{Semaphore, oneshot, watch};
+
+use crate::Options;
+use crate::answers::Answers;
+use crate::api::evidence::conflict;
+use crate::clock::{Clock, random};
+use crate::keys::KeyRequest;
+use crate::limits::Rates;
+use crate::memory::{Effect, Memory, Written};
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use crate::readers::Readers;
+
+/// The state of a server.
+pub struct App {
+    /// What may be set.
+    pub options: Options,
+    /// What time it is.
+    pub clock: Clock,
+    /// Index, scorecards and keys.
+    pub memory: Arc<Memory>,
+    /// What was counted.
+    pub metrics: Metrics,
+    /// Leaderboards that were asked for before.
+    pub boards: Answers,
+    /// How often everybody may ask.
+    pub rates: Rates,
+    /// Requests that may be at work at once.
+    pub(crate) turns: Semaphore,
+    /// Streams of events that may be open at once.
+    pub(crate) streams: Arc<Semaphore>,
+    /// Whether the server is stopping.
+    pub(crate) stopping: watch::Sender<bool>,
+    store: Arc<Store>,
+    readers: Arc<Readers>,
+    written: Mutex<Sender<Written>>,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// Items that are stored together or not at all, and what they change in memory.
+#[derive(Debug, Default)]
+pub struct Submission {
+    /// The items.
+    pub items: Vec<NewItem>,
+    /// What they change, each with the place of its item.
+    pub effects: Vec<(usize, Effect)>,
+}
+
+impl Submission {
+    /// The same with one more item.
+    #[must_use]
+    pub fn with(mut self, item: NewItem, effect: Option<Effect>) -> Self {
+        let place = self.items.len();
+        self.effects.extend(effect.map(|effect| (place, effect)));
+        self.items.push(item);
+        self
+    }
+}
+
+impl App {
+    /// Opens the store in `backend` and reads what memory keeps of it. On the first start it makes the key of an
+    /// administrator and returns its secret, which nobody can read again.
+    ///
+    /// # Errors
+    /// That another process writes to the store, or what is wrong with it.
+    pub fn open(
+        backend: Arc<dyn Backend>,
+        signer: Signer,
+        options: Options,
+        clock: Clock,
+    ) -> Result<(Arc<Self>, Option<String>), Error> {
+        let store = Arc::new(Store::open(backend, signer, options.store)?);
+        let told = |problem: Problem| Error::Failed(problem.detail);
+        let memory = Arc::new(Memory::load(&mut store.reader()?).map_err(told)?);
+        let (written, receiver) = mpsc::channel();
+        let follower = Arc::clone(&memory);
+        thread::Builder::new()
+            .name(String::from("karat-memory"))
+            .spawn(move || follower.follow(&receiver))
+            .map_err(|error| Error::Failed(format!("cannot start the thread that keeps the index: {error}")))?;
+        let app = Self {
+            rates: Rates::new(options.rates),
+            turns: Semaphore::new(options.requests_max),
+            streams: Arc::new(Semaphore::new(options.streams_max)),
+            stopping: watch::Sender::new(false),
+            metrics: Metrics::default(),
+            boards: Answers::default(),
+            readers: Arc::new(Readers::new(Arc::clone(&store))),
+            written: Mutex::new(written),
+            options,
+            clock,
+            memory,
+            store,
+        };
+        if !app.options.is_loopback && app.memory.keys().is_empty() {
+            return Err(Error::Failed(String::from(
+                "there is no key yet, and others could reach this server; start it once on 127.0.0.1, which makes one",
+            )));
+        }
+        app.keep_released_cards()?;
+        let secret = if app.memory.keys().is_empty() { Some(app.first_key()?) } else { None };
+        Ok((Arc::new(app), secret))
+    }
+
+    /// The key that checks the signatures of the log, `NAME+ID+KEY`.
+    #[must_use]
+    pub fn log_key(&self) -> String {
+        self.store.verifying_key().to_string()
+    }
+
+    /// Stores each of the batches whole or not at all, and returns when they would outlive a loss of power and memory has
+    /// them. Once this was called the batches are stored even if nobody waits for the answer.
+    ///
+    /// # Errors
+    /// That the queue is full, or that nothing can be written; what is wrong with a batch is its own outcome.
+    pub async fn append(&self, batches: Vec<Submission>) -> Result<Vec<Outcome>, Problem> {
+        let receiver = self.submit(batches)?;
+        receiver.await.map_err(|_| Problem::from(Error::Stopped))
+    }
+
+    /// The same for one batch.
+    ///
+    /// # Errors
+    /// As [`Self::append`]; what is wrong with the batch.
+    pub async fn append_one(&self, batch: Submission) -> Result<Vec<Accepted>, Problem> {
+        match self.append(vec![batch]).await?.pop() {
+            Some(Ok(accepted)) => Ok(accepted),
+            Some(Err(Error::Refused(refusals))) => Err(conflict(&refusals)),
+            Some(Err(error)) => Err(error.into()),
+            None => Err(Error::Stopped.into()),
+        }
+    }
+
+    /// The same without waiting: the receiver gets the outcomes.
+    ///
+    /// # Errors
+    /// That the queue is full.
+    pub fn submit(&self, batches: Vec<Submission>) -> Result<oneshot::Receiver<Vec<Outcome>>, Problem> {
+        let (answer, receiver) = oneshot::channel();
+        let (items, effects) = batches.into_iter().map(|batch| (batch.items, batch.effects)).unzip();
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let pass_on = move |outcomes| {
+            // The thread that keeps the index goes on as long as anybody may write.
+            let _ = written.send(Written { outcomes, effects, answer });
+        };
+        self.store.submit(self.clock.now(), items, pass_on).inspect_err(|error| {
+            if *error == Error::Busy {
+                self.metrics.turned_away();
+            }
+        })?;
+        Ok(receiver)
+    }
+
+    /// Reads the store on a thread that may wait for the disk.
+    ///
+    /// # Errors
+    /// What `read` says, or that the store cannot be read.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut Reader) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.readers.run(read).await
+    }
+
+    /// Works on a thread that may take its time, so that other requests do not wait.
+    ///
+    /// # Errors
+    /// What `work` says.
+    pub async fn checked<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        tokio::task::spawn_blocking(work).await.map_err(|error| Problem::internal(&error))?
+    }
+
+    /// Ends streams and keeps whoever waits from beginning anew.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// The scorecards that come with karat, in the log like those that are published, so that it can be read without karat.
+    fn keep_released_cards(&self) -> Result<(), Error> {
+        let mut reader = self.store.reader()?;
+        let size = reader.head()?.size;
+        let mut missing = Vec::new();
+        for rule in self.memory.cards().iter().filter(|rule| rule.is_released) {
+            if reader.find(Kind::Scorecard, &rule.name(), size)?.is_none() {
+                missing.push(crate::api::scorecards::item(rule));
+            }
+        }
+        if !missing.is_empty() {
+            let batch = missing.into_iter().fold(Submission::default(), |batch, item| batch.with(item, None));
+            self.write_first(batch)?;
+        }
+        Ok(())
+    }
+
+    fn first_key(&self) -> Result<String, Error> {
+        let random = random::<32>().map_err(Error::Failed)?;
+        let made =
+            KeyRequest::admin("first").make(random).map_err(|problem| Error::Failed(problem.detail))?;
+        let effect = Effect::Key(made.key.clone(), false);
+        self.write_first(Submission::default().with(made.key.item(false), Some(effect)))?;
+        Ok(made.secret)
+    }
+
+    /// Writes before anybody can ask.
+    fn write_first(&self, batch: Submission) -> Result<(), Error> {
+        let told = |problem: Problem| Error::Failed(problem.detail);
+        let receiver = self.submit(vec![batch]).map_err(told)?;
+        let outcomes = receiver.blocking_recv().map_err(|_| Error::Stopped)?;
+        outcomes.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
+    }
+}

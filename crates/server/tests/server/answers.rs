@@ -1,0 +1,358 @@
+//! What many records say: lists, histories, standings, leaderboards, reviews.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use karat_evidence::Moment;
+use serde_json::{Value, json};
+
+use crate::common::Running;
+use crate::keys::CARD;
+
+const SUPPORT: &str = include_str!("../../../../examples/cards/support-agent.toml");
+const AGENTS: &str = include_str!("../../../../examples/standing/agents.jsonl");
+
+/// A family of challenges, and one of them.
+const FAMILY: &str = r#"
+schema   = "karat/scorecard/1"
+id       = "races"
+version  = "1.0.0"
+title    = "Races"
+about    = "A family of challenges."
+evidence = "facts"
+mean     = "weighted-sum"
+scale    = { max = 100, publish = "floor" }
+weights  = { sum = 1 }
+
+[family]
+pick = { min = 2, max = 2 }
+
+[facts]
+speed = { unit = "1", min = 0, max = 1, from = "harness" }
+grace = { unit = "1", min = 0, max = 1, from = "judge" }
+
+[[dimension]]
+key     = "speed"
+label   = "Speed"
+missing = "zero"
+
+[[dimension]]
+key     = "grace"
+label   = "Grace"
+missing = "zero"
+"#;
+const CHALLENGE: &str = r#"
+schema  = "karat/scorecard/1"
+id      = "sprint"
+version = "1.0.0"
+title   = "Sprint"
+about   = "A short race."
+base    = "races@1.0.0"
+
+[dims]
+speed = 0.75
+grace = 0.25
+"#;
+
+/// A server with the agents of the examples.
+fn agents() -> Running {
+    let server = Running::new();
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", SUPPORT).is(201);
+    let sent = server.post(
+        "/v1/evidence?card=support-agent@1.0.0",
+        Some(&server.admin),
+        "application/x-ndjson",
+        AGENTS,
+    );
+    assert_eq!(sent.is(200).at("/refused"), 0);
+    server
+}
+
+fn hours_ago(hours: i64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    Moment { milliseconds: i64::try_from(now).unwrap() - hours * 3_600_000 }.to_string()
+}
+
+#[test]
+fn a_list_comes_page_by_page_and_each_record_once() {
+    let server = agents();
+    let mut path = "/v1/records?limit=5".to_owned();
+    let mut seen: Vec<u64> = Vec::new();
+    loop {
+        let list = server.get(&path);
+        seen.extend(
+            list.is(200).at("/records").as_array().unwrap().iter().map(|it| it["position"].as_u64().unwrap()),
+        );
+        match list.at("/next") {
+            Value::Null => break,
+            next => path = format!("/v1/records?limit=5&before={next}"),
+        }
+    }
+    let mut sorted = seen.clone();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    sorted.dedup();
+    assert_eq!(seen, sorted, "newest first, each once");
+    assert_eq!(seen.len(), AGENTS.lines().count());
+    for (query, count) in [
+        ("subject=ibis", 3),
+        ("subject=nobody", 0),
+        ("subject=ibis&track=billing,shipping", 2),
+        ("subject=ibis&since=2026-02-12T09:00:00Z", 2),
+        ("subject=ibis&until=2026-02-12T09:00:00Z", 1),
+        ("subject=ibis&trust=measured", 0),
+        ("known_at=2020-01-01T00:00:00Z", 0),
+        ("card=workflow", 0),
+    ] {
+        let list = server.get(&format!("/v1/records?{query}"));
+        assert_eq!(list.is(200).at("/records").as_array().unwrap().len(), count, "{query}");
+    }
+}
+
+#[test]
+fn subjects_are_listed_by_name() {
+    let server = agents();
+    let names = |path: &str| -> Vec<String> {
+        let list = server.get(path).is(200).at("/subjects");
+        list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = names("/v1/subjects?card=support-agent");
+    assert!(all.is_sorted() && all.contains(&"ibis".to_owned()), "{all:?}");
+    let first = server.get("/v1/subjects?limit=1");
+    assert_eq!(first.at("/next"), json!(all[0]));
+    assert_eq!(names(&format!("/v1/subjects?after={}", all[0])), all[1..]);
+}
+
+#[test]
+fn an_explanation_adds_up() {
+    let server = agents();
+    let list = server.get("/v1/records?subject=ibis&limit=1");
+    let position = list.at("/records/0/position");
+    let explained = server.get(&format!("/v1/records/{position}/explanation"));
+    assert_eq!(explained.is(200).at("/verified"), true);
+    assert_eq!(explained.at("/record"), list.at("/records/0/record"));
+    let last = explained.at("/rows").as_array().unwrap().last().unwrap()["after"].clone();
+    assert_eq!(last, explained.at("/record/score/exact"));
+}
+
+#[test]
+fn a_history_tells_what_was_known_when() {
+    let server = agents();
+    let before = server.get("/v1/subjects/ibis/history?card=support-agent@1.0.0");
+    assert_eq!(before.is(200).at("/entries").as_array().unwrap().len(), 3);
+    let known = before.at("/entries/2/moment");
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let better = json!({"subject": "ibis", "id": "ibis-4", "task": "shipping", "time": "2026-03-08T09:00:00Z", "accuracy": 0.7});
+    server.send("card=support-agent@1.0.0&replaces=ibis-3", &better.to_string()).is(201);
+    let now = server.get("/v1/subjects/ibis/history");
+    assert_eq!(now.at("/entries").as_array().unwrap().len(), 4);
+    assert_eq!(now.at("/entries/2/replaced_by"), now.at("/entries/3/id"));
+    let then = server.get(&format!("/v1/subjects/ibis/history?known_at={}", known.as_str().unwrap()));
+    assert_eq!(then.at("/entries"), before.at("/entries"));
+    let parts = server.get("/v1/subjects/ibis/history?limit=3");
+    let rest = server.get(&format!("/v1/subjects/ibis/history?from={}", parts.at("/next")));
+    assert_eq!(rest.at("/entries/0"), now.at("/entries/3"));
+    server.get("/v1/subjects/nobody/history").is_problem(404, "not-found");
+}
+
+#[test]
+fn a_standing_is_that_of_the_command_line() {
+    let server = agents();
+    let query = "card=support-agent@1.0.0&as_of=2026-03-10T00:00:00Z";
+    let heron = server.get(&format!("/v1/standings/heron?{query}"));
+    assert_eq!(heron.is(200).at("/schema"), "karat/standing/1");
+    // docs/guide/standing.md has the same numbers, from the same items with events.
+    assert_eq!((heron.at("/points"), heron.at("/tier/held")), (json!(902), heron.at("/tier/held")));
+    let all = server.get(&format!("/v1/standings?{query}"));
+    let of = all.is(200).at("/standings");
+    assert_eq!(of.as_array().unwrap().iter().find(|it| it["subject"] == "heron"), Some(&heron.json()));
+    server.get(&format!("/v1/standings/nobody?{query}")).is_problem(404, "not-found");
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", CARD).is(201);
+    server.get("/v1/standings?card=told@1.0.0").is_problem(422, "unanswerable");
+}
+
+#[test]
+fn a_leaderboard_ranks_and_filters() {
+    let server = agents();
+    let board = server.get("/v1/leaderboards?card=support-agent@1.0.0");
+    assert_eq!(board.is(200).at("/schema"), "karat/leaderboard/1");
+    let subjects = |board: &Value| -> Vec<String> {
+        board.as_array().unwrap().iter().map(|it| it["subject"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(subjects(&board.at("/boards/0/standings")).len(), 4);
+    // The same question at the same size of the log has the same answer, byte for byte.
+    assert_eq!(server.get("/v1/leaderboards?card=support-agent@1.0.0").body, board.body);
+    let grouped = server.get("/v1/leaderboards?card=support-agent@1.0.0&group_by=task");
+    assert!(grouped.is(200).at("/boards").as_array().unwrap().len() > 1);
+    let one = server.get("/v1/leaderboards?card=support-agent@1.0.0&where=subject=ibis&by=safety");
+    assert_eq!(subjects(&one.is(200).at("/boards/0/standings")), ["ibis"]);
+    for (query, status, code) in [
+        ("card=support-agent@1.0.0&by=speed", 400, "bad-request"),
+        ("card=support-agent@1.0.0&draws=0", 400, "bad-request"),
+        ("card=support-agent@1.0.0&where=x", 400, "bad-request"),
+        ("card=support-agent@1.0.0&where=speed=1", 422, "unanswerable"),
+        ("card=support-agent@1.0.0&level=2", 422, "unanswerable"),
+        ("card=support-agent@1.0.0&until=2001-01-01T00:00:00Z", 422, "unanswerable"),
+        ("card=workflow", 422, "unanswerable"),
+        ("card=nothing", 404, "not-found"),
+    ] {
+        server.get(&format!("/v1/leaderboards?{query}")).is_problem(status, code);
+    }
+}
+
+#[test]
+fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
+    let server = Running::new();
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", CARD).is(201);
+    let item = |subject: usize, task: usize| {
+        let value = ((subject * 37 + task * 11) % 100) as f64 / 100.0;
+        json!({"subject": format!("s{subject:03}"), "id": format!("{task}"), "task": format!("t{task}"), "measured": value}).to_string()
+    };
+    let lines = |subjects: std::ops::Range<usize>| -> String {
+        subjects.flat_map(|subject| (0..3).map(move |task| item(subject, task) + "\n")).collect()
+    };
+    let send = |lines: String| {
+        server
+            .post("/v1/evidence?card=told@1.0.0", Some(&server.admin), "application/x-ndjson", lines)
+            .is(200)
+            .at("/accepted")
+    };
+    assert_eq!(send(lines(0..200)), 600);
+    let small = server.get("/v1/leaderboards?card=told@1.0.0&draws=100&level=0.5");
+    let means = |board: &Value| -> Vec<(String, Value)> {
+        let rows = board.as_array().unwrap().iter();
+        let mut rows: Vec<_> = rows
+            .map(|it| (it["subject"].as_str().unwrap().to_owned(), it["score"]["mean"].clone()))
+            .collect();
+        rows.sort_by(|a, b| a.0.cmp(&b.0));
+        rows
+    };
+    let small = means(&small.is(200).at("/boards/0/standings"));
+    assert_eq!(send(lines(200..201)), 3);
+    let mut large = Vec::new();
+    let mut skip = Value::from(0);
+    while !skip.is_null() {
+        let page = server.get(&format!("/v1/leaderboards?card=told@1.0.0&limit=90&skip={skip}"));
+        assert_eq!(page.is(200).at("/subjects"), 201);
+        large.extend(means(&page.at("/boards/0/standings")));
+        skip = page.at("/next");
+    }
+    large.sort_by(|a, b| a.0.cmp(&b.0));
+    large.pop();
+    assert_eq!(large, small);
+    server.get("/v1/leaderboards?card=told@1.0.0&by=told").is_problem(422, "unanswerable");
+    // Narrowed to few, it is drawn again.
+    assert_eq!(
+        server
+            .get("/v1/leaderboards?card=told@1.0.0&draws=100&level=0.5&where=subject=s001&track=t1,t2")
+            .status,
+        422
+    );
+}
+
+#[test]
+fn a_held_score_waits_for_somebody_who_may_decide() {
+    let server = Running::new();
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", SUPPORT).is(201);
+    let send = |id: &str, time: String, value: f64| {
+        let item = json!({"subject": "ibis", "id": id, "time": time, "accuracy": value, "safety": value, "patience": value});
+        server.send("card=support-agent@1.0.0", &item.to_string()).is(201);
+    };
+    send("1", hours_ago(48), 0.5);
+    let reviewer = server.key(&json!({"name": "ann", "scopes": ["review"]}));
+    let operator = server.key(&json!({"name": "acme", "scopes": ["review"]}));
+    let queue = || server.get_with("/v1/reviews", Some(&reviewer)).is(200).at("/reviews");
+    let decide = |key: &str, more: Value| {
+        let mut body = json!({"card": "support-agent@1.0.0", "subject": "ibis"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/v1/reviews", Some(key), "application/json", body.to_string())
+    };
+    assert_eq!(queue(), json!([]));
+    decide(&reviewer, json!({"verdict": "approve", "reason": "looks good"})).is_problem(409, "conflict");
+    send("2", hours_ago(1), 0.9);
+    assert_eq!(queue()[0]["subject"], "ibis");
+    decide(&reviewer, json!({"event": "operated", "operator": "acme"})).is(201);
+    decide(&operator, json!({"verdict": "approve", "reason": "ours"})).is_problem(409, "conflict");
+    decide(&reviewer, json!({"verdict": "approve"})).is_problem(400, "bad-request");
+    decide(&reviewer, json!({"verdict": "maybe", "reason": "r"})).is_problem(400, "bad-request");
+    decide(&reviewer, json!({"subject": "nobody", "verdict": "approve", "reason": "r"}))
+        .is_problem(404, "not-found");
+    let decided = decide(&reviewer, json!({"verdict": "approve", "reason": "checked by hand"}));
+    assert_eq!(decided.is(201).at("/review/under_review"), false);
+    assert_eq!(queue(), json!([]));
+    let standing = server.get("/v1/standings/ibis?card=support-agent@1.0.0");
+    assert_eq!(standing.is(200).at("/points"), 900);
+    let transitions = standing.at("/review/transitions").to_string();
+    assert!(transitions.contains("\"reviewer\":\"ann\""), "{transitions}");
+}
+
+#[test]
+fn scorecards_are_published_once_and_checked_without_being_kept() {
+    let server = Running::new();
+    let publish = |text: &str| server.post("/v1/scorecards", Some(&server.admin), "application/toml", text);
+    publish(CARD).is(201);
+    assert_eq!(publish(CARD).is(200).at("/repeated"), true);
+    let other = CARD.replace("One fact of each.", "Another rule.");
+    let refused = publish(&other);
+    refused.is_problem(409, "conflict");
+    assert_ne!(refused.at("/stored"), refused.at("/given"));
+    // A released name stands for the released rule.
+    publish(&CARD.replace("\"told\"\nversion", "\"workflow\"\nversion")).is_problem(409, "conflict");
+    let broken = publish(&CARD.replace("weight  = 1", "weight  = -1"));
+    broken.is_problem(422, "card-refused");
+    assert!(broken.at("/problems/0/line").as_u64().unwrap() > 1);
+    let check = server.post("/v1/scorecards/check", None, "application/toml", CARD.replace("1.0.0", "2.0.0"));
+    assert_eq!(check.is(200).at("/card/name"), "told@2.0.0");
+    server.get("/v1/scorecards/told@2.0.0").is_problem(404, "not-found");
+    assert_eq!(server.get("/v1/scorecards/told/text").is(200).body, CARD);
+    let shown = server.get("/v1/scorecards/told");
+    assert_eq!(shown.is(200).at("/text"), CARD);
+    let listed = server.get("/v1/scorecards").is(200).at("/scorecards");
+    assert!(listed.as_array().unwrap().len() > 9);
+}
+
+#[test]
+fn a_restart_changes_no_answer() {
+    let server = agents();
+    let better = json!({"subject": "ibis", "id": "ibis-4", "task": "shipping", "time": "2026-03-08T09:00:00Z", "accuracy": 0.7});
+    server.send("card=support-agent@1.0.0&replaces=ibis-3", &better.to_string()).is(201);
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", FAMILY).is(201);
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", CHALLENGE).is(201);
+    server.send("card=sprint@1.0.0", r#"{"subject":"ibis","id":"s","speed":0.5}"#).is(201);
+    let paths = [
+        "/v1/records",
+        "/v1/records?trust=judged",
+        "/v1/records?track=sprint",
+        "/v1/subjects",
+        "/v1/leaderboards?card=support-agent@1.0.0",
+        "/v1/leaderboards?card=races@1.0.0",
+        "/v1/standings?card=support-agent@1.0.0&as_of=2026-03-10T00:00:00Z",
+        "/v1/scorecards",
+    ];
+    let before = paths.map(|path| server.get(path).is(200).body.clone());
+    let admin = server.admin.clone();
+    let server = Running::in_folder(server.stop(), karat_server::Options::default(), Some(admin));
+    assert_eq!(paths.map(|path| server.get(path).is(200).body.clone()), before);
+}
+
+#[test]
+fn health_and_metrics_tell_what_was_done() {
+    let server = agents();
+    assert_eq!(server.get("/healthz").is(200).at("/status"), "ok");
+    server.get("/v1/nowhere");
+    let metrics = server.get("/metrics");
+    assert!(metrics.header("content-type").unwrap().starts_with("text/plain; version=0.0.4"));
+    let count = AGENTS.lines().count();
+    assert!(
+        metrics.body.contains(&format!("karat_items_total{{result=\"accepted\"}} {count}\n")),
+        "{}",
+        metrics.body
+    );
+    assert!(
+        metrics
+            .body
+            .contains("karat_request_seconds_count{method=\"GET\",path=\"/healthz\",status=\"200\"} 1\n")
+    );
+    assert!(
+        metrics.body.contains("karat_request_seconds_count{method=\"GET\",path=\"\",status=\"404\"} 1\n")
+    );
+    assert!(metrics.body.contains(&format!("karat_index_records {count}\n")));
+}

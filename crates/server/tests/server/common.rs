@@ -1,0 +1,197 @@
+//! A server on a port of its own, and a small client.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use karat_server::{Options, Server};
+use karat_store::Error;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+/// A server that runs until it is dropped.
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The secret of an administrator.
+    pub admin: String,
+    /// Its folder, which outlives it.
+    pub folder: Folder,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<Result<(), Error>>>,
+    agent: ureq::Agent,
+}
+
+/// The folder of a server.
+pub struct Folder(pub TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(TempDir::with_prefix("karat-").unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Answer {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    /// A member of the body by JSON pointer.
+    pub fn at(&self, pointer: &str) -> Value {
+        self.json().pointer(pointer).cloned().unwrap_or(Value::Null)
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Checks status and code of a problem, and that it is one.
+    #[track_caller]
+    pub fn is_problem(&self, status: u16, code: &str) -> &Self {
+        assert_eq!(
+            (self.status, self.at("/code").as_str().unwrap_or_default()),
+            (status, code),
+            "{}",
+            self.body
+        );
+        assert_eq!(self.header("content-type"), Some("application/problem+json"));
+        assert_eq!(self.at("/status"), status);
+        self
+    }
+
+    #[track_caller]
+    pub fn is(&self, status: u16) -> &Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
+}
+
+impl Running {
+    /// A server with an empty store.
+    pub fn new() -> Self {
+        Self::with(Options::default())
+    }
+
+    pub fn with(options: Options) -> Self {
+        Self::in_folder(Folder::new(), options, None)
+    }
+
+    /// A server in a folder that may have a store; `admin` is the key of its administrator, if it has one.
+    pub fn in_folder(folder: Folder, options: Options, admin: Option<String>) -> Self {
+        Self::at("127.0.0.1:0", folder, options, admin)
+    }
+
+    /// The same at another address.
+    pub fn at(address: &str, folder: Folder, options: Options, admin: Option<String>) -> Self {
+        let server = Server::bind(folder.path(), None, address.parse().unwrap(), options).unwrap();
+        let (address, first) =
+            (SocketAddr::from(([127, 0, 0, 1], server.address.port())), server.first_key.clone());
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || server.run(async move { stopped.await.unwrap_or_default() }));
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(20)))
+            .build()
+            .into();
+        let admin = first.or(admin).expect("an empty store gives a key");
+        Self { address, admin, folder, stop: Some(stop), thread: Some(thread), agent }
+    }
+
+    /// Stops the server, which finishes what it accepted.
+    pub fn stop(mut self) -> Folder {
+        self.end();
+        std::mem::replace(&mut self.folder, Folder::new())
+    }
+
+    fn end(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap().unwrap();
+        }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.get_with(path, None)
+    }
+
+    pub fn get_with(&self, path: &str, key: Option<&str>) -> Answer {
+        let mut request = self.agent.get(self.url(path));
+        if let Some(key) = key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        answer(request.call())
+    }
+
+    pub fn delete(&self, path: &str, key: &str) -> Answer {
+        answer(self.agent.delete(self.url(path)).header("authorization", format!("Bearer {key}")).call())
+    }
+
+    /// Sends a body.
+    pub fn post(&self, path: &str, key: Option<&str>, media: &str, body: impl AsRef<[u8]>) -> Answer {
+        let mut request = self.agent.post(self.url(path)).header("content-type", media);
+        if let Some(key) = key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        answer(request.send(body.as_ref()))
+    }
+
+    /// Sends an item of evidence as the administrator.
+    pub fn send(&self, query: &str, item: &str) -> Answer {
+        self.post(&format!("/v1/evidence?{query}"), Some(&self.admin), "application/json", item)
+    }
+
+    /// Makes a key and gives its secret.
+    pub fn key(&self, request: &Value) -> String {
+        let body = request.to_string();
+        let made = self.post("/v1/keys", Some(&self.admin), "application/json", body);
+        made.is(201).at("/secret").as_str().unwrap().to_owned()
+    }
+
+    /// Sends bytes as they are, and gives whatever comes back until the server closes or nothing comes any more.
+    pub fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        // The server may refuse before it has read all.
+        let _ = stream.write_all(bytes);
+        let mut text = Vec::new();
+        let _ = stream.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn answer(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answer {
+    let mut response = result.expect("the server answers");
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("").to_owned()));
+    let headers = headers.collect();
+    let body = response.body_mut().read_to_vec().expect("the whole answer");
+    // Tiles are no text; what is compared of them is.
+    let body = String::from_utf8_lossy(&body).into_owned();
+    Answer { status: response.status().as_u16(), headers, body }
+}

@@ -1,0 +1,129 @@
+//! How much, how slowly, how often, how many at once.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use karat_server::Options;
+use karat_server::limits::{Rate, RateOptions};
+
+use crate::common::Running;
+
+const EVIDENCE: &str = "/v1/evidence?card=workflow@1.0.0";
+
+fn head(server: &Running, rest: &str) -> String {
+    let (host, key) = (server.address, &server.admin);
+    format!(
+        "POST {EVIDENCE} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {key}\r\n\
+         content-type: application/json\r\nconnection: close\r\n{rest}"
+    )
+}
+
+#[test]
+fn a_body_that_says_it_is_too_large_is_not_read() {
+    let server = Running::with(Options { body_bytes_max: 1000, ..Options::default() });
+    let answer = server.raw(head(&server, "content-length: 1001\r\n\r\n").as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(answer.contains("\"code\":\"too-large\""), "{answer}");
+}
+
+#[test]
+fn a_body_that_grows_too_large_is_cut() {
+    let server = Running::with(Options { body_bytes_max: 1000, ..Options::default() });
+    let chunk = format!("258\r\n{}\r\n", "x".repeat(600));
+    let answer =
+        server.raw(head(&server, &format!("transfer-encoding: chunked\r\n\r\n{chunk}{chunk}")).as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+}
+
+#[test]
+fn a_batch_has_limits_of_its_own() {
+    let options =
+        Options { batch_bytes_max: 4000, batch_lines_max: 3, body_bytes_max: 1000, ..Options::default() };
+    let server = Running::with(options);
+    let send = |body: String| server.post(EVIDENCE, Some(&server.admin), "application/x-ndjson", body);
+    send("{}\n".repeat(3)).is(200);
+    send("{}\n".repeat(4)).is_problem(413, "too-large");
+    let long = send(format!("{}\n{{}}\n", "x".repeat(1001)));
+    assert_eq!(long.is(200).at("/items/0/problem/code"), "too-large");
+    assert_eq!(long.at("/items/1/problem/code"), "evidence-refused");
+    // So long that no end of line is in sight.
+    send("x".repeat(3000)).is_problem(413, "too-large");
+}
+
+#[test]
+fn a_slow_body_is_cut() {
+    let server = Running::with(Options { body_timeout: Duration::from_millis(200), ..Options::default() });
+    let began = Instant::now();
+    let answer = server.raw(head(&server, "content-length: 100\r\n\r\n{").as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(answer.contains("\"code\":\"timeout\""), "{answer}");
+    assert!(began.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn a_slow_head_is_cut() {
+    let server = Running::with(Options { head_timeout: Duration::from_millis(200), ..Options::default() });
+    let began = Instant::now();
+    let answer = server.raw(b"GET /healthz HTTP/1.1\r\nhost:");
+    assert!(!answer.contains("200 OK"), "{answer}");
+    assert!(began.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn whoever_asks_too_often_is_told_when_to_come_back() {
+    let rate = |burst| Rate { per_second: 0.01, burst };
+    let rates = RateOptions { key: rate(30.0), address: rate(3.0) };
+    let server = Running::with(Options { rates, ..Options::default() });
+    for _ in 0..3 {
+        server.get("/v1/scorecards").is(200);
+    }
+    let refused = server.get("/v1/scorecards");
+    refused.is_problem(429, "too-many-requests");
+    assert_eq!(refused.header("retry-after"), Some("100"));
+    // A key has a measure of its own.
+    server.get_with("/v1/scorecards", Some(&server.admin)).is(200);
+    // Guessing keys costs more, and here nobody has so much left.
+    server.get_with("/v1/scorecards", Some("karat_guess")).is_problem(429, "too-many-requests");
+}
+
+#[test]
+fn too_many_requests_at_once_are_turned_away() {
+    let server = Running::with(Options { requests_max: 1, ..Options::default() });
+    let mut slow = TcpStream::connect(server.address).unwrap();
+    slow.write_all(head(&server, "content-length: 2\r\n\r\n{").as_bytes()).unwrap();
+    let busy = (0..100).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        let answer = server.get("/v1/scorecards");
+        (answer.status == 503).then_some(answer)
+    });
+    let busy = busy.expect("one request is at work");
+    busy.is_problem(503, "busy");
+    assert_eq!(busy.header("retry-after"), Some("1"));
+    slow.write_all(b"}").unwrap();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 422 "), "what was accepted is finished: {answer}");
+    server.get("/v1/scorecards").is(200);
+}
+
+#[test]
+fn a_stopping_server_finishes_what_it_accepted() {
+    let server = Running::new();
+    let item = include_str!("../../../../examples/workflow/worked-example.json");
+    let (first, rest) = item.split_at(100);
+    let mut slow = TcpStream::connect(server.address).unwrap();
+    let head = head(&server, &format!("content-length: {}\r\n\r\n", item.len()));
+    slow.write_all(format!("{head}{first}").as_bytes()).unwrap();
+    // The server has read the head before it is told to stop.
+    std::thread::sleep(Duration::from_millis(100));
+    let admin = server.admin.clone();
+    let stopping = std::thread::spawn(move || server.stop());
+    std::thread::sleep(Duration::from_millis(100));
+    slow.write_all(rest.as_bytes()).unwrap();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    let server = Running::in_folder(stopping.join().unwrap(), Options::default(), Some(admin));
+    assert_eq!(server.get("/v1/records").at("/records").as_array().unwrap().len(), 1);
+}

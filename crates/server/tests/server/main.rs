@@ -1,0 +1,12 @@
+//! Promises of the API, each with a server that really listens.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may stop")]
+
+mod answers;
+mod common;
+mod events;
+mod evidence;
+mod keys;
+mod limits;
+mod log;
+mod openapi;
+mod tricks;
