@@ -12,7 +12,9 @@ mod matches;
 mod origin;
 mod output;
 mod progress;
+mod receipt;
 mod render;
+mod store;
 
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;

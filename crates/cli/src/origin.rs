@@ -4,15 +4,13 @@ use karat_core::evaluate::Scorer;
 use karat_core::facts::Digest;
 use karat_core::record::Record;
 
-use crate::args::{Cli, ExplainArgs};
+use crate::args::{Cli, GraderArgs};
 use crate::evidence::{Files, Flow};
 use crate::graders;
 use crate::progress::Progress;
 use karat_report::claim::Claim;
-use karat_report::exit::Exit;
 use karat_report::failure::Failure;
 use karat_report::session::Session;
-use karat_report::text::clean;
 
 /// How much says that an item of evidence is the one that a record is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,24 +36,51 @@ struct Origin {
     record: Vec<u8>,
 }
 
-/// Compares the record `claim`, which `scorer` has verified, with the evidence in the file `path`: who is scored, digest,
-/// facts and score. Gives the place of the item whose record it is.
+/// Where evidence is looked for, and how it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// The field of an item of facts that says who is scored.
+    pub subject_field: Option<&'a str>,
+    /// What graders need.
+    pub graders: &'a GraderArgs,
+}
+
+/// What a record is beside its evidence.
+#[derive(Debug)]
+pub enum Comparison {
+    /// What the item at that place gives.
+    Same(String),
+    /// Not what the item at `place` gives.
+    Different {
+        /// Where the item stands.
+        place: String,
+        /// Whether it is another item than the record names, or another version of it.
+        is_other: bool,
+        /// What differs, a line each.
+        lines: Vec<String>,
+    },
+    /// There is no item that it could be of: why.
+    Absent(Vec<String>),
+}
+
+/// Compares the record `claim`, which `scorer` has verified, with its evidence: who is scored, digest, facts and score.
 ///
 /// The item is found by its digest; else by subject and id, then by its subject; else it must be the only one.
 pub fn compare(
     claim: &Claim,
     scorer: &Scorer,
-    path: &str,
-    args: &ExplainArgs,
+    request: &Request<'_>,
     cli: &Cli,
-) -> Result<String, Failure> {
+) -> Result<Comparison, Failure> {
     let (subject, id, digest) =
         (claim.text("/subject")?, claim.text("/evidence/id")?, claim.evidence_digest()?);
     let as_of = claim.as_of()?;
-    let graders = graders::of_card(scorer.card(), &args.graders, as_of, cli.portable)?;
-    let mut session = Session::new(scorer, args.subject_field.as_deref(), graders, cli.portable)?;
+    let graders = graders::of_card(scorer.card(), request.graders, as_of, cli.portable)?;
+    let mut session = Session::new(scorer, request.subject_field, graders, cli.portable)?;
     let mut best: Option<Origin> = None;
-    let files = Files::new(&[path.to_owned()], cli.color)?;
+    let files = Files::new(&[request.path.to_owned()], cli.color)?;
     files.each(&session.wanted(), &Progress::hidden(), &mut |place, bytes| {
         let scored = session.score(&place, bytes, as_of, |record, _| {
             let likeness = likeness(record, subject, id, digest);
@@ -73,16 +98,18 @@ pub fn compare(
         scored.map_err(|refusal| Failure::new(refusal.to_string()))
     })?;
     let Some(origin) = best.filter(|origin| !origin.others) else {
-        let (path, subject) = (clean(path), clean(subject));
-        let message = format!("`{path}` does not have the evidence of this record of `{subject}`");
-        return Err(Failure::with_exit(Exit::VerificationFailed, message)
-            .help(format!("of several items none has its digest, {digest}"))
-            .help("give the item alone to see what differs"));
+        return Ok(Comparison::Absent(vec![
+            format!("of several items none has its digest, {digest}"),
+            String::from("give the item alone to see what differs"),
+        ]));
     };
-    let Some(comparison) = claim.differences_from_evidence(&origin.record) else { return Ok(origin.place) };
-    let message = format!("the record of `{}` is not what {} gives", clean(subject), clean(&origin.place));
-    let failure = Failure::with_exit(Exit::VerificationFailed, message);
-    Err(comparison.into_iter().fold(failure, Failure::help))
+    Ok(match claim.differences_from_evidence(&origin.record) {
+        None => Comparison::Same(origin.place),
+        Some(lines) => {
+            let is_other = origin.likeness != Likeness::Digest;
+            Comparison::Different { place: origin.place, is_other, lines }
+        }
+    })
 }
 
 fn likeness(record: &Record<'_>, subject: &str, id: &str, digest: Digest) -> Likeness {

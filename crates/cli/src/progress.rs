@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// A bar that counts bytes read, or a spinner where their number is not known.
+/// A bar that counts bytes read or items done, or a spinner where their number is not known.
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
@@ -21,10 +21,25 @@ impl Progress {
     /// A bar for `bytes` of input, not shown yet; never shown if `quiet` or if nobody watches.
     pub fn new(bytes: Option<u64>, quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
-        let shape = match bytes {
-            Some(_) => "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left",
-            None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}",
-        };
+        Self::with(
+            bar,
+            quiet,
+            match bytes {
+                Some(_) => {
+                    "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
+                }
+                None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}",
+            },
+        )
+    }
+
+    /// A bar that counts items, not shown yet; never shown if `quiet` or if nobody watches.
+    pub fn of_items(quiet: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        Self::with(bar, quiet, "{bar:40} {human_pos} of {human_len} items, {per_sec}, {eta} left")
+    }
+
+    fn with(bar: ProgressBar, quiet: bool, shape: &str) -> Self {
         if let Ok(style) = ProgressStyle::with_template(shape) {
             bar.set_style(style);
         }
@@ -46,12 +61,23 @@ impl Progress {
         self.bar.suspend(say)
     }
 
+    /// So many of `all` items are done.
+    pub fn reached(&self, done: u64, all: u64) {
+        self.show_if_long();
+        self.bar.set_length(all);
+        self.bar.set_position(done);
+    }
+
     fn add(&self, bytes: usize) {
+        self.show_if_long();
+        self.bar.inc(bytes as u64);
+    }
+
+    fn show_if_long(&self) {
         if self.waits.get() && self.started.elapsed() > PATIENCE {
             self.waits.set(false);
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.inc(bytes as u64);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use karat_core::facts::{Digest, Fact, Occasion, Outcome};
-use karat_core::number::{Decimal, DecimalError};
+use karat_core::number::{Decimal, DecimalError, Score, UNITS_PER_ONE, round};
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
 use karat_evidence::canonical_json;
@@ -103,6 +103,37 @@ impl Claim {
             None | Some(Value::Null) => Ok(None),
             Some(_) => self.text(pointer).map(Some),
         }
+    }
+
+    /// A number by JSON pointer that may be null.
+    fn number(&self, pointer: &str) -> Result<Option<f64>, Failure> {
+        match self.value.pointer(pointer) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => {
+                let problem = || broken(format!("`{}` is not a number", path(pointer)));
+                value.as_f64().map(Some).ok_or_else(problem)
+            }
+        }
+    }
+
+    /// The score that the record states, exact and as published; none if it has none.
+    pub fn score(&self) -> Result<Option<(Score, f64)>, Failure> {
+        let (exact, published) = (self.number("/score/exact")?, self.number("/score/published")?);
+        let Some((exact, published)) = exact.zip(published) else { return Ok(None) };
+        if !(0.0..=1.0).contains(&exact) {
+            return Err(broken(format!("`score.exact` is {exact}, not within 0 to 1")));
+        }
+        // A score is a whole number of units below 2^53, so the nearest one is the one that was written.
+        Ok(Some((Score::from_units(round(exact * UNITS_PER_ONE as f64) as i64), published)))
+    }
+
+    /// Whether there is a score, and the tier or band, as the record states them.
+    pub fn standing(&self) -> Result<(&str, Option<&str>), Failure> {
+        let badge = match self.optional("/tier/name")? {
+            Some(tier) => Some(tier),
+            None => self.optional("/band")?,
+        };
+        Ok((self.text("/status")?, badge))
     }
 
     /// The weights that were given from outside, if any.

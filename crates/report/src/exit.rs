@@ -13,11 +13,11 @@ pub enum Exit {
     BelowBar = 10,
     /// Under `--fail-under`: a gate of the scorecard held.
     Blocked = 11,
-    /// Under `--fail-under`: there is no score to compare.
+    /// Under `--fail-under`: there is no score to compare. Of a receipt: without a key nobody vouches for it.
     Inconclusive = 12,
     /// A scorecard was refused.
     CardRefused = 13,
-    /// A record is not what its own facts give, or not what its evidence gives.
+    /// A record is not what its own facts give, or not what its evidence gives; a receipt or a log is not what was signed.
     VerificationFailed = 14,
 }
 
@@ -29,9 +29,9 @@ Exit status:
    2  the command line was not understood
   10  a published score is below --fail-under
   11  a gate of the scorecard held (under --fail-under)
-  12  there is no score to compare (under --fail-under)
+  12  there is no score to compare (under --fail-under), or no key to trust
   13  a scorecard was refused
-  14  a record is not what its facts or its evidence give";
+  14  a record is not what its facts or its evidence give, or not what was kept";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

@@ -1,7 +1,8 @@
 //! What scored items say, alone and together, for the command line and the server alike: one piece of code, one answer.
 //!
 //! - alone: [`session`] scores evidence item by item, [`claim`] and [`recompute`] read a record back and compute it again,
-//!   [`explanation`] lays it out
+//!   [`explanation`] lays it out, [`verification`] says what of it holds
+//! - again: [`rescore`] puts a kept record beside what another card makes of it, and says why they differ
 //! - together: [`rows`] are the scored items of many subjects, [`board`] the leaderboards, pairs and stress made of them,
 //!   [`standing`] what each subject stands for
 //! - told: [`page`] draws HTML and SVG, [`pages`] says on pages what is found, [`card_words`] reads a scorecard out,
@@ -23,8 +24,10 @@ pub mod page;
 pub mod pages;
 pub mod recompute;
 pub mod renames;
+pub mod rescore;
 pub mod rows;
 pub mod session;
 pub mod standing;
 pub mod stopwatch;
 pub mod text;
+pub mod verification;

@@ -29,6 +29,25 @@ pub fn percent(billionths: i64) -> String {
     format!("{}%", billionths / 10_000_000)
 }
 
+/// A difference of scores in per cent of the scale, with its sign, cut to two decimals.
+pub fn share(change: Score) -> String {
+    let sign = if change > Score::ZERO { "+" } else { "" };
+    format!("{sign}{}%", cut(change.units(), 13, 2))
+}
+
+/// `score` in hundredths of a per cent of the scale, rounded down. Differences of such add up as they are shown.
+pub fn hundredths(score: Score) -> i64 {
+    score.units().div_euclid(100_000_000_000)
+}
+
+/// A difference of [`hundredths`], with its sign; a dash for none.
+pub fn signed_percent(difference: i64) -> String {
+    match difference {
+        0 => String::from("-"),
+        _ => format!("{}{}%", if difference > 0 { "+" } else { "" }, plain(difference, 2)),
+    }
+}
+
 /// How the points of one card are shown: all amounts with the same decimals, so that what is shown adds up.
 #[derive(Debug, Clone, Copy)]
 pub struct Points {

@@ -63,6 +63,28 @@ pub fn record<T>(
     workspace: &mut Workspace,
     visit: impl FnOnce(&Record<'_>) -> T,
 ) -> Result<T, Failure> {
+    scored(claim, scorer, workspace, |record| {
+        let mut bytes = Vec::new();
+        record.write(&mut bytes);
+        match claim.differences(&bytes) {
+            None => Ok(visit(record)),
+            Some(differences) => {
+                let message =
+                    format!("the record of `{}` is not what its own facts give", clean(record.item.subject));
+                let failure = Failure::with_exit(Exit::VerificationFailed, message);
+                Err(differences.into_iter().fold(failure, Failure::help))
+            }
+        }
+    })?
+}
+
+/// What `scorer` makes of the facts of a record, whatever the record itself says of the score.
+pub fn scored<T>(
+    claim: &Claim,
+    scorer: &Scorer,
+    workspace: &mut Workspace,
+    visit: impl FnOnce(&Record<'_>) -> T,
+) -> Result<T, Failure> {
     let facts = claim.facts(scorer.card())?;
     let grading = claim.grading()?;
     let item = Item {
@@ -78,12 +100,5 @@ pub fn record<T>(
             Failure::with_exit(Exit::VerificationFailed, "the scorecard refuses the facts of the record");
         errors.iter().fold(failure, |failure, error| failure.help(error.to_string()))
     })?;
-    let mut bytes = Vec::new();
-    record.write(&mut bytes);
-    if let Some(differences) = claim.differences(&bytes) {
-        let message = format!("the record of `{}` is not what its own facts give", clean(item.subject));
-        let failure = Failure::with_exit(Exit::VerificationFailed, message);
-        return Err(differences.into_iter().fold(failure, Failure::help));
-    }
     Ok(visit(&record))
 }

@@ -6,7 +6,7 @@ use karat_core::facts::Digest;
 
 use crate::error::Error;
 use crate::item::{Entry, Moment, Term};
-use crate::log::{Checkpoint, Hash, Tile, Tree, VerifyingKey, verify_consistency};
+use crate::log::{Checkpoint, Hash, NoteError, Tile, Tree, VerifyingKey, verify_consistency};
 use crate::port::{Order, Row, Totals};
 use crate::reader::Reader;
 
@@ -58,6 +58,20 @@ impl fmt::Display for Audit {
 /// # Errors
 /// That the store cannot be read at all. What it can read and finds wrong is in the result.
 pub fn audit(reader: &mut Reader, key: &VerifyingKey, known: &[String]) -> Result<Audit, Error> {
+    audit_watched(reader, Some(key), known, &mut |_, _| {})
+}
+
+/// The same, and calls `watch` with the number of entries that are checked and of all. Without a key the head and what is
+/// `known` are taken at their word: then it says whether the store is in keeping with itself, not whose it is.
+///
+/// # Errors
+/// As [`audit`].
+pub fn audit_watched(
+    reader: &mut Reader,
+    key: Option<&VerifyingKey>,
+    known: &[String],
+    watch: &mut dyn FnMut(u64, u64),
+) -> Result<Audit, Error> {
     let mut problems = reader.backend().damage()?;
     let head = reader.head()?;
     let mut check = Check {
@@ -81,10 +95,11 @@ pub fn audit(reader: &mut Reader, key: &VerifyingKey, known: &[String]) -> Resul
         rows.into_iter().try_for_each(|row| check.row(row))?;
         check.tiles()?;
         position = end;
+        watch(position, head.size);
     }
     let Check { tree, postings, .. } = check;
     let (root, tiles) = (tree.root(), Tile::of_tree(head.size).count() as u64);
-    match Checkpoint::open(&head.checkpoint, key) {
+    match opened(&head.checkpoint, key) {
         Err(error) => problems.push(format!("the head: {error}")),
         Ok(signed) if signed != (Checkpoint { size: head.size, root }) => problems.push(format!(
             "the head signs the root {} of {} entries, the entries have the root {root}",
@@ -113,15 +128,23 @@ pub fn audit(reader: &mut Reader, key: &VerifyingKey, known: &[String]) -> Resul
     Ok(Audit { totals: Totals { rows: head.size, postings, tiles }, root, problems })
 }
 
+/// The checkpoint in `note`, which `key` must have signed; without one, what it claims.
+fn opened(note: &str, key: Option<&VerifyingKey>) -> Result<Checkpoint, NoteError> {
+    match key {
+        Some(key) => Checkpoint::open(note, key),
+        None => Checkpoint::claimed(note).map(|(_, checkpoint)| checkpoint),
+    }
+}
+
 /// Whether the log goes on from a checkpoint that was kept elsewhere.
 fn earlier(
     reader: &mut Reader,
     note: &str,
-    key: &VerifyingKey,
+    key: Option<&VerifyingKey>,
     size: u64,
     root: Hash,
 ) -> Result<Result<(), String>, Error> {
-    let old = match Checkpoint::open(note, key) {
+    let old = match opened(note, key) {
         Ok(old) => old,
         Err(error) => return Ok(Err(format!("a checkpoint from elsewhere: {error}"))),
     };

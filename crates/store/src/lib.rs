@@ -52,7 +52,7 @@ pub mod sqlite;
 mod store;
 mod writer;
 
-pub use audit::{Audit, audit};
+pub use audit::{Audit, audit, audit_watched};
 pub use error::{Error, Problem, Refusal};
 pub use item::{CONTENT_MAX_BYTES, Entry, Kind, Moment, NAME_MAX_BYTES, NewItem, SOURCES_MAX, Term};
 pub use reader::{Item, Reader};

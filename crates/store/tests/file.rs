@@ -140,6 +140,15 @@ fn every_flipped_byte_of_the_write_ahead_log_is_found_but_in_the_mark_of_its_las
         fs::write(&ahead, &bad).unwrap();
         assert!(verify(&path).is_err() || marks_of_last.contains(&offset), "byte {offset} of {}", good.len());
     }
+    // A page that no end of a commit follows was being written when a process was killed: no part of the store.
+    for (ends_commit, is_sound) in [(0, true), (9, false)] {
+        let mut half = good.clone();
+        half.extend_from_within(good.len() - frame..);
+        half[good.len() + 4..good.len() + 8].copy_from_slice(&u32::to_be_bytes(ends_commit));
+        half[good.len() + 24..].fill(7);
+        fs::write(&ahead, &half).unwrap();
+        assert_eq!(verify(&path).is_ok(), is_sound);
+    }
     fs::write(&ahead, &good).unwrap();
     verify(&path).unwrap();
 }

@@ -4,6 +4,7 @@ mod many;
 pub mod rate;
 mod serve;
 mod standing;
+mod store;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
@@ -13,6 +14,7 @@ use karat_report::exit;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
+pub use store::{LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs};
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]
@@ -69,6 +71,16 @@ pub enum Verb {
     /// Show or begin a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
     Cache(CacheVerb),
+    /// Check receipts: signature, proof, score, evidence
+    Verify(VerifyArgs),
+    /// Show and check the log of a store, take receipts from it
+    #[command(
+        subcommand,
+        after_help = "Example:\n  karat log verify scores.db --key examples/receipt/log.key"
+    )]
+    Log(LogVerb),
+    /// Score what a store keeps by another scorecard, beside the old
+    Rescore(RescoreArgs),
     /// Check the engine against cases that say what the answer is
     Conform(ConformArgs),
     /// Serve scores over HTTP: an API, a page, a log that proves them
@@ -128,7 +140,7 @@ pub struct GraderArgs {
     /// The folder of the model that reads traces
     #[arg(long, value_name = "DIR")]
     pub embedder: Option<String>,
-    /// The cache of earlier traces; `score` writes the next one
+    /// The cache of earlier traces, which `score` carries on
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
 }

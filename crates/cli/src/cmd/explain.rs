@@ -13,7 +13,7 @@ use crate::args::{Cli, ExplainArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::graders;
-use crate::origin;
+use crate::origin::{self, Comparison};
 use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
 use crate::render::grading::grading;
@@ -166,10 +166,33 @@ fn verified(
     recompute::record(claim, &scorer, &mut workspace, |record| {
         let proof = match &args.evidence {
             None => Proof::Verified,
-            Some(path) => Proof::FromEvidence(origin::compare(claim, &scorer, path, args, cli)?),
+            Some(path) => Proof::FromEvidence(from_evidence(claim, &scorer, path, args, cli)?),
         };
         Ok(explained(&scorer, record, &proof, form))
     })?
+}
+
+/// The place of the evidence that gives the record, or what differs.
+fn from_evidence(
+    claim: &Claim,
+    scorer: &Scorer,
+    path: &str,
+    args: &ExplainArgs,
+    cli: &Cli,
+) -> Result<String, Failure> {
+    let request =
+        origin::Request { path, subject_field: args.subject_field.as_deref(), graders: &args.graders };
+    let subject = clean(claim.text("/subject")?);
+    let (message, lines) = match origin::compare(claim, scorer, &request, cli)? {
+        Comparison::Same(place) => return Ok(place),
+        Comparison::Different { place, lines, .. } => {
+            (format!("the record of `{subject}` is not what {} gives", clean(&place)), lines)
+        }
+        Comparison::Absent(lines) => {
+            (format!("`{}` does not have the evidence of this record of `{subject}`", clean(path)), lines)
+        }
+    };
+    Err(lines.into_iter().fold(Failure::with_exit(Exit::VerificationFailed, message), Failure::help))
 }
 
 /// The explanation of one record of `scorer` as the form asks.

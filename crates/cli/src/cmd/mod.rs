@@ -7,12 +7,15 @@ mod demo;
 mod explain;
 mod grade;
 mod leaderboard;
+mod log;
 mod many;
 pub mod rate;
+pub mod rescore;
 mod score;
 mod serve;
 pub mod standing;
 mod stress;
+mod verify;
 
 use crate::args::{Cli, Verb};
 use karat_report::exit::Exit;
@@ -31,6 +34,9 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Grade(args) => grade::run(args, cli),
         Verb::Cache(verb) => cache::run(verb, cli),
         Verb::Rate(args) => rate::run(args, cli),
+        Verb::Verify(args) => verify::run(args, cli),
+        Verb::Log(verb) => log::run(verb, cli),
+        Verb::Rescore(args) => rescore::run(args, cli),
         Verb::Conform(args) => crate::conform::run::run(args, cli),
         Verb::Serve(args) => serve::run(args, cli),
         Verb::Demo => demo::run(cli),

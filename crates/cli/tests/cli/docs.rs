@@ -10,18 +10,21 @@ use serde_json::Value;
 
 use crate::common::{Folder, karat, karat_reading, root};
 use crate::help::paste;
+use crate::store;
 
 /// Pages whose `sh` blocks run, each in a folder of its own.
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, and screens or none.
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 8] = [
     "docs/guide/record.md",
     "vectors/README.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
     "docs/guide/standing.md",
     "examples/leaderboard/README.md",
+    "docs/guide/receipt.md",
+    "examples/receipt/README.md",
 ];
 
 /// What the commands of a page may find beside them.
@@ -31,7 +34,7 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 10] = [
+const SCREENS: [&str; 14] = [
     "karat leaderboard",
     "karat compare",
     "karat stress",
@@ -42,6 +45,10 @@ const SCREENS: [&str; 10] = [
     "karat conform",
     "karat grade",
     "karat cache show",
+    "karat verify",
+    "karat log show",
+    "karat log verify",
+    "karat rescore",
 ];
 
 fn read(path: &str) -> String {
@@ -110,6 +117,9 @@ fn commands_run_and_screens_are_what_they_print() {
             copy(&root().join(data), &folder.path().join(data));
         }
         let text = read(page);
+        if text.contains("scores.db") {
+            store::season_file(folder.path());
+        }
         let blocks = blocks(&text);
         let (mut commands, mut screens) = (0, 0);
         for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block.language == "sh") {

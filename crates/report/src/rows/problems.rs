@@ -39,6 +39,11 @@ impl Problems {
         }
     }
 
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
     /// All that is wrong, and how to mend it.
     pub fn end(self, mend: &str) -> Result<(), Failure> {
         let count = self.first.len() + self.more;

@@ -4,6 +4,7 @@
 mod answers;
 mod arena;
 mod common;
+mod demo;
 mod events;
 mod evidence;
 mod keys;

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::note::parts;
 use super::{Hash, NoteError, Signer, VerifyingKey};
 
 /// How large a tree is and what its root is; its origin is the name of the key that signs it.
@@ -40,17 +41,32 @@ impl Checkpoint {
     /// # Errors
     /// That it is no checkpoint of that log, or that it was changed.
     pub fn open(note: &str, key: &VerifyingKey) -> Result<Self, NoteError> {
-        let text = key.open(note)?;
-        let mut lines = text.lines();
-        if lines.next() != Some(key.name()) {
+        let (name, checkpoint) = Self::read(key.open(note)?)?;
+        if name != key.name() {
             return Err(NoteError::Malformed("its first line is not the name of the log"));
         }
+        Ok(checkpoint)
+    }
+
+    /// The name of the log and the checkpoint that `note` claims. Nobody has checked a signature, so anybody may have
+    /// written it.
+    ///
+    /// # Errors
+    /// That it is no checkpoint.
+    pub fn claimed(note: &str) -> Result<(&str, Self), NoteError> {
+        Self::read(parts(note)?.0)
+    }
+
+    /// The name of the log and the checkpoint in the text of a note.
+    fn read(text: &str) -> Result<(&str, Self), NoteError> {
+        let mut lines = text.lines();
+        let name = lines.next().unwrap_or_default();
         let size =
             lines.next().and_then(|line| line.parse::<u64>().ok().filter(|size| size.to_string() == line));
         let size = size.ok_or(NoteError::Malformed("its second line is not the size of a tree"))?;
         let root = lines.next().and_then(|line| Hash::from_bytes(&STANDARD.decode(line).ok()?));
         let root = root.ok_or(NoteError::Malformed("its third line is not the root of a tree"))?;
-        Ok(Self { size, root })
+        Ok((name, Self { size, root }))
     }
 }
 
@@ -65,6 +81,11 @@ mod tests {
         let open = |text: &str| Checkpoint::open(&signer.sign(text).unwrap(), signer.verifying_key());
         assert_eq!(open(&format!("log\n12\n{root}\n")), Ok(Checkpoint { size: 12, root: Hash([5; 32]) }));
         assert!(open(&format!("log\n12\n{root}\nmore\n")).is_ok());
+        // Whoever has no key sees what a note claims, and whose it claims to be.
+        let other = signer.sign(&format!("other\n12\n{root}\n")).unwrap();
+        let claimed = Checkpoint { size: 12, root: Hash([5; 32]) };
+        assert_eq!(Checkpoint::claimed(&other), Ok(("other", claimed)));
+        assert!(Checkpoint::claimed(&other[..other.len() - 2]).is_err());
         for text in [
             format!("other\n12\n{root}\n"),
             format!("log\n012\n{root}\n"),

@@ -10,6 +10,8 @@ use sha2::{Digest as _, Sha256};
 
 /// The type of signature that a key id and a key begin with: Ed25519.
 const ED25519: u8 = 1;
+/// Bytes of the id of a key.
+const ID_BYTES: usize = 4;
 /// The longest note that is read, in bytes: enough for some hundred signatures.
 const NOTE_MAX_BYTES: usize = 64 * 1024;
 /// What every line with a signature begins with.
@@ -109,7 +111,7 @@ impl fmt::Debug for Signer {
 #[derive(Clone, PartialEq, Eq)]
 pub struct VerifyingKey {
     name: String,
-    id: [u8; 4],
+    id: [u8; ID_BYTES],
     key: ed25519_dalek::VerifyingKey,
 }
 
@@ -123,7 +125,7 @@ impl VerifyingKey {
             .chain_update([b'\n', ED25519])
             .chain_update(key.as_bytes())
             .finalize();
-        let mut id = [0; 4];
+        let mut id = [0; ID_BYTES];
         id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
         Ok(Self { name: name.to_owned(), id, key })
     }
@@ -139,24 +141,10 @@ impl VerifyingKey {
     /// # Errors
     /// That it is no note, that this key did not sign it, or that something was changed since.
     pub fn open<'a>(&self, note: &'a str) -> Result<&'a str, NoteError> {
-        if note.len() > NOTE_MAX_BYTES {
-            return Err(NoteError::Malformed("it is longer than 65,536 bytes"));
-        }
-        let (text, lines) =
-            note.rsplit_once("\n\n").ok_or(NoteError::Malformed("no empty line ends its text"))?;
-        // The text has its last line feed.
-        let text = note.get(..=text.len()).unwrap_or_default();
-        check_text(text)?;
-        let lines = lines.strip_suffix('\n').ok_or(NoteError::Malformed("its last line has no end"))?;
+        let (text, signatures) = parts(note)?;
         let mut signed = false;
-        for line in lines.split('\n') {
-            let malformed = NoteError::Malformed("a line after the empty one is no signature");
-            let Some((name, bytes)) = line.strip_prefix(SIGNATURE_LINE).and_then(|line| line.split_once(' '))
-            else {
-                return Err(malformed);
-            };
-            let bytes = STANDARD.decode(bytes).map_err(|_| malformed.clone())?;
-            let (id, signature) = bytes.split_first_chunk::<4>().ok_or(malformed)?;
+        for (name, bytes) in signatures {
+            let (id, signature) = bytes.split_first_chunk::<ID_BYTES>().ok_or(NOT_A_SIGNATURE)?;
             if name == self.name && *id == self.id {
                 let wrong = || NoteError::WrongSignature { by: self.name.clone() };
                 let signature = Signature::from_slice(signature).map_err(|_| wrong())?;
@@ -166,6 +154,30 @@ impl VerifyingKey {
         }
         if signed { Ok(text) } else { Err(NoteError::NotSigned { by: self.name.clone() }) }
     }
+}
+
+/// What is said of a line that should be a signature.
+const NOT_A_SIGNATURE: NoteError = NoteError::Malformed("a line after the empty one is no signature");
+
+/// In whose name a signature is, and the id of the key with the bytes that it made.
+type NamedSignature<'a> = (&'a str, Vec<u8>);
+
+/// The text of a note, and its signatures. Nobody has checked them.
+pub(super) fn parts(note: &str) -> Result<(&str, Vec<NamedSignature<'_>>), NoteError> {
+    if note.len() > NOTE_MAX_BYTES {
+        return Err(NoteError::Malformed("it is longer than 65,536 bytes"));
+    }
+    let (text, lines) =
+        note.rsplit_once("\n\n").ok_or(NoteError::Malformed("no empty line ends its text"))?;
+    // The text has its last line feed.
+    let text = note.get(..=text.len()).unwrap_or_default();
+    check_text(text)?;
+    let lines = lines.strip_suffix('\n').ok_or(NoteError::Malformed("its last line has no end"))?;
+    let signatures = lines.split('\n').map(|line| {
+        let (name, bytes) = line.strip_prefix(SIGNATURE_LINE)?.split_once(' ')?;
+        Some((name, STANDARD.decode(bytes).ok().filter(|bytes| bytes.len() >= ID_BYTES)?))
+    });
+    Ok((text, signatures.collect::<Option<_>>().ok_or(NOT_A_SIGNATURE)?))
 }
 
 fn check_text(text: &str) -> Result<(), NoteError> {

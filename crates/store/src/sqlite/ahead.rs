@@ -58,28 +58,36 @@ impl AheadLog {
         Ok(Some((page, self.frame.get(FRAME_HEADER_BYTES..).unwrap_or_default())))
     }
 
-    /// What is wrong with it, from its start to its end.
+    /// What is wrong with it, from its start to its end. What no end of a commit follows was never part of the store: a
+    /// process that is killed may leave a page half written.
     pub fn damage(&mut self) -> std::io::Result<Option<String>> {
         let big = part(&self.header, 3) == [(MAGIC & 0xff) as u8 | 1];
         let sum = checksum([0; 2], &part::<24>(&self.header, 0), big);
         if u32::from_be_bytes(part(&self.header, 0)) & !1 != MAGIC || sum != words(part(&self.header, 24)) {
             return Ok(Some(String::from("its header does not have its checksum")));
         }
-        let (mut sum, salts, mut whole) = (sum, self.salts(), true);
+        let (mut sum, salts, mut whole, mut broken) = (sum, self.salts(), true, None);
         for number in 1u64.. {
             if self.next()?.is_none() {
                 break;
             }
             let (header, page) = self.frame.split_at(FRAME_HEADER_BYTES);
             let expected = checksum(checksum(sum, &part::<8>(header, 0), big), page, big);
-            if part::<8>(&self.frame, 8) != salts {
+            if part::<8>(header, 8) != salts {
                 // Left over from before the log began anew; nothing of this log may follow.
                 whole = false;
-            } else if whole && expected == words(part(&self.frame, 16)) {
+                continue;
+            }
+            if whole && expected == words(part(header, 16)) {
                 sum = expected;
-            } else {
+                continue;
+            }
+            whole = false;
+            let first = *broken.get_or_insert(number);
+            let ends_commit = part::<4>(header, 4) != [0; 4];
+            if ends_commit {
                 return Ok(Some(format!(
-                    "it breaks off before its page {number}, and what follows cannot be read"
+                    "it breaks off before its page {first}, and what follows cannot be read"
                 )));
             }
         }

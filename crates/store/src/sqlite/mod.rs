@@ -21,7 +21,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::audit::{Audit, audit};
+use crate::audit::{Audit, audit_watched};
 use crate::error::Error;
 use crate::log::VerifyingKey;
 use crate::port::{Backend, Plan, Read, Write};
@@ -223,17 +223,35 @@ impl Write for SqliteWriter {
 }
 
 /// Checks a whole store: every byte of its file against the checksums of its pages, then everything that it says, as
-/// [`audit`] does. Another process may have it open for writing meanwhile; this one must not have it open at all.
+/// [`audit_watched`] does. Another process may have it open for writing meanwhile; this one must not have it open at all.
 ///
 /// # Errors
 /// That there is no store, or that it cannot be read: then it is damaged, foreign or not accessible, as the error says.
 pub fn verify(path: &Path, key: &VerifyingKey, known: &[String]) -> Result<Audit> {
+    verify_watched(path, Some(key), known, &mut |_, _| {})
+}
+
+/// The same, with the progress and without need of a key, as [`audit_watched`] has it.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_watched(
+    path: &Path,
+    key: Option<&VerifyingKey>,
+    known: &[String],
+    watch: &mut dyn FnMut(u64, u64),
+) -> Result<Audit> {
     let place = Place { path: path.to_owned() };
     if !path.exists() {
         return Err(Error::Missing(place.path));
     }
-    let mut problems = pages::check(&place)?;
-    let audited = Sqlite::open(path).and_then(|store| audit(&mut Reader::new(store.reader()?), key, known));
+    let mut problems = pages::check(&place).map_err(|error| match Sqlite::open(path) {
+        // Whatever it is, it is not a store whose checksums were lost.
+        Err(foreign @ Error::Foreign(_)) => foreign,
+        _ => error,
+    })?;
+    let audited = Sqlite::open(path)
+        .and_then(|store| audit_watched(&mut Reader::new(store.reader()?), key, known, watch));
     match audited {
         Ok(mut audit) => {
             problems.append(&mut audit.problems);

@@ -15,7 +15,7 @@ use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
-use karat_report::number::{cut, published};
+use karat_report::number::{published, share};
 use karat_report::session::{Refusal, Session};
 use karat_report::text::{clean, count, fit, own_name, wrap};
 
@@ -260,12 +260,6 @@ fn show(all: &Comparison, ranks: &Ranks, names: (&str, &str), screen: &mut Scree
         }
     }
     Ok(())
-}
-
-/// A difference in per cent of the scale, with its sign.
-fn share(change: Score) -> String {
-    let sign = if change > Score::ZERO { "+" } else { "" };
-    format!("{sign}{}%", cut(change.units(), 13, 2))
 }
 
 fn mover_json(mover: &Mover, ranks: &Ranks) -> Value {

@@ -1,0 +1,159 @@
+//! The arguments of the verbs that look at receipts and at the databases that they come from: verify, log, rescore.
+
+use clap::{Args, Subcommand};
+
+use super::{GraderArgs, moment};
+
+/// `karat verify`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --key a receipt is only consistent: anybody can write one, so take the
+key from who runs the log, not from who hands the receipt on. Status 12 then.
+
+Example:
+  karat verify examples/receipt/receipt.json --key examples/receipt/log.key")]
+pub struct VerifyArgs {
+    /// Receipts; `-` is standard input
+    #[arg(value_name = "RECEIPT", required = true)]
+    pub receipts: Vec<String>,
+    /// The log's public key, `NAME+ID+KEY`, or its file
+    #[arg(long, value_name = "KEY|FILE")]
+    pub key: Option<String>,
+    /// The evidence of the record, to score and compare
+    #[arg(long, value_name = "FILE")]
+    pub evidence: Option<String>,
+    /// The scorecard, where it does not come with karat
+    #[arg(long, short = 'c', value_name = "ID|FILE")]
+    pub card: Option<String>,
+    /// What graders need, to grade that evidence again
+    #[command(flatten)]
+    pub graders: GraderArgs,
+    /// The field of the evidence that says who is scored
+    #[arg(long, value_name = "FIELD")]
+    pub subject_field: Option<String>,
+    /// JSON, a line per receipt (default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// The checks as a list (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+}
+
+/// Work on the log of a store.
+#[derive(Debug, Subcommand)]
+pub enum LogVerb {
+    /// Show what is in a store: size, root, kinds, moments
+    Show(LogShowArgs),
+    /// Check a whole store: every byte, entry, tile and the head
+    Verify(LogVerifyArgs),
+    /// Write the receipt of one item
+    Receipt(LogReceiptArgs),
+}
+
+/// `karat log show`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  karat log show scores.db")]
+pub struct LogShowArgs {
+    /// The database
+    #[arg(value_name = "DATABASE")]
+    pub database: String,
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A list (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// No progress bar
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+/// `karat log verify`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A log that was rewritten as a whole, with its key, shows only against a head
+that somebody kept elsewhere: give it with --head.
+
+Example:
+  karat log verify scores.db --key examples/receipt/log.key")]
+pub struct LogVerifyArgs {
+    /// The database; it is only read
+    #[arg(value_name = "DATABASE")]
+    pub database: String,
+    /// The log's public key, `NAME+ID+KEY`, or its file
+    #[arg(long, value_name = "KEY|FILE")]
+    pub key: Option<String>,
+    /// A checkpoint that was kept elsewhere; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub head: Vec<String>,
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A list (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// No progress bar
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+/// `karat log receipt`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  karat log receipt scores.db 17/run-worked-example/workflow@1.0.0")]
+pub struct LogReceiptArgs {
+    /// The database
+    #[arg(value_name = "DATABASE")]
+    pub database: String,
+    /// The id of the item
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Its kind: record, evidence or scorecard
+    #[arg(long, value_name = "KIND", default_value = "record")]
+    pub kind: String,
+    /// The file to write; standard output if not given
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<String>,
+}
+
+/// `karat rescore`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Nothing is written. The difference is split: engine, the same facts under the
+old card today; evidence, the corrected item instead; rule, the new card.
+
+Example:
+  karat rescore scores.db --of workflow --card examples/receipt/stricter.toml")]
+pub struct RescoreArgs {
+    /// The database
+    #[arg(value_name = "DATABASE")]
+    pub database: String,
+    /// The new scorecard: a released id or a file
+    #[arg(long, short = 'c', value_name = "ID|FILE")]
+    pub card: String,
+    /// The id of the old scorecard, if it is another
+    #[arg(long, value_name = "ID")]
+    pub of: Option<String>,
+    /// Only records of this subject
+    #[arg(long, short = 's', value_name = "NAME")]
+    pub subject: Option<String>,
+    /// What was known at this moment: 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub known_at: Option<String>,
+    /// What graders need
+    #[command(flatten)]
+    pub graders: GraderArgs,
+    /// How many movers to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// JSON, one line per record (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A table (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+    /// No progress bar
+    #[arg(long)]
+    pub no_progress: bool,
+}

@@ -1,0 +1,215 @@
+//! `karat log`: what is in a store, whether all of it is as it was, and receipts of its items. The database is only read.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+
+use karat_evidence::{Moment, canonical_json};
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::text::clean;
+use karat_report::verification::{Check, Outcome, Status};
+use karat_store::log::Checkpoint;
+use karat_store::{Audit, Kind, sqlite};
+use serde_json::{Value, json};
+
+use crate::args::{Cli, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs};
+use crate::input::read_text;
+use crate::output::{FAINT, STRONG, Screen, is_watched, lines, replace_own};
+use crate::progress::Progress;
+use crate::receipt::key;
+use crate::render::verification::{Shown, verification};
+use crate::store;
+
+/// Most problems that are listed.
+const LISTED: usize = 20;
+/// How a receipt begins, so that no other file is replaced by one.
+const RECEIPT_MARK: &[u8] = b"{\"checkpoint\":";
+
+/// Does what was asked.
+pub fn run(verb: &LogVerb, cli: &Cli) -> Result<Exit, Failure> {
+    match verb {
+        LogVerb::Show(args) => show(args, cli),
+        LogVerb::Verify(args) => verify(args, cli),
+        LogVerb::Receipt(args) => receipt(args),
+    }
+}
+
+/// Checks a whole store.
+fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let key = args.key.as_deref().map(key).transpose()?;
+    let read = |path: &String| read_text(path, "a checkpoint", Exit::VerificationFailed);
+    let heads = args.head.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    store::is_file(&args.database)?;
+    let progress = Progress::of_items(args.no_progress);
+    let audited =
+        sqlite::verify_watched(Path::new(&args.database), key.as_ref(), &heads, &mut |done, all| {
+            progress.reached(done, all);
+        });
+    drop(progress);
+    let (audit, found) = match audited {
+        Ok(audit) => {
+            let found = audit.problems.clone();
+            (Some(audit), found)
+        }
+        Err(karat_store::Error::Damaged(what)) => (None, vec![what]),
+        Err(error) => return Err(store::refused(&error)),
+    };
+    let checks = [signature(key.is_some()), content(audit.as_ref(), &found), elsewhere(heads.len())];
+    // Where something is wrong, the list of it says what; the others would claim too much.
+    let checks = if found.is_empty() { checks.as_slice() } else { checks.get(1..2).unwrap_or_default() };
+    let status = Status::of(checks);
+    if args.json || (!args.table && !is_watched()) {
+        print(&json!({
+            "database": args.database,
+            "entries": audit.as_ref().map(|audit| audit.totals.rows),
+            "heads": heads.len(),
+            "key": key.map(|key| key.to_string()),
+            "problems": found,
+            "root": audit.as_ref().map(|audit| audit.root.to_string()),
+            "schema": "karat/log-verification/1",
+            "status": status.name(),
+            "tiles": audit.as_ref().map(|audit| audit.totals.tiles),
+        }))?;
+    } else {
+        let mut screen = Screen::stdout(cli.color);
+        let shown = Shown {
+            file: &args.database,
+            about: None,
+            checks,
+            holds: "the whole store is as it was written",
+        };
+        write!(screen, "{}", verification(&shown, screen.width))?;
+        screen.flush()?;
+    }
+    Ok(status.exit())
+}
+
+fn signature(has_key: bool) -> Check {
+    if has_key {
+        Check::new("signature", Outcome::Holds, "the head is signed by that key")
+    } else {
+        let check = Check::new("signature", Outcome::Lacking, "not checked: nobody vouches for the head");
+        Check { details: vec![String::from("give the public key of the log with --key")], ..check }
+    }
+}
+
+fn content(audit: Option<&Audit>, found: &[String]) -> Check {
+    if let ([], Some(audit)) = (found, audit) {
+        let (rows, tiles) = (audit.totals.rows, audit.totals.tiles);
+        let tiles = if tiles == 1 { String::from("1 tile") } else { format!("{tiles} tiles") };
+        let says = format!("{rows} entries and {tiles} of hashes are as they were, to the last byte");
+        let details = vec![format!("root {}", audit.root)];
+        return Check { details, ..Check::new("content", Outcome::Holds, says) };
+    }
+    let mut details: Vec<String> = found.iter().take(LISTED).map(|line| clean(line).into_owned()).collect();
+    match found.len().saturating_sub(LISTED) {
+        0 => {}
+        more => details.push(format!("and {more} more")),
+    }
+    Check { details, ..Check::new("content", Outcome::Fails, "it is not as it was written") }
+}
+
+fn elsewhere(heads: usize) -> Check {
+    match heads {
+        0 => Check::new("history", Outcome::Left, "not compared with a head that was kept elsewhere: --head"),
+        1 => Check::new("history", Outcome::Holds, "it goes on from the head that was kept elsewhere"),
+        _ => Check::new("history", Outcome::Holds, "it goes on from all heads that were kept elsewhere"),
+    }
+}
+
+/// What is in a store.
+fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let mut reader = store::reader(&args.database)?;
+    let head = reader.head().map_err(|error| store::refused(&error))?;
+    let claimed = Checkpoint::claimed(&head.checkpoint);
+    let (name, root) = claimed.map(|(name, head)| (name, head.root)).map_err(|error| {
+        store::refused(&karat_store::Error::Damaged(format!("the head of the log: {error}")))
+    })?;
+    let mut kinds: BTreeMap<Kind, (u64, u64)> = Kind::ALL.into_iter().map(|kind| (kind, (0, 0))).collect();
+    let mut moments: Option<(i64, i64)> = None;
+    let progress = Progress::of_items(args.no_progress);
+    store::each(&mut reader, head.size, &mut |item| {
+        let counts = kinds.entry(item.entry.kind).or_default();
+        counts.0 += 1;
+        counts.1 += u64::from(item.entry.replaces.is_some());
+        let at = item.entry.moment.0;
+        moments = Some(moments.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
+        progress.reached(item.position + 1, head.size);
+        Ok(())
+    })?;
+    drop(progress);
+    let text = |milliseconds| Moment { milliseconds }.to_string();
+    let (first, last) = (moments.map(|(first, _)| text(first)), moments.map(|(_, last)| text(last)));
+    if args.json || (!args.table && !is_watched()) {
+        let counts: serde_json::Map<String, Value> =
+            kinds.iter().map(|(kind, (all, _))| (kind.name().to_owned(), json!(all))).collect();
+        print(&json!({
+            "checkpoint": head.checkpoint,
+            "database": args.database,
+            "entries": head.size,
+            "first": first,
+            "kinds": counts,
+            "last": last,
+            "name": name,
+            "root": root.to_string(),
+            "schema": "karat/log/1",
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let mut screen = Screen::stdout(cli.color);
+    writeln!(screen, "{STRONG}{}{STRONG:#}  {}\n", clean(&args.database), clean(name))?;
+    let mut row = |name: &str, value: &str| writeln!(screen, "  {FAINT}{name:<9}{FAINT:#}  {value}");
+    row("entries", &head.size.to_string())?;
+    row("root", &root.to_string())?;
+    row("first", first.as_deref().unwrap_or("-"))?;
+    row("last", last.as_deref().unwrap_or("-"))?;
+    writeln!(screen)?;
+    for (kind, (all, corrections)) in kinds.into_iter().filter(|(_, (all, _))| *all > 0) {
+        let note = match corrections {
+            0 => String::new(),
+            some => format!("  {FAINT}{some} in the place of an earlier one{FAINT:#}"),
+        };
+        writeln!(screen, "  {FAINT}{:<9}{FAINT:#}  {all}{note}", kind.name())?;
+    }
+    screen.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Writes the receipt of one item.
+fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
+    let Some(kind) = Kind::from_name(&args.kind) else {
+        let names: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
+        let failure = Failure::new(format!("there is no kind `{}` of items", clean(&args.kind)));
+        return Err(failure.help(format!("there are: {}", names.join(", "))));
+    };
+    let refused = |error| store::refused(&error);
+    let mut reader = store::reader(&args.database)?;
+    let size = reader.head().map_err(refused)?.size;
+    let Some(item) = reader.find(kind, &args.id, size).map_err(refused)? else {
+        return Err(Failure::new(format!(
+            "`{}` has no {kind} with the id `{}`",
+            args.database,
+            clean(&args.id)
+        ))
+        .help("the id of a record is SUBJECT/EVIDENCE/CARD@VERSION"));
+    };
+    let mut bytes = reader.receipt(item.position).map_err(refused)?.to_json();
+    bytes.push(b'\n');
+    match &args.out {
+        Some(path) => replace_own(path, &bytes, RECEIPT_MARK, "a receipt")?,
+        None => {
+            let mut out = lines();
+            out.write_all(&bytes)?;
+            out.flush()?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes one line of canonical JSON.
+fn print(answer: &Value) -> Result<(), Failure> {
+    let mut out = lines();
+    writeln!(out, "{}", canonical_json(answer))?;
+    Ok(out.flush()?)
+}

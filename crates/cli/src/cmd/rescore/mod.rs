@@ -1,0 +1,296 @@
+//! `karat rescore`: every record of a store beside what another card makes of the same items. Nothing is written.
+//!
+//! * `summary`: who moves, who changes place, which bands and tiers change.
+
+pub mod summary;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+
+use karat_core::evaluate::Scorer;
+use karat_core::facts::Digest;
+use karat_core::number::Score;
+use karat_evidence::{Graders, Moment, canonical_json};
+use karat_report::cards::ready;
+use karat_report::claim::Claim;
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::recompute;
+use karat_report::rescore::{Kept, Rescored, Rescorer, Verdict};
+use karat_report::rows::problems::Problems;
+use karat_report::text::clean;
+use karat_store::{Item, Kind, Reader};
+use serde_json::{Value, json};
+
+use crate::args::{Cli, RescoreArgs};
+use crate::cards::{self, CardText};
+use crate::graders;
+use crate::output::{Screen, is_watched, lines};
+use crate::progress::Progress;
+use crate::render::rescore::rescored;
+use crate::store;
+use summary::{Mover, Summary};
+
+/// The schema of a line, and of the last one.
+const SCHEMA: &str = "karat/rescore/1";
+const SUMMARY: &str = "karat/rescore-summary/1";
+
+/// What is found in a store before its records are scored again.
+struct Stock {
+    reader: Reader,
+    /// As of how many entries.
+    size: u64,
+    /// Where evidence stands, by digest.
+    evidence: BTreeMap<Digest, u64>,
+    /// The cards that were kept.
+    cards: Vec<CardText>,
+    /// Where records stand that no other took the place of.
+    records: Vec<u64>,
+}
+
+/// A store, the new card, and the old ones as they are met.
+struct Work<'a> {
+    stock: Stock,
+    rescorer: Rescorer<'a>,
+    /// The id of the cards whose records are meant.
+    of: &'a str,
+    subject: Option<&'a str>,
+    /// The cards of before, ready to score, by digest; none where one is not at hand.
+    old: BTreeMap<String, Option<Scorer>>,
+    /// Records of other cards, by id.
+    others: BTreeMap<String, u64>,
+    /// A kind of evidence that records are of and the new card does not read.
+    other_kind: Option<String>,
+}
+
+/// Scores everything again.
+pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let card = cards::scorer(&args.card, cli.color)?;
+    let graders = |card: &_, as_of: Option<&str>| -> Result<Graders, Failure> {
+        graders::of_card(card, &args.graders, as_of, cli.portable)
+    };
+    let rescorer = Rescorer { card: &card, graders: &graders, is_portable: cli.portable };
+    let progress = Progress::of_items(args.no_progress);
+    let stock = stock(&args.database, args.known_at.as_deref(), &progress)?;
+    let mut work = Work {
+        of: args.of.as_deref().unwrap_or(&card.card().id),
+        subject: args.subject.as_deref(),
+        stock,
+        rescorer,
+        old: BTreeMap::new(),
+        others: BTreeMap::new(),
+        other_kind: None,
+    };
+    let as_json = args.json || (!args.table && !is_watched());
+    let mut out = lines();
+    let mut summary = Summary::new(args.top);
+    let mut problems = Problems::default();
+    let records = std::mem::take(&mut work.stock.records);
+    for (done, position) in (1..).zip(&records) {
+        let item = work.stock.reader.item(*position).map_err(|error| store::refused(&error))?;
+        match work.record(&item) {
+            Ok(None) => {}
+            Ok(Some((claim, moved))) => {
+                let mover = Mover::new(&item.entry.id, &claim, moved)?;
+                if as_json {
+                    writeln!(out, "{}", canonical_json(&as_value(&mover)))?;
+                }
+                summary.see(mover);
+            }
+            Err(failure) => problems.add_failure(&format!("record `{}`", clean(&item.entry.id)), &failure),
+        }
+        progress.reached(done, records.len() as u64);
+    }
+    drop(progress);
+    if summary.records == 0 && problems.is_empty() {
+        return Err(work.nothing(args));
+    }
+    let names = (work.of, card.card().name());
+    if as_json {
+        writeln!(out, "{}", canonical_json(&summary_value(&summary, &names)))?;
+        out.flush()?;
+    } else {
+        let mut screen = Screen::stdout(cli.color);
+        write!(screen, "{}", rescored(&summary, (names.0, &names.1), screen.width))?;
+        screen.flush()?;
+    }
+    problems.end("the other records were scored again")?;
+    Ok(Exit::Done)
+}
+
+/// Walks through a store once, for what the records need.
+fn stock(database: &str, known_at: Option<&str>, progress: &Progress) -> Result<Stock, Failure> {
+    let refused = |error| store::refused(&error);
+    let mut reader = store::reader(database)?;
+    let size = match known_at.map(|text| (text, Moment::parse(text))) {
+        None => reader.head().map_err(refused)?.size,
+        Some((_, Some(moment))) => {
+            reader.size_at(karat_store::Moment(moment.milliseconds)).map_err(refused)?
+        }
+        Some((text, None)) => {
+            return Err(Failure::new(format!("`{}` is not a moment that a log could have", clean(text)))
+                .help("write it as 2026-01-31T12:00:00Z; no leap second"));
+        }
+    };
+    let (mut evidence, mut cards) = (BTreeMap::new(), Vec::new());
+    let mut records: BTreeMap<String, u64> = BTreeMap::new();
+    store::each(&mut reader, size, &mut |Item { position, entry, content }| {
+        match entry.kind {
+            Kind::Evidence => {
+                evidence.insert(entry.content, position);
+            }
+            Kind::Record => {
+                if let Some(old) = &entry.replaces {
+                    records.remove(old);
+                }
+                records.insert(entry.id, position);
+            }
+            Kind::Scorecard => {
+                let text = String::from_utf8_lossy(&content).into_owned();
+                cards.push(CardText { name: entry.id, text });
+            }
+            Kind::Match | Kind::Review | Kind::Key => {}
+        }
+        progress.reached(position + 1, size);
+        Ok(())
+    })?;
+    let mut records: Vec<u64> = records.into_values().collect();
+    records.sort_unstable();
+    Ok(Stock { reader, size, evidence, cards, records })
+}
+
+impl Work<'_> {
+    /// The record in `item` and what becomes of it; none if it is not meant.
+    fn record(&mut self, item: &Item) -> Result<Option<(Claim, Rescored)>, Failure> {
+        if self.subject.is_some() && item.entry.subject.as_deref() != self.subject {
+            return Ok(None);
+        }
+        let Some(claim) = recompute::claim(&item.content)? else {
+            return Err(Failure::new("its content is not a record of karat"));
+        };
+        let card = claim.text("/scorecard/id")?;
+        if card != self.of {
+            *self.others.entry(card.to_owned()).or_default() += 1;
+            return Ok(None);
+        }
+        let kind = claim.text("/evidence/kind")?;
+        if kind != self.rescorer.card.card().evidence {
+            self.other_kind.get_or_insert_with(|| kind.to_owned());
+            return Ok(None);
+        }
+        let digest = claim.text("/scorecard/digest")?.to_owned();
+        if !self.old.contains_key(&digest) {
+            let kept = self.kept_card(&digest);
+            let base = recompute::base(&claim, kept.as_ref()).map(Cow::into_owned);
+            self.old.insert(digest.clone(), base.ok());
+        }
+        let Some(Some(old)) = self.old.get(&digest) else {
+            let message = "its scorecard is neither in the store nor one that comes with karat";
+            return Err(Failure::new(message).help(format!("{}, {}", clean(&claim.card()?), clean(&digest))));
+        };
+        let own = self.stock.evidence.get(&claim.evidence_digest()?).copied();
+        let reader = &mut self.stock.reader;
+        let refused = |error| store::refused(&error);
+        let own = own.map(|position| reader.item(position)).transpose().map_err(refused)?;
+        let current = match &own {
+            Some(own) => {
+                let id = &own.entry.id;
+                reader.current(Kind::Evidence, id, self.stock.size).map_err(refused)?
+            }
+            None => None,
+        };
+        let corrected = current.filter(|item| own.as_ref().is_some_and(|own| own.position != item.position));
+        let kept = Kept {
+            own: own.as_ref().map(|item| item.content.as_slice()),
+            corrected: corrected.as_ref().map(|item| item.content.as_slice()),
+        };
+        let moved = self.rescorer.rescore(&claim, old, kept)?;
+        Ok(Some((claim, moved)))
+    }
+
+    /// The card with that digest, if it was kept and can be used.
+    fn kept_card(&self, digest: &str) -> Option<Scorer> {
+        // The digest of a card is that of what it says, not of its file.
+        let sound = self.stock.cards.iter().filter_map(|text| cards::check(text).card);
+        ready(sound.into_iter().find(|card| card.digest.to_string() == digest)?).ok()
+    }
+
+    /// Why no record was meant.
+    fn nothing(&self, args: &RescoreArgs) -> Failure {
+        if let Some(kind) = &self.other_kind {
+            let card = self.rescorer.card.card();
+            let (of, kind) = (clean(self.of), clean(kind));
+            let reads = format!("`{}` reads evidence of kind `{}`", card.name(), card.evidence);
+            return Failure::new(format!("{reads}, and the records by `{of}` are of kind `{kind}`"))
+                .help("only a card for the same kind of evidence can score them again");
+        }
+        let when = args.known_at.as_deref().map_or_else(String::new, |at| format!(" at {at}"));
+        let who = self.subject.map_or_else(String::new, |name| format!(" of `{}`", clean(name)));
+        let message = format!("`{}` has no record{who} by `{}`{when}", args.database, clean(self.of));
+        let others: Vec<String> =
+            self.others.iter().map(|(id, records)| format!("`{}` ({records})", clean(id))).collect();
+        if others.is_empty() {
+            return Failure::new(message);
+        }
+        Failure::new(message)
+            .help(format!("there are records by {}", others.join(", ")))
+            .help("to score those by the new card: --of ID")
+    }
+}
+
+/// One line.
+fn as_value(mover: &Mover) -> Value {
+    let side = |verdict: &Verdict| {
+        json!({
+            "badge": verdict.badge,
+            "exact": verdict.score.map(Score::to_f64),
+            "published": verdict.published,
+            "status": verdict.status,
+        })
+    };
+    let moved = &mover.moved;
+    json!({
+        "after": side(&moved.after),
+        "before": side(&moved.before),
+        "corrected": moved.is_corrected,
+        "difference": moved.difference().map(Score::to_f64),
+        "item": mover.item,
+        "parts": moved.parts.map(|parts| json!({
+            "engine": parts.engine.to_f64(),
+            "evidence": parts.evidence.to_f64(),
+            "rule": parts.rule.to_f64(),
+        })),
+        "record": mover.record,
+        "schema": SCHEMA,
+        "scorecard": mover.card,
+        "subject": mover.subject,
+    })
+}
+
+/// The last line.
+fn summary_value(summary: &Summary, (of, card): &(&str, String)) -> Value {
+    let badges: Vec<Value> = summary
+        .badges
+        .iter()
+        .map(|((before, after), records)| json!({ "after": after, "before": before, "records": records }))
+        .collect();
+    let ranks: Vec<Value> = summary
+        .ranks()
+        .iter()
+        .filter(|rank| rank.before != rank.after)
+        .map(|rank| json!({ "after": rank.after, "before": rank.before, "subject": rank.subject }))
+        .collect();
+    json!({
+        "badges": badges,
+        "card": card,
+        "down": summary.down,
+        "of": of,
+        "ranks": ranks,
+        "records": summary.records,
+        "schema": SUMMARY,
+        "subjects": summary.subjects(),
+        "unscored": summary.unscored,
+        "up": summary.up,
+    })
+}

@@ -1,0 +1,217 @@
+//! What many records that were scored again say together.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use karat_core::number::Score;
+use karat_report::claim::Claim;
+use karat_report::failure::Failure;
+use karat_report::rescore::Rescored;
+
+/// A record and what became of it.
+#[derive(Debug)]
+pub struct Mover {
+    /// The id of the record in the store.
+    pub record: String,
+    /// Who is scored.
+    pub subject: String,
+    /// The id of the item of evidence.
+    pub item: String,
+    /// The old card.
+    pub card: String,
+    /// Both sides.
+    pub moved: Rescored,
+}
+
+impl Mover {
+    /// The record `claim`, which stands in the store as `record`.
+    pub fn new(record: &str, claim: &Claim, moved: Rescored) -> Result<Self, Failure> {
+        Ok(Self {
+            record: record.to_owned(),
+            subject: claim.text("/subject")?.to_owned(),
+            item: claim.text("/evidence/id")?.to_owned(),
+            card: claim.card()?,
+            moved,
+        })
+    }
+
+    /// How far it moved; a score that appears or goes moves by all of it.
+    fn distance(&self) -> u64 {
+        let units = |score: Option<Score>| score.map_or(0, Score::units);
+        units(self.moved.before.score).abs_diff(units(self.moved.after.score))
+    }
+}
+
+/// Scores of one subject: their sum in units, before and after.
+#[derive(Debug, Default, Clone, Copy)]
+struct Sums {
+    before: i128,
+    after: i128,
+    records: i128,
+}
+
+/// The place of a subject before and after, by the mean of its records.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rank<'s> {
+    /// Who.
+    pub subject: &'s str,
+    /// The place before, from 1; equal means share one.
+    pub before: usize,
+    /// The place after.
+    pub after: usize,
+}
+
+/// What is kept of all records: counts, the means of subjects, and the largest movers in full.
+#[derive(Debug)]
+pub struct Summary {
+    /// How many were scored again.
+    pub records: usize,
+    /// With a higher score than before.
+    pub up: usize,
+    /// With a lower one.
+    pub down: usize,
+    /// Without a score on one side or both.
+    pub unscored: usize,
+    /// How many went from one band or tier to another; `-` stands for none.
+    pub badges: BTreeMap<(String, String), usize>,
+    /// The largest movers, largest first.
+    pub movers: Vec<Mover>,
+    top: usize,
+    sums: BTreeMap<String, Sums>,
+}
+
+impl Summary {
+    /// Of nothing yet, with room for so many movers.
+    pub fn new(top: usize) -> Self {
+        Self {
+            records: 0,
+            up: 0,
+            down: 0,
+            unscored: 0,
+            badges: BTreeMap::new(),
+            movers: Vec::new(),
+            top,
+            sums: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a record.
+    pub fn see(&mut self, mover: Mover) {
+        let moved = &mover.moved;
+        self.records += 1;
+        match moved.difference() {
+            None => self.unscored += 1,
+            Some(difference) => {
+                self.up += usize::from(difference > Score::ZERO);
+                self.down += usize::from(difference < Score::ZERO);
+            }
+        }
+        if let (Some(before), Some(after)) = (moved.before.score, moved.after.score) {
+            let sums = self.sums.entry(mover.subject.clone()).or_default();
+            sums.before += i128::from(before.units());
+            sums.after += i128::from(after.units());
+            sums.records += 1;
+        }
+        if moved.before.badge != moved.after.badge {
+            let name = |badge: &Option<String>| badge.clone().unwrap_or_else(|| String::from("-"));
+            let key = (name(&moved.before.badge), name(&moved.after.badge));
+            *self.badges.entry(key).or_default() += 1;
+        }
+        let place = self.movers.partition_point(|other| other.distance() >= mover.distance());
+        if mover.distance() > 0 && place < self.top {
+            self.movers.truncate(self.top - 1);
+            self.movers.insert(place, mover);
+        }
+    }
+
+    /// How many subjects have scores on both sides.
+    pub fn subjects(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// Every subject with its places, the best of after first.
+    pub fn ranks(&self) -> Vec<Rank<'_>> {
+        let before = places(&self.sums, |sums| sums.before);
+        let after = places(&self.sums, |sums| sums.after);
+        let mut ranks: Vec<Rank<'_>> = after
+            .into_iter()
+            .map(|(subject, place)| Rank {
+                subject,
+                before: before.get(subject).copied().unwrap_or_default(),
+                after: place,
+            })
+            .collect();
+        ranks.sort_by_key(|rank| rank.after);
+        ranks
+    }
+}
+
+/// The place of every subject by the mean of what `pick` takes.
+fn places(sums: &BTreeMap<String, Sums>, pick: fn(&Sums) -> i128) -> BTreeMap<&str, usize> {
+    // Means are compared as fractions: a sum of a million scores is far below the limits of the type.
+    let compare = |a: &Sums, b: &Sums| (pick(a) * b.records).cmp(&(pick(b) * a.records));
+    let mut sorted: Vec<(&str, &Sums)> = sums.iter().map(|(name, sums)| (name.as_str(), sums)).collect();
+    sorted.sort_by(|(_, a), (_, b)| compare(b, a));
+    let mut places = BTreeMap::new();
+    let mut last: Option<(usize, &Sums)> = None;
+    for (at, (name, sums)) in sorted.into_iter().enumerate() {
+        let place = match last {
+            Some((place, other)) if compare(other, sums) == Ordering::Equal => place,
+            _ => at + 1,
+        };
+        last = Some((place, sums));
+        places.insert(name, place);
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use karat_report::rescore::Verdict;
+
+    use super::*;
+
+    fn mover(subject: &str, before: Option<i64>, after: Option<i64>) -> Mover {
+        let verdict = |score: Option<i64>| Verdict {
+            score: score.map(Score::from_billionths),
+            published: None,
+            status: String::from("scored"),
+            badge: score.map(|score| String::from(if score > 500 { "win" } else { "loss" })),
+        };
+        Mover {
+            record: String::from("r"),
+            subject: subject.to_owned(),
+            item: String::from("i"),
+            card: String::from("c@1"),
+            moved: Rescored {
+                before: verdict(before),
+                after: verdict(after),
+                parts: None,
+                is_corrected: false,
+            },
+        }
+    }
+
+    #[test]
+    fn places_are_by_mean_and_shared_where_means_are_equal() {
+        let mut summary = Summary::new(2);
+        // Means before: a 600, b 600, c 300. After: a 100, b 600, c 700.
+        for mover in [
+            mover("a", Some(600), Some(100)),
+            mover("b", Some(500), Some(500)),
+            mover("b", Some(700), Some(700)),
+            mover("c", Some(300), Some(700)),
+            mover("d", None, Some(1)),
+        ] {
+            summary.see(mover);
+        }
+        let rank = |subject, before, after| Rank { subject, before, after };
+        assert_eq!(summary.ranks(), [rank("c", 3, 1), rank("b", 1, 2), rank("a", 1, 3)]);
+        assert_eq!((summary.records, summary.up, summary.down, summary.unscored), (5, 1, 1, 1));
+        assert_eq!(summary.movers.iter().map(|it| it.subject.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        let key = |before: &str, after: &str| (before.to_owned(), after.to_owned());
+        let expected =
+            [(key("-", "loss"), 1), (key("loss", "win"), 1), (key("win", "loss"), 1)].into_iter().collect();
+        assert_eq!(summary.badges, expected);
+    }
+}

@@ -1,0 +1,227 @@
+//! `karat verify`: whether receipts are what a log has signed, and whether their scores follow from facts and evidence.
+//! Needs no network and no database.
+
+use std::io::Write as _;
+
+use karat_core::evaluate::Scorer;
+use karat_core::record::ENGINE_VERSION;
+use karat_evidence::{Moment, canonical_json};
+use karat_report::claim::Claim;
+use karat_report::exit::Exit;
+use karat_report::failure::Failure;
+use karat_report::text::{clean, short};
+use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
+use karat_store::log::VerifyingKey;
+use karat_store::{Kind, Receipt};
+use serde_json::{Value, json};
+
+use crate::args::{Cli, VerifyArgs};
+use crate::cards;
+use crate::evidence::Files;
+use crate::input::read_text;
+use crate::origin::{self, Comparison};
+use crate::output::{Screen, is_watched, lines};
+use crate::receipt;
+use crate::render::verification::{Shown, verification};
+
+/// The schema of an answer.
+const SCHEMA: &str = "karat/verification/1";
+
+/// What receipts are checked against.
+struct Against<'a> {
+    key: Option<VerifyingKey>,
+    card: Option<Scorer>,
+    args: &'a VerifyArgs,
+    cli: &'a Cli,
+}
+
+/// A receipt with what was found out about it.
+struct Verified {
+    receipt: Option<Receipt>,
+    claim: Option<Claim>,
+    checks: Vec<Check>,
+}
+
+/// Checks every receipt; the status is that of the worst.
+pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let is_stream = |path: &String| path == "-";
+    let streams = args.receipts.iter().chain(&args.evidence).filter(|path| is_stream(path)).count();
+    let evidence_again = args.evidence.as_ref().is_some_and(is_stream) && args.receipts.len() > 1;
+    if streams > 1 || evidence_again {
+        let failure = Failure::new("standard input can be read only once");
+        return Err(failure.help("give receipts and evidence as files"));
+    }
+    let against = Against {
+        key: args.key.as_deref().map(receipt::key).transpose()?,
+        card: args.card.as_deref().map(|card| cards::scorer(card, cli.color)).transpose()?,
+        args,
+        cli,
+    };
+    // A file that is not there is no finding about a receipt.
+    Files::new(args.evidence.as_slice(), cli.color)?;
+    let as_json = args.json || (!args.table && !is_watched());
+    let mut screen = Screen::stdout(cli.color);
+    let mut worst = Status::Verified;
+    for (place, path) in args.receipts.iter().enumerate() {
+        let verified = against.verified(path)?;
+        worst = worst.max(Status::of(&verified.checks));
+        if as_json {
+            let mut out = lines();
+            writeln!(out, "{}", canonical_json(&as_value(path, &verified)))?;
+            out.flush()?;
+        } else {
+            let gap = if place > 0 { "\n" } else { "" };
+            let (about, checks) = (about(&verified), verified.checks.as_slice());
+            let shown = Shown { file: path, about, checks, holds: holds(checks) };
+            write!(screen, "{gap}{}", verification(&shown, screen.width))?;
+            screen.flush()?;
+        }
+    }
+    Ok(worst.exit())
+}
+
+impl Against<'_> {
+    /// Everything that can be found out about the receipt at `path`.
+    fn verified(&self, path: &str) -> Result<Verified, Failure> {
+        let unread = |check: Check| Verified { receipt: None, claim: None, checks: vec![check] };
+        let text = match read_text(path, "a receipt", Exit::VerificationFailed) {
+            Ok(text) => text,
+            Err(failure) if failure.exit() == Exit::VerificationFailed => {
+                return Ok(unread(Check::failed("receipt", Outcome::Fails, &failure)));
+            }
+            Err(failure) => return Err(failure),
+        };
+        let receipt = match Receipt::parse(text.as_bytes()) {
+            Ok(receipt) => receipt,
+            Err(problem) => {
+                let check = Check::new("receipt", Outcome::Fails, clean(&problem).into_owned());
+                let help = format!("expected `karat/receipt/1`; karat {ENGINE_VERSION} reads no other");
+                return Ok(unread(Check { details: vec![help], ..check }));
+            }
+        };
+        let mut checks = receipt::checks(&receipt, self.key.as_ref());
+        let mut claim = None;
+        if receipt.entry.kind == Kind::Record {
+            match Claim::parse(&receipt.content) {
+                Ok(Some(found)) => {
+                    checks.extend(self.record(&found));
+                    claim = Some(found);
+                }
+                Ok(None) => {
+                    checks.push(Check::new("score", Outcome::Fails, "its content is not a record of karat"));
+                }
+                Err(failure) => checks.push(Check::failed("score", Outcome::Fails, &failure)),
+            }
+        } else if self.args.evidence.is_some() || self.card.is_some() {
+            let kind = receipt.entry.kind.name();
+            return Err(Failure::new(format!("`{path}` is the receipt of an item of kind `{kind}`"))
+                .help("--evidence and --card go with the receipt of a record: leave them out"));
+        }
+        Ok(Verified { receipt: Some(receipt), claim, checks })
+    }
+
+    /// The checks of a record: its card, its score, its evidence.
+    fn record(&self, claim: &Claim) -> Vec<Check> {
+        let found = recomputed(claim, self.card.as_ref(), self.cli.portable);
+        let mut checks = found.checks;
+        checks.push(match (&self.args.evidence, &found.scorer) {
+            (None, _) => {
+                let says = "not compared: whose facts they are, only the evidence shows";
+                Check::new("evidence", Outcome::Left, says)
+            }
+            (Some(_), None) => {
+                let says = "without its scorecard it cannot be scored";
+                Check::new("evidence", Outcome::Lacking, says)
+            }
+            (Some(path), Some(scorer)) => {
+                let request = origin::Request {
+                    path,
+                    subject_field: self.args.subject_field.as_deref(),
+                    graders: &self.args.graders,
+                };
+                match origin::compare(claim, scorer, &request, self.cli) {
+                    Ok(comparison) => evidence(claim, comparison),
+                    Err(failure) => Check::failed("evidence", Outcome::Fails, &failure),
+                }
+            }
+        });
+        checks
+    }
+}
+
+/// What the comparison of a record with its evidence says.
+fn evidence(claim: &Claim, comparison: Comparison) -> Check {
+    match comparison {
+        Comparison::Same(place) => {
+            let says = format!("{} gives the same digest, facts and score", clean(&place));
+            Check::new("evidence", Outcome::Holds, says)
+        }
+        Comparison::Different { place, is_other, lines } => {
+            // The same item by another engine: its graders may find other facts.
+            let is_engine = !is_other && claim.text("/engine").is_ok_and(|engine| engine != ENGINE_VERSION);
+            let cause = if is_engine { Cause::Engine } else { Cause::Evidence };
+            let says = format!("{} does not give this record", clean(&place));
+            Check { details: lines, ..Check::new("evidence", Outcome::Fails, says) }.because(cause)
+        }
+        Comparison::Absent(lines) => {
+            let check = Check::new("evidence", Outcome::Fails, "the evidence of this record is not there");
+            Check { details: lines, ..check }.because(Cause::Evidence)
+        }
+    }
+}
+
+/// What is said where everything holds.
+fn holds(checks: &[Check]) -> &'static str {
+    let has = |name| checks.iter().any(|check| check.name == name && check.outcome == Outcome::Holds);
+    match (has("score"), has("evidence")) {
+        (false, _) => "it was kept as it stands here",
+        (true, false) => "it was kept as it stands here, and the score follows from the facts in the record",
+        (true, true) => "it was kept as it stands here, and the score follows from the evidence",
+    }
+}
+
+/// What the receipt is of, for people: two lines.
+fn about(verified: &Verified) -> Option<(String, String)> {
+    let receipt = verified.receipt.as_ref()?;
+    let entry = &receipt.entry;
+    let mut what = format!("{} `{}`", entry.kind.name(), short(&entry.id));
+    let card = verified.claim.as_ref().and_then(|claim| claim.card().ok());
+    if let (Some(subject), Some(card)) = (&entry.subject, card) {
+        what = format!("record of {} by {}", short(subject), short(&card));
+    }
+    let moment = Moment { milliseconds: entry.moment.0 };
+    let log = match receipt::claimed(receipt) {
+        Some((name, head)) => {
+            format!("entry {} of {} in the log {}", receipt.index, head.size, short(name))
+        }
+        None => format!("entry {} of a log", receipt.index),
+    };
+    Some((what, format!("{log}, handed in {moment}")))
+}
+
+/// The answer as JSON.
+fn as_value(path: &str, verified: &Verified) -> Value {
+    let log = verified
+        .receipt
+        .as_ref()
+        .and_then(receipt::claimed)
+        .map(|(name, head)| json!({ "name": name, "root": head.root.to_string(), "size": head.size }));
+    let entry = verified.receipt.as_ref().map(|receipt| {
+        json!({
+            "id": receipt.entry.id,
+            "index": receipt.index,
+            "kind": receipt.entry.kind.name(),
+            "moment": Moment { milliseconds: receipt.entry.moment.0 }.to_string(),
+            "subject": receipt.entry.subject,
+        })
+    });
+    json!({
+        "changed": causes(&verified.checks).into_iter().map(Cause::name).collect::<Vec<_>>(),
+        "checks": verified.checks.iter().map(Check::to_json).collect::<Vec<_>>(),
+        "entry": entry,
+        "file": path,
+        "log": log,
+        "schema": SCHEMA,
+        "status": Status::of(&verified.checks).name(),
+    })
+}

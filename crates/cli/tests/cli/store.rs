@@ -1,0 +1,147 @@
+//! A small store that was kept over some days: the runs of `examples/workflow`, with fixed keys and moments.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use karat_core::facts::Digest;
+use karat_evidence::canonical_json;
+use karat_store::log::Signer;
+use karat_store::memory::Memory;
+use karat_store::port::Backend;
+use karat_store::sqlite::Sqlite;
+use karat_store::{Error, Kind, Limits, Moment, NewItem, Reader, Store};
+use serde_json::Value;
+
+use crate::common::{example, karat_reading};
+
+/// The evidence, in the order in which it came.
+const RUNS: [&str; 4] = [
+    "workflow/worked-example.json",
+    "workflow/partial-dag.json",
+    "workflow/closed-gate.json",
+    "workflow/retries.jsonl",
+];
+/// 2026-03-02T09:00:00Z, and how long after it the next item came.
+const START: Moment = Moment(1_772_442_000_000);
+const HOUR_MILLISECONDS: i64 = 3_600_000;
+
+/// The key of the log.
+pub fn signer() -> Signer {
+    Signer::new("scores.example.org/main", &[7; 32]).unwrap()
+}
+
+/// An item of evidence and its record by the released card of workflows.
+pub fn scored(text: &str) -> [NewItem; 2] {
+    let run: Value = serde_json::from_str(text).unwrap();
+    let content = canonical_json(&run).into_bytes();
+    let record = karat_reading(&["score", "-c", "workflow"], text).stdout.trim_end().to_owned();
+    let (subject, id) = (run["miner_uid"].to_string(), run["run_id"].as_str().unwrap());
+    let digest = Digest::of(&content);
+    let evidence = NewItem {
+        kind: Kind::Evidence,
+        id: format!("{subject}/{id}"),
+        subject: Some(subject.clone()),
+        sources: Vec::new(),
+        replaces: None,
+        content,
+    };
+    let record = NewItem {
+        kind: Kind::Record,
+        id: format!("{subject}/{id}/workflow@1.0.0"),
+        sources: vec![digest],
+        content: record.into_bytes(),
+        ..evidence.clone()
+    };
+    [evidence, record]
+}
+
+/// The moment of the item that came as number `place`.
+pub fn moment(place: i64) -> Moment {
+    Moment(START.0 + place * HOUR_MILLISECONDS)
+}
+
+/// Every item with its moment: the card, then the runs with their records, then a correction of the second run that was
+/// not scored again.
+pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
+    let card = NewItem {
+        kind: Kind::Scorecard,
+        id: String::from("workflow@1.0.0"),
+        subject: None,
+        sources: Vec::new(),
+        replaces: None,
+        content: include_bytes!("../../../../scorecards/workflow/1.0.0.toml").to_vec(),
+    };
+    let mut all = vec![(moment(0), vec![card])];
+    let runs: Vec<String> = RUNS
+        .iter()
+        .flat_map(|path| {
+            let text = example(path);
+            // A file of one item, or of one item a line.
+            if path.ends_with(".jsonl") { text.lines().map(str::to_owned).collect() } else { vec![text] }
+        })
+        .collect();
+    for (place, run) in (1..).zip(&runs) {
+        all.push((moment(place), scored(run).to_vec()));
+    }
+    let [evidence, _] = scored(&runs[1]);
+    let mut better: Value = serde_json::from_slice(&evidence.content).unwrap();
+    better["output_quality"] = Value::from(1.0);
+    let correction = NewItem {
+        id: format!("{}-corrected", evidence.id),
+        replaces: Some(evidence.id.clone()),
+        content: canonical_json(&better).into_bytes(),
+        ..evidence
+    };
+    all.push((moment(48), vec![correction]));
+    all
+}
+
+/// What `open` opens. A process that another test is starting has the lock too, until it becomes its own program.
+fn patient<T>(open: impl Fn() -> Result<T, Error>) -> T {
+    for _ in 0..1000 {
+        match open() {
+            Err(Error::Locked(_)) => std::thread::sleep(Duration::from_millis(2)),
+            opened => return opened.unwrap(),
+        }
+    }
+    open().unwrap()
+}
+
+fn fill(backend: &Arc<dyn Backend>, items: Vec<(Moment, Vec<NewItem>)>) {
+    let store = patient(|| Store::open(Arc::clone(backend), signer(), Limits::default()));
+    for (moment, items) in items {
+        store.append(moment, items).unwrap();
+    }
+    store.stop().unwrap();
+}
+
+/// The season in memory.
+pub fn season() -> Reader {
+    let backend: Arc<dyn Backend> = Arc::new(Memory::new());
+    fill(&backend, items());
+    Reader::new(backend.reader().unwrap())
+}
+
+/// The season as a database `scores.db` in `folder`.
+pub fn season_file(folder: &Path) -> PathBuf {
+    let path = folder.join("scores.db");
+    file(&path, items());
+    path
+}
+
+/// A database of `items` at `path`.
+pub fn file(path: &Path, items: Vec<(Moment, Vec<NewItem>)>) {
+    let backend: Arc<dyn Backend> = Arc::new(patient(|| Sqlite::create(path)));
+    fill(&backend, items);
+}
+
+/// The receipt of the item with that id, as of the whole season.
+pub fn receipt(kind: Kind, id: &str) -> String {
+    let mut reader = season();
+    let size = reader.head().unwrap().size;
+    let position = reader.find(kind, id, size).unwrap().unwrap().position;
+    let receipt = reader.receipt(position).unwrap().to_json();
+    String::from_utf8(receipt).unwrap() + "\n"
+}
