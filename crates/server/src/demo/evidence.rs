@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use karat_evidence::{ReaderOptions, canonical_json};
 use karat_evidence::source::{Layout, Source};
+use karat_evidence::{ReaderOptions, canonical_json};
 use karat_report::session::wanted;
 use karat_store::Moment;
 use serde_json::{Map, Value};
