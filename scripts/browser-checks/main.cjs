@@ -75,7 +75,7 @@ async function pages(tab) {
   const cards = await tab.page.$$eval('select[name="card"] option', (all) => all.map((it) => it.value));
   await open(tab, "leaderboard", "/");
   if (cards.length > 0) {
-    await open(tab, "leaderboard-filtered", `/?card=${encodeURIComponent(cards[0])}&group=outcome&min_tasks=1`);
+    await open(tab, "leaderboard-filtered", `/?card=${encodeURIComponent(cards[0])}&min_tasks=2&trust=claimed`);
     await open(tab, "leaderboard-nothing", `/?card=${encodeURIComponent(cards[0])}&since=2999-01-01`);
   }
   // Every scorecard in one view; in the others a few show what may look different.
@@ -101,8 +101,9 @@ async function pages(tab) {
   await open(tab, "arena", "/arena");
   const [agent] = await linked(tab, "/arena", "#ratings ~ * th.name a");
   if (agent) await open(tab, "arena-agent", agent);
-  const [game] = await linked(tab, "/arena", "a[href^='/arena/matches/']");
-  if (game) await open(tab, "match", game);
+  const games = await linked(tab, "/arena", "a[href^='/arena/matches/']");
+  if (games.length > 0) await open(tab, "match-open", games[0]);
+  if (games.length > 3) await open(tab, "match", games[3]);
   await open(tab, "subject-hostile", `/subjects/${encodeURIComponent("<script>alert(1)</script>")}`);
   await open(tab, "subject-step", "/subjects?name=..");
   await open(tab, "sign-in", "/sign-in");
@@ -122,7 +123,7 @@ async function weights(tab) {
   await slider.focus();
   for (let step = 0; step < 40; step++) await slider.press("ArrowRight");
   await tab.page.waitForFunction((text) => document.querySelector("#what-if-result").innerText !== text, before, { timeout: 10000 });
-  await tab.page.waitForLoadState("networkidle");
+  await tab.page.waitForFunction(() => !document.querySelector("#what-if-result[aria-busy]"));
   if (!tab.page.url().includes("w.")) fail(tab.state.at, "the address does not say the weights");
   await look(tab, "what-if");
 }

@@ -20,8 +20,8 @@ pub struct ServeArgs {
     /// The folder with the store (karat-data)
     #[arg(value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
-    /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7373")]
+    /// Where to listen (127.0.0.1:7373); port 0: a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7373", hide_default_value = true)]
     pub listen: SocketAddr,
     /// Fill a new store with examples and a season of matches
     #[arg(long)]

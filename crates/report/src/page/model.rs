@@ -76,8 +76,8 @@ pub enum Kind {
     Share,
     /// Courses over time: [`Cell::Trend`].
     Trend {
-        /// The upper end of the axis, which begins at 0.
-        top: f64,
+        /// Both ends of the axis.
+        range: (f64, f64),
         /// Decimals of the numbers.
         decimals: usize,
     },

@@ -10,13 +10,13 @@ const HEIGHT: f64 = 24.0;
 /// Room above and below the line.
 const ROOM: f64 = 2.5;
 
-/// A line through `values`, oldest first, on an axis from 0 to `top`; said in words for who does not see it.
-pub fn draw(values: &[f64], top: f64, decimals: usize) -> Markup {
+/// A line through `values`, oldest first, on an axis of that `range`; said in words for who does not see it.
+pub fn draw(values: &[f64], range: (f64, f64), decimals: usize) -> Markup {
     let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
         return html! { td.absent { "no dates" } };
     };
-    let scale = Scale::covering(Some((0.0, top)), std::iter::empty());
+    let scale = Scale::covering(Some(range), std::iter::empty());
     let y = |value: f64| ROOM + (1.0 - scale.place(value)) * (HEIGHT - 2.0 * ROOM);
     let step = WIDTH / (values.len().max(2) - 1) as f64;
     let points = values.iter().enumerate().map(|(at, &value)| (at as f64 * step, y(value)));

@@ -13,7 +13,7 @@ enum Form<'t> {
     Text,
     Number,
     Share,
-    Trend(f64, usize),
+    Trend((f64, f64), usize),
     Interval(Interval<'t>),
 }
 
@@ -75,7 +75,7 @@ fn form<'t>(id: &str, table: &'t Table, (at, column): (usize, &'t Column)) -> Fo
         Kind::Text => Form::Text,
         Kind::Number => Form::Number,
         Kind::Share => Form::Share,
-        Kind::Trend { top, decimals } => Form::Trend(*top, *decimals),
+        Kind::Trend { range, decimals } => Form::Trend(*range, *decimals),
         Kind::Interval(axis) => {
             let estimates = table.rows.iter().filter_map(|row| match row.cells.get(at) {
                 Some(Cell::Interval(estimate)) => Some(*estimate),
@@ -125,7 +125,7 @@ fn draw_cell(cell: Option<&Cell>, form: &Form<'_>) -> Markup {
             th.name scope="row" { span { a href=(address) { (text) } } }
         },
         (Some(Cell::Link(text, address)), _) => html! { td { a href=(address) { (text) } } },
-        (Some(Cell::Trend(values)), Form::Trend(top, decimals)) => spark::draw(values, *top, *decimals),
+        (Some(Cell::Trend(values)), Form::Trend(range, decimals)) => spark::draw(values, *range, *decimals),
         (Some(Cell::Text(text)), Form::Text) => html! { td { (text) } },
         (Some(Cell::Text(text)), _) => html! { td.number { (text) } },
         (Some(Cell::Share(share, text)), _) => html! {

@@ -16,6 +16,21 @@ const TENTH_PERCENT: i64 = 1_000_000_000_000;
 
 /// What a reader of a row should know.
 pub fn notes(standing: &SubjectStanding) -> Vec<(Tone, String)> {
+    let next = standing.tier.as_ref().and_then(|tier| Some((tier, tier.earned.next.as_ref()?)));
+    let next = next.map(|(tier, next)| {
+        let missing: Vec<String> = tier.earned.missing.iter().map(ToString::to_string).collect();
+        let why = match missing.as_slice() {
+            [only] => format!("only {only}"),
+            [first, rest @ ..] => format!("{first}; and {} more", rest.len()),
+            [] => String::new(),
+        };
+        (Tone::Plain, format!("not {}: {why}", clean(next)))
+    });
+    states(standing).into_iter().chain(next).chain(changes_ahead(standing)).collect()
+}
+
+/// What holds the score back: a review, an incident, a hold, a gate.
+pub fn states(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     let mut notes = Vec::new();
     let held = standing.review.as_ref().and_then(|review| review.history.held.as_ref());
     if let Some(held) = held {
@@ -44,16 +59,13 @@ pub fn notes(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     if let Some(gated) = standing.gated.filter(|gated| gated.points < gated.ungated_points) {
         notes.push((Tone::Bad, format!("the gate caps {} points at {}", gated.ungated_points, gated.points)));
     }
+    notes
+}
+
+/// What time alone will change: a tier that is confirmed or lost, a share that counts in part.
+pub fn changes_ahead(standing: &SubjectStanding) -> Vec<(Tone, String)> {
+    let mut notes = Vec::new();
     if let Some(tier) = &standing.tier {
-        let missing: Vec<String> = tier.earned.missing.iter().map(ToString::to_string).collect();
-        if let Some(next) = &tier.earned.next {
-            let why = match missing.as_slice() {
-                [only] => format!("only {only}"),
-                [first, rest @ ..] => format!("{first}; and {} more", rest.len()),
-                [] => String::new(),
-            };
-            notes.push((Tone::Plain, format!("not {}: {why}", clean(next))));
-        }
         let from = tier.certificate.as_ref().and_then(|(_, shown)| shown.promotion_from_seconds);
         notes.extend(
             from.map(|from| (Tone::Plain, format!("a tier up from {} on, if it stays earned", moment(from)))),

@@ -148,8 +148,9 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<Value>, P
         };
         let standings = match answer(app, question).await {
             Ok(standings) => standings.lines,
-            // Nothing was scored by it yet.
+            // Nothing was scored by it yet, or nothing that says when it took place.
             Err(problem) if problem.code == Code::NotFound => continue,
+            Err(problem) if problem.code == Code::Unanswerable && card.is_none() => continue,
             Err(problem) => return Err(problem),
         };
         let held =

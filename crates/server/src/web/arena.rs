@@ -26,7 +26,7 @@ const MATCHES: usize = 25;
 /// Most agents whose ratings are drawn over time.
 const DRAWN: usize = 12;
 /// Values of a trend.
-const TREND: usize = 12;
+const TREND: usize = 24;
 
 /// What the address asks for.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -87,13 +87,14 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
     let mut categories: Vec<&str> = board.challenges().map(|challenge| challenge.category.as_str()).collect();
     categories.sort_unstable();
     categories.dedup();
-    let top = rows.iter().map(|row| row.points).max().unwrap_or(0).max(1) as f64;
+    let values: Vec<f64> = rows.iter().flat_map(|row| trend(board, &row.agent_id)).collect();
+    let range = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &it| (low.min(it), high.max(it)));
     let played = |points: u64, of: u64| if of == 0 { 0.0 } else { points as f64 / of as f64 };
     let row = |it: &crate::arena::RatedAgent| {
         let career = &it.career;
-        let history = board.agent(&it.agent_id).map_or(&[][..], |agent| agent.history.as_slice());
-        let skipped = history.len().saturating_sub(TREND);
-        let trend = history.iter().skip(skipped).map(|point| point.rating_points as f64).collect();
+        let trend = trend(board, &it.agent_id);
         let won = played(career.win_count, career.match_count);
         Row {
             cells: vec![
@@ -106,7 +107,7 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
                 Cell::Trend(trend),
                 Cell::Text(career.match_count.to_string()),
                 Cell::Share(won, per_cent(won)),
-                Cell::Text(format!("{} to {} to {}", career.win_count, career.draw_count, career.loss_count)),
+                Cell::Text(format!("{}, {}, {}", career.win_count, career.draw_count, career.loss_count)),
                 it.title.clone().map_or_else(|| Cell::Absent(String::from("none yet")), Cell::Text),
             ],
             group: None,
@@ -121,7 +122,7 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
             column("place", Kind::Number),
             column("agent", Kind::Name),
             column("rating", Kind::Number),
-            column("trend", Kind::Trend { top, decimals: 0 }),
+            column("trend", Kind::Trend { range, decimals: 0 }),
             column("matches", Kind::Number),
             column("won", Kind::Share),
             column("won, drawn, lost", Kind::Text),
@@ -145,6 +146,18 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
             }
         }
     }
+}
+
+/// The last ratings of an agent, oldest first.
+fn trend(board: &Board, agent: &str) -> Vec<f64> {
+    let history = board.agent(agent).map_or(&[][..], |agent| agent.history.as_slice());
+    let skipped = history.len().saturating_sub(TREND);
+    history.iter().skip(skipped).map(|point| point.rating_points as f64).collect()
+}
+
+/// A change of points with its sign; none has no sign.
+pub fn signed(points: i64) -> String {
+    if points == 0 { String::from("0") } else { format!("{points:+}") }
 }
 
 fn over_time(board: &Board, rows: &[crate::arena::RatedAgent]) -> Markup {
@@ -230,10 +243,10 @@ fn matches(board: &Board, asked: &Asked) -> Markup {
             Played::Scored(scored) => (
                 scored.result.as_str(),
                 Cell::Text(scored.score.to_string()),
-                Cell::Text(format!("{:+}", scored.settled.rating.change_points)),
+                Cell::Text(signed(scored.settled.rating.change_points)),
             ),
             Played::Expired(settled) => {
-                ("expired", none("no answer"), Cell::Text(format!("{:+}", settled.rating.change_points)))
+                ("expired", none("no answer"), Cell::Text(signed(settled.rating.change_points)))
             }
         };
         Row {

@@ -10,7 +10,8 @@ use karat_report::page::model::{Cell, Column, Figure, Kind, Part, Row, Table, Wa
 use maud::{Markup, html};
 
 use super::address;
-use super::layout::{Sheet, heading};
+use super::arena::signed;
+use super::layout::{Sheet, heading, words};
 use crate::arena::{Challenge, Match, Scored, Settled, State as Played};
 use crate::guard::Caller;
 use crate::params::Named;
@@ -55,7 +56,7 @@ fn played(game: &Match, challenge: Option<&Challenge>) -> Markup {
             dl.figures {
                 div { dt { "score" } dd { (scored.score) " " small { "of 1000" } } }
                 div { dt { "result" } dd { (scored.result) } }
-                div { dt { "rating" } dd { (scored.settled.rating.after_points) " " small { (format!("{:+}", scored.settled.rating.change_points)) } } }
+                div { dt { "rating" } dd { (scored.settled.rating.after_points) " " small { (signed(scored.settled.rating.change_points)) } } }
             }
         }
         dl.about {
@@ -68,7 +69,7 @@ fn played(game: &Match, challenge: Option<&Challenge>) -> Markup {
                 div { dt { "record" } dd { a href=(format!("/records/{}", address::part(&scored.record))) { (scored.record) } } }
             }
         }
-        @if let Some(challenge) = challenge.filter(|challenge| !challenge.briefing.is_empty()) { p { (challenge.briefing) } }
+        @if let Some(challenge) = challenge.filter(|challenge| !challenge.briefing.is_empty()) { p { (words(&challenge.briefing)) } }
     }
 }
 
@@ -122,10 +123,10 @@ fn told(scored: &Scored) -> Markup {
             h2 id="warnings" { "Warnings" }
             ul.sentences {
                 @for warning in &scored.submission_warnings {
-                    li.care { b { (warning.severity) } " at " code { (warning.field) } ": " (warning.message) }
+                    li.care { b { (warning.severity) } " at " code { (warning.field) } ": " (words(&warning.message)) }
                 }
-                @for violation in &scored.constraint_violations { li.care { (violation) } }
-                @if let Some(warning) = &scored.harness_warning { li.care { (warning) } }
+                @for violation in &scored.constraint_violations { li.care { (words(violation)) } }
+                @if let Some(warning) = &scored.harness_warning { li.care { (words(warning)) } }
             }
         }
     }
@@ -141,7 +142,7 @@ fn rating(settled: &Settled) -> Markup {
     rows.extend(rating.expected.map(|expected| ("expected result, 0 to 1", format!("{expected:.3}"))));
     rows.extend([
         ("factor", rating.factor_points.to_string()),
-        ("change by play", format!("{:+}", rating.play_points)),
+        ("change by play", signed(rating.play_points)),
     ]);
     rows.extend(
         (rating.floor_points != 0)

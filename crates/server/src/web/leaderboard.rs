@@ -287,7 +287,7 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, from: usize) -> Table 
     let columns = [
         Column {
             label: String::from("trend"),
-            kind: Kind::Trend { top: writing.value(1.0), decimals: writing.decimals() },
+            kind: Kind::Trend { range: (0.0, writing.value(1.0)), decimals: writing.decimals() },
         },
         Column { label: String::from("coverage"), kind: Kind::Share },
     ];

@@ -9,6 +9,7 @@ use axum::http::{Response, StatusCode};
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::arena::signed;
 use super::layout::{Sheet, heading, notes};
 use super::{address, form};
 use crate::api::reviews::{Happening, ReviewRequest, Verdict, keep, waiting};
@@ -66,14 +67,15 @@ fn review(at: usize, held: &Value) -> Markup {
             dl.figures {
                 div { dt { "held" } dd { (number("/review/held/points").unwrap_or_default()) } }
                 @if let Some(stands) = number("/review/canonical/points") { div { dt { "stands" } dd { (stands) } } }
-                @if let Some(delta) = number("/review/held/flags/delta") { div { dt { "change" } dd { (delta) } } }
-                @if let Some(least) = number("/review/held/lowest_points") { div { dt { "gates see" } dd { (least) } } }
+                @if let Some(delta) = held.pointer("/review/held/flags/delta").and_then(Value::as_i64) {
+                    div { dt { "change" } dd { (signed(delta)) } }
+                }
             }
             dl.about {
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
                 div { dt { "cause" } dd { (text(held, "/review/held/cause")) } }
                 div { dt { "scored" } dd { time { (text(held, "/review/held/time")) } } }
-                div { dt { "decided by itself at" } dd { time { (text(held, "/review/held/deadline")) } } }
+                div { dt { "time is over" } dd { time { (text(held, "/review/held/deadline")) } } }
             }
             @for approval in approvals {
                 p { "Approved by " b { (text(approval, "/reviewer")) } ": " (text(approval, "/reason")) }

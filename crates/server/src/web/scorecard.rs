@@ -114,7 +114,11 @@ fn dimensions(card: &Scorecard) -> Markup {
             Cell::Text(format!("{}{}", dimension.label, group.unwrap_or_default())),
             share,
             Cell::Text(dimension.formula.text.clone()),
-            Cell::Text(rules.join("; ")),
+            if rules.is_empty() {
+                Cell::Text(String::from("as it is"))
+            } else {
+                Cell::Text(rules.join("; "))
+            },
         ];
         Row { cells, group: None }
     };

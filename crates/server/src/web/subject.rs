@@ -18,7 +18,7 @@ use karat_report::page::scale::per_cent;
 use karat_report::pages;
 use karat_report::rows::{Row, Rows};
 use karat_report::standing::Answer;
-use karat_report::standing::notes::{notes as told_notes, percent};
+use karat_report::standing::notes::{changes_ahead, percent, states};
 use karat_report::text::{Tone, count, list};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -199,9 +199,9 @@ fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
     }
 }
 
-/// What to know about the standing, besides what holds for all.
+/// What to know about the standing, besides the next tier.
 fn told_of(standing: &SubjectStanding) -> Markup {
-    let lines = told_notes(standing);
+    let lines: Vec<(Tone, String)> = states(standing).into_iter().chain(changes_ahead(standing)).collect();
     html! {
         @if !lines.is_empty() {
             ul.sentences { @for (tone, line) in &lines { li.care[*tone != Tone::Plain] { (words(line)) } } }
@@ -319,6 +319,7 @@ fn evidence(name: &str, rows: &Rows, found: &Found, rule: &Rule, page: usize) ->
     all.sort_by_key(|row| std::cmp::Reverse((row.time, items::position(row))));
     let writing = Writing::of(rows.scale);
     let absent = |why: &str| Cell::Absent(why.to_owned());
+    let has_gates = all.iter().any(|row| !row.gates.is_empty());
     let row = |row: &&Row| {
         let address = address::record(items::position(row));
         let coverage = row.coverage as f64 / 1e9;
@@ -350,8 +351,10 @@ fn evidence(name: &str, rows: &Rows, found: &Found, rule: &Rule, page: usize) ->
             column("ended", Kind::Text),
             column("score", Kind::Number),
             column("coverage", Kind::Share),
-            column("gates", Kind::Text),
-        ],
+        ]
+        .into_iter()
+        .chain(has_gates.then(|| column("gates", Kind::Text)))
+        .collect(),
         rows: all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect(),
     };
     let card = rule.name();

@@ -10,7 +10,7 @@ use crate::cards::Rule;
 /// An item that the scorecard of the line below scores.
 const ITEM: &str = r#"{"subject":"my-agent","id":"run-1","time":"2026-01-31T12:00:00Z","dimensions":{"accuracy":0.91,"safety":0.97}}"#;
 /// Where the server listens unless told otherwise.
-const HOST: &str = "localhost:8080";
+const HOST: &str = "localhost:7373";
 
 /// The whole page of a server that has no record.
 pub fn page(host: &str) -> Markup {

@@ -166,7 +166,7 @@ fn a_match_is_scored_and_settled_as_documented() {
     assert_eq!(scored.at("/career/win_count"), 1);
 
     let record = it.server.get(&format!("/v1/records/{}", scored.at("/record_position")));
-    assert_eq!(record.is(200).at("/content/score/published"), 823);
+    assert_eq!(record.is(200).at("/record/score/published"), 823, "{}", record.body);
     it.server.get(scored.at("/receipt").as_str().unwrap()).is(200);
     assert!(!record.body.contains("ground_truth"));
 }

@@ -61,7 +61,7 @@ fn divide(number: u64, most: u64, run: &mut Run) -> Option<String> {
             break;
         }
         run.step()?;
-        while rest % divisor == 0 {
+        while rest.is_multiple_of(divisor) {
             primes.push(divisor);
             rest /= divisor;
         }
