@@ -79,7 +79,7 @@ impl Sheet<'_> {
     }
 
     fn visitor(&self) -> Markup {
-        match self.caller.map(|caller| holder(caller)) {
+        match self.caller.map(holder) {
             Some(Some(name)) => html! {
                 form method="post" action="/sign-out" {
                     (name) " · " button.plain type="submit" { "Sign out" }
