@@ -123,7 +123,7 @@ async function weights(tab) {
   await slider.focus();
   for (let step = 0; step < 40; step++) await slider.press("ArrowRight");
   await tab.page.waitForFunction((text) => document.querySelector("#what-if-result").innerText !== text, before, { timeout: 10000 });
-  await tab.page.waitForLoadState("networkidle");
+  await tab.page.waitForFunction(() => !document.querySelector("#what-if-result[aria-busy]"));
   if (!tab.page.url().includes("w.")) fail(tab.state.at, "the address does not say the weights");
   await look(tab, "what-if");
 }

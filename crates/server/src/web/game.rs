@@ -126,7 +126,7 @@ fn told(scored: &Scored) -> Markup {
                     li.care { b { (warning.severity) } " at " code { (warning.field) } ": " (words(&warning.message)) }
                 }
                 @for violation in &scored.constraint_violations { li.care { (words(violation)) } }
-                @if let Some(warning) = &scored.harness_warning { li.care { (warning) } }
+                @if let Some(warning) = &scored.harness_warning { li.care { (words(warning)) } }
             }
         }
     }

@@ -6,7 +6,7 @@ for (const form of document.querySelectorAll("form[data-what-if]")) {
     const query = new URLSearchParams(new FormData(form)).toString();
     if (asking) asking.abort();
     asking = new AbortController();
-    result.classList.add("busy");
+    result.setAttribute("aria-busy", "true");
     try {
       const answer = await fetch(`${form.dataset.whatIf}?${query}`, { signal: asking.signal });
       if (answer.ok) {
@@ -19,7 +19,7 @@ for (const form of document.querySelectorAll("form[data-what-if]")) {
       if (error.name === "AbortError") return;
       result.textContent = "The server does not answer.";
     }
-    result.classList.remove("busy");
+    result.removeAttribute("aria-busy");
   };
   const soon = () => {
     clearTimeout(waiting);

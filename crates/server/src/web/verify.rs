@@ -1,4 +1,4 @@
-//! A record verified on demand: the same checks that `karat verify` makes elsewhere, each with what it found.
+//! A record verified on demand: the checks of `karat verify`, each with what it found.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -6,25 +6,22 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_core::evaluate::{Context, Workspace};
+use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Digest;
 use karat_evidence::Moment;
-use karat_report::recompute;
+use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
 use karat_store::Receipt;
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
 
 use super::address;
-use super::layout::{Sheet, heading};
-use super::record::{Kept, told};
+use super::layout::{Sheet, heading, words};
+use super::record::Kept;
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::App;
-
-/// A check: what it asks, and what it found or why it does not hold.
-type Check = (&'static str, Result<String, String>);
 
 /// The page.
 pub async fn show(
@@ -48,21 +45,23 @@ pub async fn show(
     let checks = app
         .checked(move || {
             let mut checks = of_receipt(&receipt, &key);
-            checks.push(("the score follows from its facts", follows(&kept, &rule)));
-            checks.push(("the facts follow from the evidence", from_evidence(&kept, &rule)));
+            let found = recomputed(&kept.claim, rule.scorer.as_ref(), false);
+            checks.extend(found.checks);
+            checks.push(evidence(&kept, &rule, found.scorer.as_ref()));
             Ok(checks)
         })
         .await?;
-    let failed = checks.iter().filter(|(_, found)| found.is_err()).count();
-    let title = match failed {
-        0 => String::from("The record holds"),
-        1 => String::from("One check does not hold"),
-        more => format!("{more} checks do not hold"),
+    let changed: Vec<&str> = causes(&checks).into_iter().map(Cause::name).collect();
+    let title = match Status::of(&checks) {
+        Status::Verified => "The record holds",
+        Status::Consistent => "Not all could be checked",
+        Status::Failed => "The record does not hold",
     };
     let record = address::record(position);
     let content = html! {
-        (heading(&[("/", "Leaderboard"), (&record, "Record")], &title, "Checked just now, from what the store has."))
+        (heading(&[("/", "Leaderboard"), (&record, "Record")], title, "Checked just now, from what the store has."))
         (listed(&checks))
+        @if !changed.is_empty() { p.care { "What has changed: " (changed.join(", ")) "." } }
         section aria-labelledby="signed" {
             h2 id="signed" { "What was signed" }
             p { "The head of the log, as its key signed it:" }
@@ -72,68 +71,76 @@ pub async fn show(
         }
         p { a href=(record) { "Back to the record" } }
     };
-    Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
+    Ok(Sheet { title, part: "/", caller: Some(&caller) }.answer(content))
 }
 
 fn listed(checks: &[Check]) -> Markup {
     html! {
         ul.checks {
-            @for (asked, found) in checks {
-                @match found {
-                    Ok(what) => li { b { "✓" } (asked) ": " (what) },
-                    Err(why) => li.bad { b { "✗" } (asked) " does not hold: " (why) },
+            @for check in checks {
+                @let (mark, is_bad) = match check.outcome {
+                    Outcome::Holds => ("✓", false),
+                    Outcome::Fails => ("✗", true),
+                    Outcome::Lacking | Outcome::Left => ("–", true),
+                };
+                li.bad[is_bad] {
+                    b { (mark) } (check.name) " " (check.outcome.name()) ": " (words(&check.says))
+                    @for line in &check.details { br; (words(line)) }
                 }
             }
         }
     }
 }
 
+/// The checks of the receipt itself, against the key of the log.
 fn of_receipt(receipt: &Receipt, key: &VerifyingKey) -> Vec<Check> {
     let found = receipt.verify(key);
-    let path = receipt.path.len();
+    let index = receipt.index;
+    let check = |name, found: Result<String, String>| match found {
+        Ok(says) => Check::new(name, Outcome::Holds, says),
+        Err(why) => Check::new(name, Outcome::Fails, why),
+    };
+    let signed =
+        found.checkpoint.map(|head| format!("`{}` signed the head of a log of {}", key.name(), head.size));
+    let included = found.inclusion.map(|()| format!("it is entry {index} of that log"));
+    let same = found.content.map(|()| String::from("the record is the one that was kept"));
+    let content = check("content", same);
+    let sources = found.evidence.map(|()| String::from("its evidence is the one that was kept with it"));
     vec![
-        (
-            "signature",
-            found.checkpoint.map(|head| format!("{} signed a tree of {} entries", key.name(), head.size)),
-        ),
-        (
-            "inclusion",
-            found.inclusion.map(|()| format!("entry {} is in that tree, by {path} hashes", receipt.index)),
-        ),
-        (
-            "content",
-            found.content.map(|()| format!("the record is the one of the entry, {}", receipt.entry.content)),
-        ),
-        (
-            "evidence named",
-            found.evidence.map(|()| String::from("the record and the log name the same evidence")),
-        ),
+        check("signature", signed),
+        check("inclusion", included),
+        if content.outcome == Outcome::Fails { content.because(Cause::Text) } else { content },
+        check("sources", sources),
     ]
 }
 
-/// Whether the record is what its facts give under its scorecard.
-fn follows(kept: &Kept, rule: &Rule) -> Result<String, String> {
-    let scorer = kept.scorer(rule).map_err(|failure| told(&failure))?;
-    let mut workspace = Workspace::new(&scorer);
-    recompute::record(&kept.claim, &scorer, &mut workspace, |_| ()).map_err(|failure| told(&failure))?;
-    Ok(format!("computed again under {}, the same to the last byte", rule.name()))
+/// Whether the evidence, read and scored again, gives the record.
+fn evidence(kept: &Kept, rule: &Rule, scorer: Option<&Scorer>) -> Check {
+    let lacking = |says: &str| Check::new("evidence", Outcome::Lacking, says);
+    let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };
+    let Some(scorer) = scorer else { return lacking("without its scorecard it cannot be scored") };
+    match scored(kept, rule, scorer, &evidence.content) {
+        Ok(scored) => match kept.claim.differences_from_evidence(&scored) {
+            None => {
+                let says = format!("{} gives the same facts and score", Digest::of(&evidence.content));
+                Check::new("evidence", Outcome::Holds, says)
+            }
+            Some(details) => {
+                let check = Check::new("evidence", Outcome::Fails, "it does not give this record");
+                Check { details, ..check }.because(Cause::Evidence)
+            }
+        },
+        Err(why) => Check::new("evidence", Outcome::Fails, why),
+    }
 }
 
-/// Whether the evidence, read and scored again, gives the record.
-fn from_evidence(kept: &Kept, rule: &Rule) -> Result<String, String> {
-    let Some(evidence) = &kept.evidence else {
-        return Err(String::from("the evidence is not stored here"));
-    };
-    let digest = Digest::of(&evidence.content);
-    if digest != evidence.entry.content {
-        return Err(format!("the evidence has the digest {digest}, the log has {}", evidence.entry.content));
-    }
-    let scorer = kept.scorer(rule).map_err(|failure| told(&failure))?;
-    let as_of = kept.claim.as_of().map_err(|failure| told(&failure))?;
+/// The record that the evidence gives now.
+fn scored(kept: &Kept, rule: &Rule, scorer: &Scorer, evidence: &[u8]) -> Result<Vec<u8>, String> {
+    let as_of = kept.claim.as_of().map_err(|failure| super::record::told(&failure))?;
     let scored = rule.with_bench(as_of.and_then(Moment::parse), |_, bench| {
-        let read = bench.reader.read(&evidence.content);
+        let read = bench.reader.read(evidence);
         let read = read.map_err(|problems| Problem::new(Code::EvidenceRefused, problems.to_string()))?;
-        let mut workspace = Workspace::new(&scorer);
+        let mut workspace = Workspace::new(scorer);
         let record = scorer.score(&mut workspace, &read.item(), &Context { as_of });
         let record = record.map_err(|errors| {
             let why: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -143,9 +150,5 @@ fn from_evidence(kept: &Kept, rule: &Rule) -> Result<String, String> {
         record.write(&mut scored);
         Ok(scored)
     });
-    let scored = scored.map_err(|problem| problem.detail)?;
-    match kept.claim.differences_from_evidence(&scored) {
-        None => Ok(format!("read and scored again from {digest}")),
-        Some(differences) => Err(differences.join("; ")),
-    }
+    scored.map_err(|problem| problem.detail)
 }
