@@ -1,5 +1,6 @@
 //! `karat serve`: it starts, tells where, answers, refuses what it should, and stops when it is told to.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

@@ -76,7 +76,7 @@ fn guess(number: u64, run: &mut Run) -> Option<String> {
     for _ in 0..DRAWS {
         run.step()?;
         let divisor = 2 + u64::try_from(run.below(60)).unwrap_or(0);
-        while rest > divisor && rest % divisor == 0 {
+        while rest > divisor && rest.is_multiple_of(divisor) {
             primes.push(divisor);
             rest /= divisor;
         }
@@ -91,7 +91,7 @@ fn every_divisor(number: u64, run: &mut Run) -> Option<String> {
     let (mut rest, mut primes, mut divisor) = (number, Vec::new(), 2);
     while rest > 1 {
         run.step()?;
-        if rest % divisor == 0 {
+        if rest.is_multiple_of(divisor) {
             primes.push(divisor);
             rest /= divisor;
         } else {
