@@ -4,6 +4,8 @@ use core::fmt;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::json::hexadecimal;
+
 /// One measurement of one evidence item. A missing fact is a value of its own, never a number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fact<'a> {
@@ -143,7 +145,7 @@ impl Digest {
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(str::from_utf8(&hexadecimal(&self.0)).map_err(|_| fmt::Error)?)
     }
 }
 

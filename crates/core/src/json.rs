@@ -4,8 +4,34 @@
 
 use alloc::vec::Vec;
 
-/// The digits of hexadecimal numbers.
-pub(crate) const HEX: &[u8; 16] = b"0123456789abcdef";
+use crate::facts::Digest;
+
+/// The hexadecimal digits of a SHA-256, in lower case.
+///
+/// ```
+/// let digits = karat_core::json::hexadecimal(&[0xa9; 32]);
+/// assert_eq!(digits.as_slice(), "a9".repeat(32).as_bytes());
+/// ```
+#[must_use]
+pub fn hexadecimal(bytes: &[u8; 32]) -> [u8; 64] {
+    let mut digits = [0; 64];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
+    }
+    digits
+}
+
+/// The digit of half a byte, without a table, so that many are done at once.
+fn digit(half: u8) -> u8 {
+    half + if half < 10 { b'0' } else { b'a' - 10 }
+}
+
+/// Appends a digest as a JSON string: `sha256:` and its digits.
+pub fn write_digest(out: &mut Vec<u8>, digest: Digest) {
+    out.extend_from_slice(b"\"sha256:");
+    out.extend_from_slice(&hexadecimal(&digest.0));
+    out.push(b'"');
+}
 
 /// Appends `text` as a JSON string, escaped as RFC 8785 asks: only `"`, `\` and control characters.
 ///
@@ -32,9 +58,7 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
             0x0d => out.extend_from_slice(b"\\r"),
             control => {
                 out.extend_from_slice(b"\\u00");
-                for digit in [control >> 4, control & 0xf] {
-                    out.extend(HEX.get(usize::from(digit)));
-                }
+                out.extend([digit(control >> 4), digit(control & 0xf)]);
             }
         }
         rest = after;

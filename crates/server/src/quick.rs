@@ -2,8 +2,6 @@
 //! tasks in place of samples. Everything comes out of the index, and no record is read.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use karat_core::number::{BILLION, Score, round_ratio};
 use karat_core::statistics::mean::{share_interval, student_t};
@@ -18,8 +16,8 @@ pub struct Quick {
     /// Subjects with a mean, best first; equal means by the order of the numbers.
     standings: Vec<Standing>,
     level: f64,
-    /// Standard errors by number of tasks.
-    reach: BTreeMap<u32, f64>,
+    /// How many standard errors intervals reach, by number of tasks.
+    reach: Vec<Option<f64>>,
 }
 
 /// Where a subject stands.
@@ -49,8 +47,9 @@ pub struct Place {
     pub interval: Option<Interval>,
 }
 
-/// What an item counts: the task in 32 bits, and whether it is a task of its own in the next.
-type Counted = (u64, i64);
+/// An item that counts: its task in the upper half, its billionths in the lower one. So those of a task stand together when
+/// they are sorted.
+type Counted = u64;
 
 impl Quick {
     /// Ranks the subjects of `rows`; there are `names` numbers of subjects.
@@ -58,7 +57,7 @@ impl Quick {
     /// # Errors
     /// A level that is not above 0 and below 1.
     pub fn new<'r>(
-        rows: impl Iterator<Item = &'r Row> + Clone,
+        rows: impl Iterator<Item = &'r Row>,
         names: usize,
         policy: Policy,
         tasks_min: u32,
@@ -66,7 +65,7 @@ impl Quick {
     ) -> Result<Self, StatisticsError> {
         let (starts, mut counted) = by_subject(rows, names, policy);
         let mut standings = Vec::new();
-        let mut reach: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut reach: Vec<Option<f64>> = Vec::new();
         let mut rest = counted.as_mut_slice();
         let mut values: Vec<i64> = Vec::new();
         for (subject, ends) in (0u32..).zip(starts.windows(2)) {
@@ -79,7 +78,7 @@ impl Quick {
             }
             own.sort_unstable();
             values.clear();
-            values.extend(own.chunk_by(|a, b| a.0 == b.0).map(mean_of));
+            values.extend(own.chunk_by(|a, b| a >> 32 == b >> 32).map(mean_of));
             let tasks = u32::try_from(values.len()).unwrap_or(u32::MAX);
             if tasks < tasks_min {
                 continue;
@@ -89,10 +88,11 @@ impl Quick {
             let squares = values.iter().map(|value| square(value - mean)).sum();
             let items = u32::try_from(own.len()).unwrap_or(u32::MAX);
             standings.push(Standing { subject, mean, tasks, items, squares });
-            if let Entry::Vacant(free) = reach.entry(tasks)
-                && let Some(found) = student_t(u64::from(tasks), level)?
-            {
-                free.insert(found);
+            while reach.len() <= values.len() {
+                reach.push(None);
+            }
+            if let Some(free @ None) = reach.get_mut(values.len()) {
+                *free = student_t(u64::from(tasks), level)?;
             }
         }
         standings.sort_unstable_by_key(|it| (Reverse(it.mean), it.subject));
@@ -126,18 +126,20 @@ impl Quick {
         let ends: Vec<(f64, f64)> = self.standings.iter().map(|it| self.ends(it)).collect();
         for place in &mut places {
             let (low, high) = self.ends(&place.standing);
-            let above = ends.iter().filter(|(other, _)| *other > high).count();
-            let below = ends.iter().filter(|(_, other)| *other < low).count();
+            // An interval has its mean within: only means above can lie wholly above, only means below wholly below.
+            let above = self.standings.partition_point(|it| share(it.mean) > high);
+            let above = ends.iter().take(above).filter(|(other, _)| *other > high).count();
+            let below = self.standings.partition_point(|it| share(it.mean) >= low);
+            let below = ends.iter().skip(below).filter(|(_, other)| *other < low).count();
             place.rank_range = (above + 1, self.len() - below);
         }
         places
     }
 
     fn interval(&self, standing: &Standing) -> Option<Interval> {
-        let reach = *self.reach.get(&standing.tasks)?;
+        let reach = (*self.reach.get(usize::try_from(standing.tasks).ok()?)?)?;
         let squares = standing.squares / square(BILLION);
-        let mean = Score::from_billionths(standing.mean).to_f64();
-        Some(share_interval(mean, squares, u64::from(standing.tasks), reach, self.level))
+        Some(share_interval(share(standing.mean), squares, u64::from(standing.tasks), reach, self.level))
     }
 
     /// A single task says nothing of others: the mean may be anything.
@@ -146,24 +148,25 @@ impl Quick {
     }
 }
 
-/// The values that count, put together by subject: where those of each begin, and all of them. Two passes and no sorting.
+/// The values that count, put together by subject: where those of each begin, and all of them. The rows are read once, and
+/// nothing is sorted.
 fn by_subject<'r>(
-    rows: impl Iterator<Item = &'r Row> + Clone,
+    rows: impl Iterator<Item = &'r Row>,
     names: usize,
     policy: Policy,
 ) -> (Vec<u32>, Vec<Counted>) {
-    let at = |subject: u32| usize::try_from(subject).unwrap_or(usize::MAX);
-    let values = || {
-        rows.clone().zip(0u64..).filter_map(|(row, own)| {
-            let score = row.score.map(Score::billionths);
-            let value = Run { subject: 0, task: 0, outcome: row.outcome, score }.value(policy)?;
-            let task = row.task.map_or((1 << 32) | own, u64::from);
-            Some((row.subject, (task, value)))
-        })
+    let at = |place: u32| usize::try_from(place).unwrap_or(usize::MAX);
+    let counts = |(row, own): (&Row, u32)| {
+        let score = row.score.map(Score::billionths);
+        let value = Run { subject: 0, task: 0, outcome: row.outcome, score }.value(policy)?;
+        // Tasks of their own are numbered from the other end.
+        let task = row.task.unwrap_or(u32::MAX - own);
+        Some((row.subject, u64::from(task) << 32 | u64::try_from(value).unwrap_or_default()))
     };
+    let values: Vec<(u32, Counted)> = rows.zip(0u32..).filter_map(counts).collect();
     let mut starts = vec![0u32; names + 1];
-    for (subject, _) in values() {
-        if let Some(count) = starts.get_mut(at(subject) + 1) {
+    for (subject, _) in &values {
+        if let Some(count) = starts.get_mut(at(*subject) + 1) {
             *count += 1;
         }
     }
@@ -173,8 +176,8 @@ fn by_subject<'r>(
         *start = total;
     }
     let mut next = starts.clone();
-    let mut counted = vec![(0, 0); usize::try_from(total).unwrap_or_default()];
-    for (subject, value) in values() {
+    let mut counted = vec![0; at(total)];
+    for (subject, value) in values {
         if let Some(place) = next.get_mut(at(subject)) {
             if let Some(free) = counted.get_mut(at(*place)) {
                 *free = value;
@@ -186,10 +189,16 @@ fn by_subject<'r>(
 }
 
 fn mean_of(runs: &[Counted]) -> i64 {
+    let value = |run: &Counted| i64::from(*run as u32);
     match runs {
-        [(_, only)] => *only,
-        several => rounded(several.iter().map(|(_, value)| i128::from(*value)).sum(), several.len()),
+        [only] => value(only),
+        several => rounded(several.iter().map(|run| i128::from(value(run))).sum(), several.len()),
     }
+}
+
+/// Billionths as a share.
+fn share(billionths: i64) -> f64 {
+    Score::from_billionths(billionths).to_f64()
 }
 
 /// A mean of billionths, which are at most one billion.

@@ -7,7 +7,7 @@ use karat_core::facts::Digest;
 use crate::error::Error;
 use crate::item::{Entry, Moment, Term};
 use crate::log::{Checkpoint, Hash, NoteError, Tile, Tree, VerifyingKey, verify_consistency};
-use crate::port::{Order, Row, Totals};
+use crate::port::{Order, Read, Row, Totals};
 use crate::reader::Reader;
 
 /// Rows that are read at a time.
@@ -74,28 +74,15 @@ pub fn audit_watched(
 ) -> Result<Audit, Error> {
     let mut problems = reader.backend().damage()?;
     let head = reader.head()?;
-    let mut check = Check {
-        reader,
-        problems: &mut problems,
-        size: head.size,
-        tree: Tree::default(),
-        known: None,
-        postings: 0,
-    };
-    let mut position = 0;
-    while position < head.size {
-        let end = (position + CHUNK_ROWS).min(head.size);
-        let rows = check.reader.backend().rows(position..end)?;
-        if rows.len() as u64 != end - position
-            || rows.iter().zip(position..).any(|(row, at)| row.position != at)
-        {
-            check.report(format!("of the entries {position} to {} some are missing", end - 1));
+    let mut check =
+        Check { problems: &mut problems, size: head.size, tree: Tree::default(), known: None, postings: 0 };
+    while check.tree.size() < head.size {
+        let before = check.tree.size();
+        reader.backend().together(&mut |read| check.chunk(read))?;
+        if check.tree.size() == before {
             break;
         }
-        rows.into_iter().try_for_each(|row| check.row(row))?;
-        check.tiles()?;
-        position = end;
-        watch(position, head.size);
+        watch(check.tree.size(), head.size);
     }
     let Check { tree, postings, .. } = check;
     let (root, tiles) = (tree.root(), Tile::of_tree(head.size).count() as u64);
@@ -159,7 +146,6 @@ fn earlier(
 }
 
 struct Check<'a> {
-    reader: &'a mut Reader,
     problems: &'a mut Vec<String>,
     /// The tree of the rows so far.
     tree: Tree,
@@ -176,7 +162,20 @@ impl Check<'_> {
         }
     }
 
-    fn row(&mut self, row: Row) -> Result<(), Error> {
+    /// Checks the next rows and their tiles; goes no further where rows are missing.
+    fn chunk(&mut self, read: &mut dyn Read) -> Result<(), Error> {
+        let start = self.tree.size();
+        let end = (start + CHUNK_ROWS).min(self.size);
+        let rows = read.rows(start..end)?;
+        if rows.len() as u64 != end - start || rows.iter().zip(start..).any(|(row, at)| row.position != at) {
+            self.report(format!("of the entries {start} to {} some are missing", end - 1));
+            return Ok(());
+        }
+        rows.into_iter().try_for_each(|row| self.row(read, row))?;
+        self.tiles(read)
+    }
+
+    fn row(&mut self, read: &mut dyn Read, row: Row) -> Result<(), Error> {
         let Row { position, known, entry: bytes, content } = row;
         self.tree.append(Hash::of_leaf(&bytes));
         let entry = match Entry::parse(&bytes) {
@@ -203,22 +202,32 @@ impl Check<'_> {
         }
         let terms = entry.terms();
         self.postings += terms.len() as u64;
+        let mut found = |term, range| read.positions(term, range, Order::Oldest, 1);
+        // Ids are found there first, everything else there too.
+        let id = Term::id(entry.kind, &entry.id);
+        let replaced = entry.replaces.as_deref().map(|old| Term::replaced(entry.kind, old));
         for term in terms {
-            let here = position..position + 1;
-            if self.reader.backend().positions(term, here, Order::Oldest, 1)? != [position] {
-                self.report(format!("entry {position}: it is not found by all that it should be found by"));
+            let only = term == id || Some(term) == replaced;
+            match found(term, if only { 0 } else { position }..position + 1)?.first() {
+                Some(at) if *at == position => {}
+                None => {
+                    self.report(format!(
+                        "entry {position}: it is not found by all that it should be found by"
+                    ));
+                }
+                Some(_) if term == id => self.report(format!(
+                    "entry {position}: the {} `{}` stands there twice",
+                    entry.kind,
+                    entry.id.escape_debug()
+                )),
+                Some(_) => {
+                    let old = entry.replaces.as_deref().unwrap_or_default().escape_debug();
+                    self.report(format!("entry {position}: the {} `{old}` is replaced twice", entry.kind));
+                }
             }
         }
-        self.only(position, Term::id(entry.kind, &entry.id), || {
-            format!("entry {position}: the {} `{}` stands there twice", entry.kind, entry.id.escape_debug())
-        })?;
         let Some(old) = &entry.replaces else { return Ok(()) };
-        self.only(position, Term::replaced(entry.kind, old), || {
-            format!("entry {position}: the {} `{}` is replaced twice", entry.kind, old.escape_debug())
-        })?;
-        let replaced =
-            self.reader.backend().positions(Term::id(entry.kind, old), 0..position, Order::Oldest, 1)?;
-        if replaced.is_empty() {
+        if found(Term::id(entry.kind, old), 0..position)?.is_empty() {
             self.report(format!(
                 "entry {position}: it replaces `{}`, which is not there",
                 old.escape_debug()
@@ -227,21 +236,13 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks that nothing before `position` is found by `term`.
-    fn only(&mut self, position: u64, term: Term, problem: impl FnOnce() -> String) -> Result<(), Error> {
-        if !self.reader.backend().positions(term, 0..position, Order::Oldest, 1)?.is_empty() {
-            self.report(problem());
-        }
-        Ok(())
-    }
-
     /// Compares the tiles that the rows so far changed with those that are stored, which may have grown since.
-    fn tiles(&mut self) -> Result<(), Error> {
+    fn tiles(&mut self, read: &mut dyn Read) -> Result<(), Error> {
         for (tile, hashes) in self.tree.take_changed() {
-            let stored = self.reader.backend().tile(tile)?;
+            let stored = read.tile(tile)?;
             let length = |size| tile.width(size) * Hash::BYTES as u64;
             let long = stored.len() as u64 > length(self.size)
-                && stored.len() as u64 > length(self.reader.head()?.size);
+                && stored.len() as u64 > length(read.head()?.map_or(0, |head| head.size));
             if long || !stored.starts_with(&hashes) {
                 let Tile { level, number } = tile;
                 self.report(format!(

@@ -127,7 +127,7 @@ impl Entry {
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
         out.extend_from_slice(b"{\"content\":");
-        write_digest(&mut out, self.content);
+        json::write_digest(&mut out, self.content);
         out.extend_from_slice(b",\"id\":");
         json::write_string(&mut out, &self.id);
         out.extend_from_slice(b",\"kind\":");
@@ -143,7 +143,7 @@ impl Entry {
             if place > 0 {
                 out.push(b',');
             }
-            write_digest(&mut out, *source);
+            json::write_digest(&mut out, *source);
         }
         out.extend_from_slice(b"],\"subject\":");
         write_optional(&mut out, self.subject.as_deref());
@@ -229,10 +229,6 @@ impl Members {
             moment: Moment(self.moment_milliseconds),
         })
     }
-}
-
-fn write_digest(out: &mut Vec<u8>, digest: Digest) {
-    json::write_string(out, &digest.to_string());
 }
 
 fn write_optional(out: &mut Vec<u8>, text: Option<&str>) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::Error;
 use crate::item::Term;
 use crate::log::Tile;
-use crate::port::{Backend, Head, Order, Plan, Read, Row, Totals, Write};
+use crate::port::{Backend, Head, Order, Plan, Read, Row, Totals, Work, Write};
 
 /// A store in memory, gone when the last handle is dropped.
 #[derive(Debug, Clone, Default)]
@@ -84,6 +84,10 @@ impl Read for Memory {
 
     fn tile(&mut self, tile: Tile) -> Result<Vec<u8>, Error> {
         Ok(self.tables().tiles.get(&tile).cloned().unwrap_or_default())
+    }
+
+    fn together(&mut self, work: &mut Work<'_>) -> Result<(), Error> {
+        work(self)
     }
 
     fn totals(&mut self) -> Result<Totals, Error> {

@@ -81,6 +81,9 @@ pub trait Backend: Send + Sync + 'static {
     fn reader(&self) -> Result<Box<dyn Read>, Error>;
 }
 
+/// What reads much of what is stored.
+pub type Work<'a> = dyn FnMut(&mut dyn Read) -> Result<(), Error> + 'a;
+
 /// Reading. Every call sees the whole of each commit that was made before it, and nothing of any other.
 ///
 /// Each call fails where the database cannot be read or is damaged.
@@ -114,6 +117,13 @@ pub trait Read: Send {
     /// # Errors
     /// That the database cannot be read.
     fn tile(&mut self, tile: Tile) -> Result<Vec<u8>, Error>;
+
+    /// Does `work`, which reads much. Within it the database need not look before each call what was committed meanwhile:
+    /// calls may leave out what was committed since `work` began.
+    ///
+    /// # Errors
+    /// What `work` says; that the database cannot be read.
+    fn together(&mut self, work: &mut Work<'_>) -> Result<(), Error>;
 
     /// How much is stored.
     ///

@@ -127,6 +127,30 @@ fn positions_stay_in_order_while_many_are_tidied() {
 }
 
 #[test]
+fn what_is_read_together_is_there_and_whole() {
+    each_backend("together", |name, backend| {
+        let mut writer = backend.writer().unwrap();
+        write(&mut writer, first(5)).unwrap();
+        let mut reader = backend.reader().unwrap();
+        let mut sizes = Vec::new();
+        let done = reader.together(&mut |read| {
+            for end in [6, 7] {
+                assert_eq!(read.positions(term(1), 0..5, Order::Newest, 9)?, [4, 3, 2, 1, 0], "{name}");
+                assert_eq!(read.rows(0..5)?.len(), 5);
+                write(&mut writer, commit(end - 1, end))?;
+            }
+            sizes.extend(read.head()?.map(|head| head.size));
+            Ok(())
+        });
+        assert_eq!(done, Ok(()));
+        assert!(matches!(sizes[..], [5..=7]), "{name}: {sizes:?}");
+        assert_eq!(reader.positions(term(1), 0..9, Order::Newest, 1).unwrap(), [6]);
+        assert_eq!(reader.together(&mut |_| Err(Error::Stopped)), Err(Error::Stopped));
+        assert_eq!(reader.head().unwrap().map(|head| head.size), Some(7), "{name}");
+    });
+}
+
+#[test]
 fn a_commit_that_does_not_go_on_from_the_head_changes_nothing() {
     each_backend("overtaken", |name, backend| {
         let mut writer = backend.writer().unwrap();

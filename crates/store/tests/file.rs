@@ -12,6 +12,9 @@ use karat_store::port::Backend as _;
 use karat_store::sqlite::{self, Sqlite};
 use karat_store::{Error, Kind, Limits, Store};
 
+/// The size of a page of the database.
+const PAGE_BYTES: usize = 4096;
+
 fn open(path: &Path) -> Result<Store, Error> {
     Store::open(Arc::new(Sqlite::open(path)?), signer(), Limits::default())
 }
@@ -68,7 +71,7 @@ fn every_flipped_byte_of_the_file_is_found() {
     }
     fs::write(&path, &good).unwrap();
     verify(&path).unwrap();
-    for end in [0, 1, 100, 4096, good.len() - 4096, good.len() - 1] {
+    for end in [0, 1, 100, PAGE_BYTES, good.len() - PAGE_BYTES, good.len() - 1] {
         fs::write(&path, &good[..end]).unwrap();
         assert!(verify(&path).is_err(), "{end} of {}", good.len());
     }
@@ -89,8 +92,8 @@ fn what_was_changed_with_its_checksums_is_found_by_the_log() {
         let mut bad = good.clone();
         bad[offset] = b'8';
         fs::write(&path, &bad).unwrap();
-        let page = offset / 4096;
-        let sum = crc32fast::hash(&bad[page * 4096..][..4096]);
+        let page = offset / PAGE_BYTES;
+        let sum = crc32fast::hash(&bad[page * PAGE_BYTES..][..PAGE_BYTES]);
         let note = [(page as u32 + 1).to_be_bytes(), sum.to_be_bytes()].concat();
         fs::write(&pages, [sums.clone(), note].concat()).unwrap();
         let problem = verify(&path).unwrap_err();
@@ -130,7 +133,7 @@ fn every_flipped_byte_of_the_write_ahead_log_is_found_but_in_the_mark_of_its_las
     }
     let (path, ahead) = (copy.file("store.db"), copy.file("store.db-wal"));
     let good = fs::read(&ahead).unwrap();
-    let frame = 24 + 4096;
+    let frame = 24 + PAGE_BYTES;
     assert_eq!((good.len() - 32) % frame, 0);
     let marks_of_last = good.len() - frame + 8..good.len() - frame + 16;
     let offsets = (0..64).chain(draws(3).take(60).map(|draw| draw as usize % good.len()));

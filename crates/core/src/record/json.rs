@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 
 use super::{DimensionRecord, ENGINE_VERSION, Published, Reason, Record, Step, TierRecord};
 use crate::facts::{Digest, Fact, Occasion, Outcome};
-use crate::json::{HEX, write_flag, write_integer, write_list, write_number, write_option, write_string};
+use crate::json::{
+    write_digest, write_flag, write_integer, write_list, write_number, write_option, write_string,
+};
 use crate::number::{Score, write_json};
 
 impl Record<'_> {
@@ -40,7 +42,7 @@ impl Record<'_> {
         out.extend_from_slice(b",\"engine\":");
         write_string(out, ENGINE_VERSION);
         out.extend_from_slice(b",\"evidence\":{\"digest\":");
-        write_digest(out, &self.item.digest);
+        write_digest(out, self.item.digest);
         out.extend_from_slice(b",\"id\":");
         write_string(out, self.item.id);
         out.extend_from_slice(b",\"kind\":");
@@ -90,7 +92,7 @@ impl Record<'_> {
             out.push(b'}');
         });
         out.extend_from_slice(b",\"scorecard\":{\"digest\":");
-        write_digest(out, &self.card.digest);
+        write_digest(out, self.card.digest);
         out.extend_from_slice(b",\"id\":");
         write_string(out, &self.card.id);
         out.extend_from_slice(b",\"version\":");
@@ -206,14 +208,4 @@ fn write_score(out: &mut Vec<u8>, score: Score) {
 
 fn write_published(out: &mut Vec<u8>, published: Published) {
     write_json(out, published.value, published.places as usize);
-}
-
-fn write_digest(out: &mut Vec<u8>, digest: &Digest) {
-    out.extend_from_slice(b"\"sha256:");
-    for byte in digest.0 {
-        for half in [byte >> 4, byte & 0xf] {
-            out.extend(HEX.get(usize::from(half)));
-        }
-    }
-    out.push(b'"');
 }

@@ -17,6 +17,7 @@ mod tree;
 
 use std::fmt;
 
+use karat_core::json::hexadecimal;
 use sha2::{Digest as _, Sha256};
 
 pub use checkpoint::Checkpoint;
@@ -65,7 +66,7 @@ impl Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(str::from_utf8(&hexadecimal(&self.0)).map_err(|_| fmt::Error)?)
     }
 }
 

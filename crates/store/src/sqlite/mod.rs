@@ -1,16 +1,20 @@
 //! A store in a file of SQLite. No word of SQLite stands outside of this folder.
 //!
 //! * `ahead`: the write-ahead log as a file.
+//! * `filter`: which terms are certainly not stored.
 //! * `pages`: a checksum for every page.
 //! * `recent`: postings that are not in their table yet.
 //! * `schema`: the tables, by version.
 //! * `tables`: the port, in SQL.
+//! * `writer`: the one connection that writes.
 
 mod ahead;
+mod filter;
 mod pages;
 mod recent;
 mod schema;
 mod tables;
+mod writer;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -24,22 +28,14 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::audit::{Audit, audit_watched};
 use crate::error::Error;
 use crate::log::VerifyingKey;
-use crate::port::{Backend, Plan, Read, Write};
+use crate::port::{Backend, Read, Write};
 use crate::reader::Reader;
 use pages::Pages;
 use recent::Recent;
 use tables::Tables;
+use writer::SqliteWriter;
 
 type Result<T> = std::result::Result<T, Error>;
-
-/// From so many postings in memory on they are written into their table.
-const INDEX_POSTINGS: usize = 128 * 1024;
-/// From so many pages on the write-ahead log is carried over into the file: 16 MiB.
-const CHECKPOINT_PAGES: u64 = 4096;
-
-/// Both return whether they were held up, how many pages the log has, and how many of them are carried over.
-const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
-const CARRY_OVER_AND_EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// What every connection is set to. The schema of a file is not trusted: no function is called because it says so.
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; \
@@ -109,7 +105,13 @@ impl Sqlite {
     }
 
     fn tables(&self, connection: Connection) -> Tables {
-        Tables { connection, place: self.place.clone(), recent: Arc::clone(&self.recent), fixed: None }
+        Tables {
+            connection,
+            place: self.place.clone(),
+            recent: Arc::clone(&self.recent),
+            fixed: None,
+            filter: None,
+        }
     }
 
     /// The store in the file at `path`.
@@ -135,90 +137,13 @@ impl Backend for Sqlite {
         if let Some(pages) = self.pages_max {
             self.place.query::<i64>(&connection, &format!("PRAGMA max_page_count = {pages}"))?;
         }
-        let tables = self.tables(connection);
-        tables.cover()?;
-        let mut writer = SqliteWriter { tables, pages: Pages::open(&self.place)?, _lock: lock };
-        writer.checkpoint(CARRY_OVER)?;
-        Ok(Box::new(writer))
+        Ok(Box::new(SqliteWriter::open(self.tables(connection), lock)?))
     }
 
     fn reader(&self) -> Result<Box<dyn Read>> {
         let connection = self.place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         schema::check(&connection, &self.place)?;
         Ok(Box::new(self.tables(connection)))
-    }
-}
-
-struct SqliteWriter {
-    tables: Tables,
-    pages: Pages,
-    /// Given back by the system when it is closed, however the process ends.
-    _lock: File,
-}
-
-impl SqliteWriter {
-    /// Carries the write-ahead log over into the file, as far as no reader still needs the old pages.
-    fn checkpoint(&mut self, mode: &str) -> Result<()> {
-        let (noted, _) = self.log_pages("PRAGMA wal_checkpoint(NOOP)")?;
-        self.pages.note_log(noted)?;
-        let (all, carried_over) = self.log_pages(mode)?;
-        let pages: u64 = self.tables.place.query(&self.tables.connection, "PRAGMA page_count")?;
-        if all == carried_over && self.pages.are_many(pages) { self.pages.shorten() } else { Ok(()) }
-    }
-
-    /// How many pages the write-ahead log has, and how many of them are carried over.
-    fn log_pages(&self, pragma: &str) -> Result<(u64, u64)> {
-        let Tables { connection, place, .. } = &self.tables;
-        connection
-            .prepare_cached(pragma)
-            // Without a log both are -1.
-            .and_then(|mut statement| {
-                statement
-                    .query_row([], |row| Ok((row.get::<_, i64>(1)?.max(0), row.get::<_, i64>(2)?.max(0))))
-            })
-            .map(|(all, carried_over)| (all.unsigned_abs(), carried_over.unsigned_abs()))
-            .map_err(|error| place.error(&error))
-    }
-}
-
-impl Drop for SqliteWriter {
-    fn drop(&mut self) {
-        // What is not carried over stays in the write-ahead log, which is part of the store.
-        let _ = self.checkpoint(CARRY_OVER_AND_EMPTY);
-    }
-}
-
-impl Write for SqliteWriter {
-    fn commit(&mut self, plan: &mut Plan<'_>) -> Result<()> {
-        let recent = Arc::clone(&self.tables.recent);
-        let mut before = 0;
-        let done = self.tables.transaction(|tables| {
-            let found = tables.sizes()?.map(|sizes| sizes.rows);
-            before = found.unwrap_or(0);
-            let Some(mut commit) = plan(tables)? else { return Ok(()) };
-            if found != commit.after {
-                return Err(Error::Overtaken { expected: commit.after.unwrap_or(0), found: before });
-            }
-            tables.write(&commit)?;
-            // Before the head that covers them can be seen, so that no reader misses them.
-            recent.write().extend(std::mem::take(&mut commit.postings), commit.head.size);
-            Ok(())
-        });
-        if done.is_err() {
-            recent.write().forget_from(before);
-        }
-        done
-    }
-
-    fn tidy(&mut self) -> Result<()> {
-        if self.tables.recent.read().postings.len() >= INDEX_POSTINGS {
-            let recent = Arc::clone(&self.tables.recent);
-            let end = recent.read().rows.end;
-            self.tables.transaction(|tables| tables.index(recent.read().postings.iter(), end))?;
-            recent.write().forget_before(end);
-        }
-        let (pages, carried_over) = self.log_pages("PRAGMA wal_checkpoint(NOOP)")?;
-        if pages - carried_over.min(pages) >= CHECKPOINT_PAGES { self.checkpoint(CARRY_OVER) } else { Ok(()) }
     }
 }
 

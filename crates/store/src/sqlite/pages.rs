@@ -14,7 +14,8 @@ use super::ahead::AheadLog;
 use super::{Place, Result};
 use crate::error::Error;
 
-/// The size of a page of the database.
+/// The size of a page of the database: that of the blocks of most disks and of the memory, so that a page is written whole or
+/// not at all where a disk gets full or a process is killed. Larger ones would take a tenth less time.
 pub(super) const PAGE_BYTES: usize = 4096;
 /// Page number and CRC-32, four bytes each, the highest first.
 const NOTE_BYTES: usize = 8;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::recent::Recent;
+use super::filter::Filter;
+use super::recent::{Posting, Recent};
 use super::{Place, Result, schema};
 use crate::item::{Entry, Moment, Term};
 use crate::log::Tile;
-use crate::port::{Commit, Head, Order, Read, Row, Totals};
+use crate::port::{Commit, Head, Order, Read, Row, Totals, Work};
 
 /// Rows that are read at a time where their postings are worked out.
 const CHUNK_ROWS: u64 = 1024;
@@ -19,8 +20,10 @@ pub(super) struct Tables {
     pub connection: Connection,
     pub place: Place,
     pub recent: Arc<Recent>,
-    /// Within a transaction of the writer, the sizes at its beginning: nobody else can change them.
+    /// Within a transaction, the sizes at its beginning.
     pub fixed: Option<Sizes>,
+    /// Of the writer, which terms are certainly not stored.
+    pub filter: Option<Filter>,
 }
 
 /// How far rows and postings go.
@@ -37,9 +40,14 @@ impl Tables {
         work(&self.connection).map_err(|error| self.place.error(&error))
     }
 
-    /// Runs `work` in one transaction, which is synced when this returns, or taken back if `work` fails.
+    /// Runs `work` in one transaction, which is synced when this returns, or taken back if `work` fails. Nobody else can
+    /// write meanwhile.
     pub fn transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.execute("BEGIN IMMEDIATE")?;
+        self.begin("BEGIN IMMEDIATE", work)
+    }
+
+    fn begin<T>(&mut self, begin: &str, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.execute(begin)?;
         let begun = self.cover().map(|sizes| self.fixed = sizes);
         let done = begun.and_then(|()| work(self)).and_then(|done| self.execute("COMMIT").map(|()| done));
         if done.is_err() && !self.connection.is_autocommit() {
@@ -52,6 +60,16 @@ impl Tables {
 
     fn execute(&self, statement: &str) -> Result<()> {
         self.run(|connection| connection.prepare_cached(statement)?.execute([]).map(drop))
+    }
+
+    /// Lets a transaction of a reader, if there is one, see what was committed since it began: postings that were in memory
+    /// then are in the table now. The writer has no need of it, for nobody else moves them.
+    fn look_again(&self) -> Result<()> {
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.execute("COMMIT")?;
+        self.execute("BEGIN")
     }
 
     /// How far rows and postings go; none in an empty store.
@@ -99,6 +117,8 @@ impl Tables {
                 }
                 if state.rows.start > sizes.indexed && state.rows.end > 0 {
                     // Postings went into the table after the sizes were read.
+                    drop(state);
+                    self.look_again()?;
                     continue;
                 }
             }
@@ -106,15 +126,24 @@ impl Tables {
             state.forget_before(sizes.indexed);
             while state.rows.end < sizes.rows {
                 let end = sizes.rows.min(state.rows.end + CHUNK_ROWS);
-                let rows = self.select_rows(state.rows.end..end)?;
+                let entries = self.entries(state.rows.end..end)?;
                 // An entry that cannot be read is reported by whoever reads it.
-                let entries =
-                    rows.iter().filter_map(|row| Some((row.position, Entry::parse(&row.entry).ok()?)));
+                let entries = entries.iter().filter_map(|(at, entry)| Some((*at, Entry::parse(entry).ok()?)));
                 let postings =
                     entries.flat_map(|(at, entry)| entry.terms().into_iter().map(move |term| (term, at)));
-                state.extend(postings, end);
+                state.extend(postings.collect(), end);
             }
         }
+    }
+
+    /// The entries at those positions, each with its own. Their contents are not read.
+    fn entries(&self, positions: Range<u64>) -> Result<Vec<(u64, Vec<u8>)>> {
+        self.run(|connection| {
+            let mut select = connection
+                .prepare_cached("SELECT position, entry FROM item WHERE position >= ?1 AND position < ?2")?;
+            let entry = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            select.query_map([signed(positions.start), signed(positions.end)], entry)?.collect()
+        })
     }
 
     fn select_rows(&self, positions: Range<u64>) -> Result<Vec<Row>> {
@@ -131,15 +160,31 @@ impl Tables {
         })
     }
 
-    /// Writes the postings of all rows before `end` that are not in the table yet; they come in the order of the table.
-    pub fn index<'a>(&self, postings: impl Iterator<Item = &'a (Term, u64)>, end: u64) -> Result<()> {
+    /// Writes postings into their table, where they may stand already; they come in its order.
+    pub fn index<'a>(&self, postings: impl Iterator<Item = &'a Posting>) -> Result<()> {
         self.run(|connection| {
-            let mut insert =
-                connection.prepare_cached("INSERT INTO posting (term, position) VALUES (?1, ?2)")?;
+            let mut insert = connection
+                .prepare_cached("INSERT OR IGNORE INTO posting (term, position) VALUES (?1, ?2)")?;
             for (term, position) in postings {
                 insert.execute(params![term.0, position])?;
             }
+            Ok(())
+        })
+    }
+
+    /// Says that all postings of the rows before `end` are in their table.
+    pub fn set_indexed(&self, end: u64) -> Result<()> {
+        self.run(|connection| {
             connection.prepare_cached("UPDATE head SET indexed = ?1")?.execute([end]).map(drop)
+        })
+    }
+
+    /// The first `limit` of the terms after `term` in their table; one may come more than once.
+    pub fn terms_after(&self, term: &[u8], limit: usize) -> Result<Vec<Term>> {
+        self.run(|connection| {
+            let mut select = connection
+                .prepare_cached("SELECT term FROM posting WHERE term > ?1 ORDER BY term LIMIT ?2")?;
+            select.query_map(params![term, limit], |row| row.get(0).map(Term))?.collect()
         })
     }
 
@@ -181,6 +226,9 @@ impl Read for Tables {
     }
 
     fn positions(&mut self, term: Term, range: Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
+        if self.filter.as_ref().is_some_and(|filter| !filter.may_have(term)) {
+            return Ok(Vec::new());
+        }
         loop {
             let Some(sizes) = self.cover()? else { return Ok(Vec::new()) };
             // What was committed since the sizes were read is left out, here as there.
@@ -189,6 +237,9 @@ impl Read for Tables {
             let mut found = if old.is_empty() { Vec::new() } else { self.indexed(term, &old, order, limit)? };
             let state = self.recent.read();
             if state.rows.start > sizes.indexed {
+                drop(state);
+                self.fixed = None;
+                self.look_again()?;
                 continue;
             }
             let recent = state.positions(term, new, order, limit);
@@ -212,12 +263,20 @@ impl Read for Tables {
         })
     }
 
+    fn together(&mut self, work: &mut Work<'_>) -> Result<()> {
+        if self.fixed.is_some() { work(self) } else { self.begin("BEGIN", |tables| work(tables)) }
+    }
+
     fn totals(&mut self) -> Result<Totals> {
         let Some(sizes) = self.cover()? else { return Ok(Totals { rows: 0, postings: 0, tiles: 0 }) };
-        let recent = self.recent.read().postings.iter().filter(|(_, at)| *at < sizes.rows).count() as u64;
+        let recent =
+            self.recent.read().postings().filter(|(_, at)| (sizes.indexed..sizes.rows).contains(at)).count()
+                as u64;
         self.run(|connection| {
             connection.query_row(
-                "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM posting), (SELECT count(*) FROM tile)",
+                // Of the rows between, the table may have some postings already.
+                "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM posting WHERE position < indexed \
+                 OR position >= size), (SELECT count(*) FROM tile) FROM head",
                 [],
                 |row| {
                     let postings: u64 = row.get(1)?;

@@ -1,0 +1,253 @@
+//! The one connection that writes, and what it does between commits: move postings into their table, carry the write-ahead
+//! log over into the file.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use super::Result;
+use super::filter::{Filter, Swept};
+use super::pages::Pages;
+use super::recent::Posting;
+use super::tables::Tables;
+use crate::error::Error;
+use crate::port::{Plan, Write};
+
+/// From so many postings in memory on they are moved into their table.
+const INDEX_POSTINGS: usize = 512 * 1024;
+/// How many of them go there with each new one. Twice as many as come, so that memory holds half as many again at most.
+const INDEX_RATE: usize = 2;
+/// Terms of the table that go into the filter at a time.
+const SWEEP_TERMS: usize = 8 * 1024;
+/// From so many pages on the write-ahead log is carried over into the file: 16 MiB.
+const CHECKPOINT_PAGES: u64 = 4096;
+
+/// Both return whether they were held up, how many pages the log has, and how many of them are carried over.
+const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+const CARRY_OVER_AND_EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
+pub(super) struct SqliteWriter {
+    tables: Tables,
+    pages: Pages,
+    indexing: Option<Indexing>,
+    /// Given back by the system when it is closed, however the process ends.
+    _lock: File,
+}
+
+/// Postings on their way into the table, some with every commit, so that none takes long. Nobody sees them there before all
+/// of their rows are said to be indexed; those of a process that was stopped are written again.
+struct Indexing {
+    /// In the order of the table.
+    postings: Vec<Posting>,
+    /// How many of them are there.
+    done: usize,
+    /// They are those of the rows before this one.
+    end: u64,
+}
+
+impl SqliteWriter {
+    pub fn open(mut tables: Tables, lock: File) -> Result<Self> {
+        tables.cover()?;
+        let mut filter = Filter::default();
+        tables.recent.read().postings().for_each(|(term, _)| filter.add(*term));
+        tables.filter = Some(filter);
+        let pages = Pages::open(&tables.place)?;
+        let mut writer = Self { tables, pages, indexing: None, _lock: lock };
+        writer.checkpoint(CARRY_OVER)?;
+        Ok(writer)
+    }
+
+    /// Begins to move the postings in memory into the table, from so many on.
+    fn start_indexing(&mut self, many: usize) {
+        let state = self.tables.recent.read();
+        if self.indexing.is_none() && state.count() >= many {
+            self.indexing = Some(Indexing { postings: state.sorted(), done: 0, end: state.rows.end });
+        }
+    }
+
+    /// Adds the next terms of the table to the filter, until it has them all.
+    fn sweep(&mut self) -> Result<()> {
+        let Some(after) = self.tables.filter.as_ref().map(Filter::swept) else { return Ok(()) };
+        let terms = match after {
+            Swept::Nothing => self.tables.terms_after(&[], SWEEP_TERMS)?,
+            Swept::UpTo(term) => self.tables.terms_after(&term.0, SWEEP_TERMS)?,
+            Swept::All => return Ok(()),
+        };
+        if let Some(filter) = &mut self.tables.filter {
+            filter.sweep(&terms, terms.len() < SWEEP_TERMS);
+        }
+        Ok(())
+    }
+
+    /// Carries the write-ahead log over into the file, as far as no reader still needs the old pages.
+    fn checkpoint(&mut self, mode: &str) -> Result<()> {
+        let (noted, _) = self.log_pages("PRAGMA wal_checkpoint(NOOP)")?;
+        self.pages.note_log(noted)?;
+        let (all, carried_over) = self.log_pages(mode)?;
+        let pages: u64 = self.tables.place.query(&self.tables.connection, "PRAGMA page_count")?;
+        if all == carried_over && self.pages.are_many(pages) { self.pages.shorten() } else { Ok(()) }
+    }
+
+    /// How many pages the write-ahead log has, and how many of them are carried over.
+    fn log_pages(&self, pragma: &str) -> Result<(u64, u64)> {
+        let Tables { connection, place, .. } = &self.tables;
+        connection
+            .prepare_cached(pragma)
+            // Without a log both are -1.
+            .and_then(|mut statement| {
+                statement
+                    .query_row([], |row| Ok((row.get::<_, i64>(1)?.max(0), row.get::<_, i64>(2)?.max(0))))
+            })
+            .map(|(all, carried_over)| (all.unsigned_abs(), carried_over.unsigned_abs()))
+            .map_err(|error| place.error(&error))
+    }
+}
+
+impl Drop for SqliteWriter {
+    fn drop(&mut self) {
+        // What is not carried over stays in the write-ahead log, which is part of the store.
+        let _ = self.checkpoint(CARRY_OVER_AND_EMPTY);
+    }
+}
+
+impl Write for SqliteWriter {
+    fn commit(&mut self, plan: &mut Plan<'_>) -> Result<()> {
+        let recent = Arc::clone(&self.tables.recent);
+        let indexing = self.indexing.as_ref();
+        let (mut before, mut indexed) = (0, 0);
+        let done = self.tables.transaction(|tables| {
+            let found = tables.sizes()?.map(|sizes| sizes.rows);
+            before = found.unwrap_or(0);
+            let Some(mut commit) = plan(tables)? else { return Ok(()) };
+            if found != commit.after {
+                return Err(Error::Overtaken { expected: commit.after.unwrap_or(0), found: before });
+            }
+            tables.write(&commit)?;
+            if let Some(Indexing { postings, done, end }) = indexing {
+                let next = postings.iter().skip(*done).take(INDEX_RATE * commit.postings.len());
+                indexed = next.len();
+                tables.index(next)?;
+                if *done + indexed == postings.len() {
+                    tables.set_indexed(*end)?;
+                }
+            }
+            if let Some(filter) = &mut tables.filter {
+                commit.postings.iter().for_each(|(term, _)| filter.add(*term));
+            }
+            // Before the head that covers them can be seen, so that no reader misses them.
+            recent.write().extend(std::mem::take(&mut commit.postings), commit.head.size);
+            Ok(())
+        });
+        if done.is_err() {
+            recent.write().forget_from(before);
+            return done;
+        }
+        if let Some(indexing) = &mut self.indexing {
+            indexing.done += indexed;
+            if indexing.done == indexing.postings.len() {
+                recent.write().forget_before(indexing.end);
+                self.indexing = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn tidy(&mut self) -> Result<()> {
+        self.start_indexing(INDEX_POSTINGS);
+        self.sweep()?;
+        let (pages, carried_over) = self.log_pages("PRAGMA wal_checkpoint(NOOP)")?;
+        if pages - carried_over.min(pages) >= CHECKPOINT_PAGES { self.checkpoint(CARRY_OVER) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use rusqlite::OpenFlags;
+
+    use super::super::Sqlite;
+    use super::*;
+    use crate::item::{Kind, Moment, NewItem, Prepared, Term};
+    use crate::port::{Commit, Head, Order, Read, Row};
+
+    fn writer(backend: &Sqlite) -> SqliteWriter {
+        let connection = backend.place.connect(OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+        SqliteWriter::open(backend.tables(connection), backend.place.lock().unwrap()).unwrap()
+    }
+
+    fn commit(range: Range<u64>) -> Commit {
+        let (mut rows, mut postings) = (Vec::new(), Vec::new());
+        for position in range.clone() {
+            let item = NewItem {
+                kind: Kind::Evidence,
+                id: format!("run-{position}"),
+                subject: Some(format!("agent-{}", position % 7)),
+                sources: Vec::new(),
+                replaces: None,
+                content: Vec::new(),
+            };
+            let Prepared { bytes: entry, terms, content, .. } = Prepared::new(item, Moment(0));
+            postings.extend(terms.into_iter().map(|term| (term, position)));
+            rows.push(Row { position, known: Moment(0), entry, content });
+        }
+        let head = Head { size: range.end, checkpoint: String::new() };
+        Commit { after: (range.start > 0).then_some(range.start), rows, postings, tiles: Vec::new(), head }
+    }
+
+    fn check(read: &mut dyn Read, rows: u64) {
+        for position in 0..rows + 10 {
+            let id = Term::id(Kind::Evidence, &format!("run-{position}"));
+            let found = read.positions(id, 0..rows, Order::Oldest, 2).unwrap();
+            assert_eq!(found, Vec::from_iter((position < rows).then_some(position)), "{position} of {rows}");
+        }
+        for subject in 0..7 {
+            let term = Term::subject(Kind::Evidence, &format!("agent-{subject}"));
+            let found = read.positions(term, 3..rows, Order::Newest, 1000).unwrap();
+            assert!(found.into_iter().eq((3..rows).rev().filter(|at| at % 7 == subject)), "{rows}");
+        }
+    }
+
+    /// Every state between is looked at, by the writer, by a reader beside it, and after a start in the middle.
+    #[test]
+    fn postings_are_found_whichever_part_of_them_is_in_the_table() {
+        let folder = std::env::temp_dir().join(format!("karat-indexing-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("store.db");
+        let mut backend = Sqlite::create(&path).unwrap();
+        let mut rows = 0;
+        for round in 0..2 {
+            let mut writer = writer(&backend);
+            for end in [100, 110, 140, 330, 345].map(|more| rows + more) {
+                let reader = backend.place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+                let mut reader = backend.tables(reader);
+                writer.commit(&mut |_| Ok(Some(commit(rows..end)))).unwrap();
+                rows = end;
+                writer.start_indexing(150);
+                for tables in [&mut writer.tables, &mut reader] {
+                    check(tables, rows);
+                    assert_eq!(tables.totals().unwrap().postings, 2 * rows);
+                }
+                if round % 2 == 1 {
+                    writer.sweep().unwrap();
+                }
+            }
+            drop(writer);
+            backend = Sqlite::open(&path).unwrap();
+        }
+        let mut last = writer(&backend);
+        assert!(last.tables.sizes().unwrap().unwrap().indexed > rows / 2);
+        last.start_indexing(1);
+        let reader = backend.place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let moved_meanwhile = backend.tables(reader).together(&mut |read| {
+            check(read, rows);
+            last.commit(&mut |_| Ok(Some(commit(rows..rows + 1000))))?;
+            assert_eq!(last.tables.sizes()?.map(|sizes| sizes.indexed), Some(rows));
+            check(read, rows);
+            Ok(())
+        });
+        assert_eq!(moved_meanwhile, Ok(()));
+        assert!(last.tables.damage().unwrap().is_empty());
+        drop(last);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
