@@ -29,7 +29,7 @@ pub struct ServeArgs {
     /// Write the first key to FILE, and do not show it
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// A name under which the server is asked; may be repeated
+    /// A name under which it is asked; may be repeated
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<String>,
     /// Let everybody read, wherever the server listens
