@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    std::panic::set_hook(Box::new(|_| karat_report::failure::last_resort()));
+    std::panic::set_hook(Box::new(|_| last_resort()));
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => return tell(&answer),
@@ -47,3 +47,17 @@ fn tell(answer: &clap::Error) -> ExitCode {
         _ => u8::try_from(answer.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from),
     }
 }
+
+/// The end after a defect of the program itself: a short honest message instead of a trace.
+fn last_resort() {
+    let mut stderr = std::io::stderr();
+    // There is nobody else to tell.
+    let _ = stderr.write_all(DEFECT.as_bytes());
+    std::process::exit(i32::from(karat_report::exit::Exit::CouldNotRun as u8));
+}
+
+const DEFECT: &str = "\
+error: karat stopped because of a defect of its own
+  the last record may be incomplete; do not use it
+  please report the command and the evidence that led here
+";

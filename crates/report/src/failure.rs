@@ -97,16 +97,3 @@ impl fmt::Display for Problem {
         self.help.iter().try_for_each(|line| writeln!(f, "  {line}"))
     }
 }
-
-/// The end after a defect of the program itself: a short honest message instead of a trace.
-pub fn last_resort() {
-    let mut stderr = io::stderr();
-    let _ = io::Write::write_all(&mut stderr, DEFECT.as_bytes());
-    std::process::exit(i32::from(Exit::CouldNotRun as u8));
-}
-
-const DEFECT: &str = "\
-error: karat stopped because of a defect of its own
-  the last record may be incomplete; do not use it
-  please report the command and the evidence that led here
-";

@@ -8,7 +8,7 @@
 //! - told: [`page`] draws HTML and SVG, [`pages`] says on pages what is found, [`card_words`] reads a scorecard out,
 //!   [`number`] and [`estimate`] write numbers, [`text`] keeps names harmless, [`failure`] says what must be mended
 //!
-//! Nothing here reads files, looks at a clock or draws screens of a terminal.
+//! Nothing here reads files or draws screens of a terminal. Only [`stopwatch`] looks at a clock, and no score depends on it.
 
 pub mod board;
 pub mod card_words;

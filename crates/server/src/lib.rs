@@ -10,7 +10,8 @@
 //! * [`arena`]: challenges, agents, matches and what they do to ratings.
 //! * [`select`], [`rows`], [`quick`], [`standing`]: which records an answer is about, and what is made of them; [`answers`] keeps
 //!   what took work.
-//! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
+//! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out; [`receipt`]: what its
+//!   receipt says, as checks.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
 //! * [`web`]: the pages for people; [`demo`]: a store that is worth looking at.
 //! * [`clock`]: the only place with a clock and random numbers.
@@ -40,6 +41,7 @@ pub mod params;
 pub mod problem;
 pub mod quick;
 pub mod readers;
+pub mod receipt;
 pub mod rows;
 pub mod scoring;
 pub mod select;

@@ -99,7 +99,7 @@ impl Against<'_> {
                 return Ok(unread(Check { details: vec![help], ..check }));
             }
         };
-        let mut checks = receipt::checks(&receipt, self.key.as_ref());
+        let mut checks = karat_server::receipt::checks(&receipt, self.key.as_ref());
         let mut claim = None;
         if receipt.entry.kind == Kind::Record {
             match Claim::parse(&receipt.content) {
@@ -190,7 +190,7 @@ fn about(verified: &Verified) -> Option<(String, String)> {
         what = format!("record of {} by {}", short(subject), short(&card));
     }
     let moment = Moment { milliseconds: entry.moment.0 };
-    let log = match receipt::claimed(receipt) {
+    let log = match karat_server::receipt::claimed(receipt) {
         Some((name, head)) => {
             format!("entry {} of {} in the log {}", receipt.index, head.size, short(name))
         }
@@ -204,7 +204,7 @@ fn as_value(path: &str, verified: &Verified) -> Value {
     let log = verified
         .receipt
         .as_ref()
-        .and_then(receipt::claimed)
+        .and_then(karat_server::receipt::claimed)
         .map(|(name, head)| json!({ "name": name, "root": head.root.to_string(), "size": head.size }));
     let entry = verified.receipt.as_ref().map(|receipt| {
         json!({

@@ -10,7 +10,6 @@ use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Digest;
 use karat_evidence::Moment;
 use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
-use karat_store::Receipt;
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
 
@@ -21,6 +20,7 @@ use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
+use crate::receipt;
 use crate::state::App;
 
 /// The page.
@@ -31,7 +31,7 @@ pub async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
-    let (kept, receipt) = app
+    let (kept, found) = app
         .read(move |reader| {
             let kept = Kept::read(reader, &wanted)?;
             let receipt = reader.receipt(kept.item.position)?;
@@ -40,14 +40,14 @@ pub async fn show(
         .await?;
     let rule = kept.rule(&app)?;
     let position = kept.item.position;
-    let checkpoint = receipt.checkpoint.clone();
+    let checkpoint = found.checkpoint.clone();
     let log = key.to_string();
     let checks = app
         .checked(move || {
-            let mut checks = of_receipt(&receipt, &key);
-            let found = recomputed(&kept.claim, rule.scorer.as_ref(), false);
-            checks.extend(found.checks);
-            checks.push(evidence(&kept, &rule, found.scorer.as_ref()));
+            let mut checks = receipt::checks(&found, Some(&key));
+            let again = recomputed(&kept.claim, rule.scorer.as_ref(), false);
+            checks.extend(again.checks);
+            checks.push(evidence(&kept, &rule, again.scorer.as_ref()));
             Ok(checks)
         })
         .await?;
@@ -90,28 +90,6 @@ fn listed(checks: &[Check]) -> Markup {
             }
         }
     }
-}
-
-/// The checks of the receipt itself, against the key of the log.
-fn of_receipt(receipt: &Receipt, key: &VerifyingKey) -> Vec<Check> {
-    let found = receipt.verify(key);
-    let index = receipt.index;
-    let check = |name, found: Result<String, String>| match found {
-        Ok(says) => Check::new(name, Outcome::Holds, says),
-        Err(why) => Check::new(name, Outcome::Fails, why),
-    };
-    let signed =
-        found.checkpoint.map(|head| format!("`{}` signed the head of a log of {}", key.name(), head.size));
-    let included = found.inclusion.map(|()| format!("it is entry {index} of that log"));
-    let same = found.content.map(|()| String::from("the record is the one that was kept"));
-    let content = check("content", same);
-    let sources = found.evidence.map(|()| String::from("its evidence is the one that was kept with it"));
-    vec![
-        check("signature", signed),
-        check("inclusion", included),
-        if content.outcome == Outcome::Fails { content.because(Cause::Text) } else { content },
-        check("sources", sources),
-    ]
 }
 
 /// Whether the evidence, read and scored again, gives the record.

@@ -1,0 +1,51 @@
+//! What a receipt says, as checks: the same words on a page and on the command line.
+
+use karat_report::text::clean;
+use karat_report::verification::{Cause, Check, Outcome};
+use karat_store::log::{Checkpoint, VerifyingKey};
+use karat_store::{Kind, Receipt};
+
+/// Who claims to have signed the head in a receipt, and the head.
+pub fn claimed(receipt: &Receipt) -> Option<(&str, Checkpoint)> {
+    Checkpoint::claimed(&receipt.checkpoint).ok()
+}
+
+/// The checks of a receipt itself: signature, inclusion, content, and of a record the sources.
+pub fn checks(receipt: &Receipt, key: Option<&VerifyingKey>) -> Vec<Check> {
+    let verification = match key {
+        Some(key) => receipt.verify(key),
+        None => receipt.verify_unsigned(),
+    };
+    let signature = match (key, &verification.checkpoint) {
+        (Some(key), Ok(Checkpoint { size, .. })) => {
+            let says = format!("`{}` signed the head of a log of {size}", clean(key.name()));
+            Check::new("signature", Outcome::Holds, says)
+        }
+        (None, Ok(_)) => {
+            let name = claimed(receipt).map_or("", |(name, _)| name);
+            let says = format!("not checked: nobody vouches that `{}` signed it", clean(name));
+            let check = Check::new("signature", Outcome::Lacking, says);
+            Check { details: vec![String::from("give the public key of the log with --key")], ..check }
+        }
+        (_, Err(problem)) => Check::new("signature", Outcome::Fails, problem.as_str()),
+    };
+    let index = receipt.index;
+    let inclusion = of("inclusion", &verification.inclusion, || format!("it is entry {index} of that log"));
+    let content = of("content", &verification.content, || {
+        format!("the {} is the one that was kept", receipt.entry.kind.name())
+    });
+    let content = if content.outcome == Outcome::Fails { content.because(Cause::Text) } else { content };
+    let mut checks = vec![signature, inclusion, content];
+    if receipt.entry.kind == Kind::Record {
+        let says = || String::from("its evidence is the one that was kept with it");
+        checks.push(of("sources", &verification.evidence, says));
+    }
+    checks
+}
+
+fn of(name: &'static str, found: &Result<(), String>, says: impl FnOnce() -> String) -> Check {
+    match found {
+        Ok(()) => Check::new(name, Outcome::Holds, says()),
+        Err(problem) => Check::new(name, Outcome::Fails, problem.as_str()),
+    }
+}
