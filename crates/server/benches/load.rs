@@ -2,15 +2,16 @@
 //! batches of 1,000, each beside a bare endpoint that appends the same bodies to a file and syncs it, once for all that wait.
 //! Then the memory that a million items take, and a leaderboard of all of them.
 //!
-//! `cargo bench -p karat-server`, with names as arguments to choose: `single`, `batches` (with the leaderboard). `-- --few`
-//! only shows that it works, and so does `cargo test`.
+//! `cargo bench -p karat-server`, with names as arguments to choose: `single`, `batches` (with the leaderboard). `--items=N`
+//! fills in other than a million items, of some three kilobytes of disk each; `--folder=PATH` is where the files are, if not
+//! beside the build. `--few` only shows that it works, and so does `cargo test`.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark may stop")]
 #![expect(clippy::print_stdout, reason = "it is a program")]
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex};
@@ -43,7 +44,9 @@ fn main() {
         compare(&Plan { connections: 64, lines: 1, items: u64::MAX, seconds });
     }
     if chosen("batches") {
-        let (each, all) = if few { (2000, 3000) } else { (50_000, 1_000_000) };
+        let given = arguments.iter().find_map(|given| given.strip_prefix("--items="));
+        let million = given.map_or(1_000_000, |number| number.parse().expect("a number of items"));
+        let (each, all) = if few { (2000, 3000) } else { (50_000, million) };
         let plan = Plan { connections: 4, lines: 1000, items: each, seconds: 60.0 };
         compare(&plan);
         fill(&Plan { items: all, seconds: 600.0, ..plan });
@@ -339,9 +342,11 @@ async fn append(State(queue): State<Queue>, body: Bytes) -> StatusCode {
     StatusCode::CREATED
 }
 
-/// A folder on a real disk: where builds go, not in memory.
+/// A new folder on a real disk, where builds go and not in memory, unless told otherwise.
 fn scratch() -> TempDir {
-    TempDir::with_prefix_in("load-", Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap()
+    let given = std::env::args().find_map(|given| given.strip_prefix("--folder=").map(PathBuf::from));
+    let folder = given.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")));
+    TempDir::with_prefix_in("load-", folder).unwrap()
 }
 
 /// The processor time of this process so far, as Linux tells it; none elsewhere.
