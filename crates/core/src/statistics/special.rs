@@ -23,7 +23,7 @@ pub(super) fn normal_quantile(chance: f64) -> f64 {
 
 /// The smallest double, up to neighbours, between `low` and `high` for which `reached` holds; it must hold from some
 /// number on.
-fn halve(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
+pub(super) fn halve(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = low + (high - low) / 2.0;
         if !(low < middle && middle < high) {
