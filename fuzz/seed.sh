@@ -6,7 +6,7 @@ set -euo pipefail
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 corpus=${1:-$repository/fuzz/corpus}
-targets=(scorecard evidence source graders cache reports)
+targets=(scorecard evidence source graders cache reports request)
 for target in "${targets[@]}"; do
     mkdir -p "$corpus/$target"
 done
@@ -45,6 +45,31 @@ for file in fuzz/seeds/cache/*.cache examples/raw/*.cache; do
         { printf '%s' "$choice"; cat "$file"; } > "$corpus/cache/$choice-${file//\//_}"
     done
 done
+
+# Evidence that comes as a request, beside requests of every other sort.
+cp fuzz/seeds/request/*.http "$corpus/request/"
+number=0
+while IFS= read -r line; do
+    number=$((number + 1))
+    printf '%s\naccept: text/html\n' "$line" > "$corpus/request/target-$number.http"
+done < fuzz/seeds/request/targets.txt
+while read -r card media file; do
+    {
+        printf 'POST /v1/evidence?card=%s\n' "$card"
+        printf 'authorization: Bearer ADMIN\ncontent-type: application/%s\n\n' "$media"
+        cat "$file"
+    } > "$corpus/request/${file//\//_}.http"
+done << 'END'
+workflow@1.0.0 json examples/workflow/worked-example.json
+workflow@1.0.0 x-ndjson examples/workflow/retries.jsonl
+workflow@1.0.0 x-ndjson examples/raw/workflow.jsonl
+trace@1.0.0 json examples/trace/finance-document.json
+trace@1.0.0 x-ndjson examples/raw/traces.jsonl
+trust@1.0.0 x-ndjson examples/trust/coverage.jsonl
+log-forensics@1.0.0 json examples/arena/documented-823.json
+lean-refactor@1.0.0 x-ndjson examples/arena/efficiency.jsonl
+incident-review@1.0.0 json examples/raw/match.json
+END
 
 for target in "${targets[@]}"; do
     seeds=$(find "$corpus/$target" -type f | wc -l)

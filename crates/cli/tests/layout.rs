@@ -16,6 +16,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),
+    ("karat-fuzz", "karat-server"),
+    ("karat-fuzz", "karat-store"),
     ("karat-report", "karat-core"),
     ("karat-report", "karat-evidence"),
     ("karat-server", "karat-core"),

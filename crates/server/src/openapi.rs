@@ -3,10 +3,13 @@
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use utoipa::OpenApi;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
 
 use crate::api;
 use crate::problem::Problem;
+use crate::stored::Trust;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -27,6 +30,8 @@ use crate::problem::Problem;
         (name = "keys", description = "Who may do what"),
         (name = "server", description = "How the server is"),
     ),
+    // Only parameters name it, and what only they name is not collected.
+    components(schemas(Trust)),
 )]
 struct Head;
 
@@ -47,9 +52,31 @@ pub(crate) fn head() -> utoipa::openapi::OpenApi {
 /// # Errors
 /// None for the routes there are.
 pub fn json() -> Result<String, Problem> {
-    let (_, document) = api::routes().split_for_parts();
+    let (_, mut document) = api::routes().split_for_parts();
+    let paths = std::mem::take(&mut document.paths.paths);
+    // The rest of a path is a parameter like others here.
+    document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
+    for item in document.paths.paths.values_mut() {
+        [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten().for_each(complete);
+    }
     let text = serde_json::to_string_pretty(&document).map_err(|error| Problem::internal(&error))?;
     Ok(format!("{text}\n"))
+}
+
+/// Adds what is answered before a path is reached: by the guard, and where a parameter or a body cannot be read.
+fn complete(operation: &mut Operation) {
+    let of_all = [("421", true), ("429", true), ("503", true)];
+    let of_parameters = [("400", operation.parameters.is_some())];
+    let of_bodies = ["400", "408", "413", "415"].map(|status| (status, operation.request_body.is_some()));
+    let given = of_all.into_iter().chain(of_parameters).chain(of_bodies).filter(|(_, is_given)| *is_given);
+    for (status, _) in given {
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(problem);
+    }
+}
+
+fn problem() -> RefOr<Described> {
+    let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    ResponseBuilder::new().content("application/problem+json", content).into()
 }
 
 /// This description.

@@ -173,7 +173,7 @@ pub(crate) async fn text(
 
 /// Publishes a scorecard. It never changes afterwards: a new version is a new scorecard.
 #[utoipa::path(post, operation_id = "publish_scorecard", path = "/v1/scorecards", tag = "scorecards", security(("key" = ["admin"])),
-    request_body(content = String, content_type = "application/toml"),
+    request_body(content((String = "application/toml"), (String = "text/plain"))),
     responses(
         (status = 201, body = Published),
         (status = 200, body = Published, description = "It was there before."),
@@ -203,7 +203,7 @@ pub(crate) async fn publish(
 
 /// Says what is wrong with a scorecard, and keeps nothing.
 #[utoipa::path(post, operation_id = "check_scorecard", path = "/v1/scorecards/check", tag = "scorecards",
-    request_body(content = String, content_type = "application/toml"),
+    request_body(content((String = "application/toml"), (String = "text/plain"))),
     responses(
         (status = 200, body = Findings),
         (status = 400, body = Problem, content_type = "application/problem+json"),

@@ -1,0 +1,370 @@
+//! What a server keeps up with, over connections of this machine: scored submissions one by one from 64 connections, and in
+//! batches of 1,000, each beside a bare endpoint that appends the same bodies to a file and syncs it, once for all that wait.
+//! Then the memory that a million items take, and a leaderboard of all of them.
+//!
+//! `cargo bench -p karat-server`, with names as arguments to choose: `single`, `batches` (with the leaderboard). `--items=N`
+//! fills in other than a million items, of some three kilobytes of disk each; `--folder=PATH` is where the files are, if not
+//! beside the build. `--few` only shows that it works, and so does `cargo test`.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark may stop")]
+#![expect(clippy::print_stdout, reason = "it is a program")]
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::routing::post;
+use karat_server::limits::{Rate, RateOptions};
+use karat_server::{Options, Server};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+const PATH: &str = "/v1/evidence?card=workflow@1.0.0";
+const SUBJECTS: u64 = 100_000;
+const ROUNDS: usize = 3;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| arguments.iter().any(|given| given == flag);
+    // `cargo bench` names itself; `cargo test` does not.
+    let few = has("--few") || !has("--bench");
+    let names: Vec<&String> = arguments.iter().filter(|given| !given.starts_with('-')).collect();
+    let chosen = |name: &str| names.is_empty() || names.iter().any(|given| *given == name);
+    if chosen("single") {
+        let seconds = if few { 0.1 } else { 4.0 };
+        compare(&Plan { connections: 64, lines: 1, items: u64::MAX, seconds });
+    }
+    if chosen("batches") {
+        let given = arguments.iter().find_map(|given| given.strip_prefix("--items="));
+        let million = given.map_or(1_000_000, |number| number.parse().expect("a number of items"));
+        let (each, all) = if few { (2000, 3000) } else { (50_000, million) };
+        let plan = Plan { connections: 4, lines: 1000, items: each, seconds: 60.0 };
+        compare(&plan);
+        fill(&Plan { items: all, seconds: 600.0, ..plan });
+    }
+}
+
+/// What is sent.
+struct Plan {
+    connections: u64,
+    /// Items of a request; more than one are a batch.
+    lines: u64,
+    /// When so many items were sent, it is over,
+    items: u64,
+    /// and after so many seconds.
+    seconds: f64,
+}
+
+/// What came of it.
+struct Load {
+    items: u64,
+    items_per_second: f64,
+    /// Of the endpoint, without that of the clients.
+    processor_seconds: f64,
+    /// How long requests took, in ascending order.
+    waits_seconds: Vec<f64>,
+}
+
+impl Load {
+    /// The wait that so many in a hundred requests did not exceed, in milliseconds.
+    fn percentile_milliseconds(&self, percent: usize) -> f64 {
+        let at = self.waits_seconds.len().saturating_sub(1) * percent / 100;
+        self.waits_seconds.get(at).map_or(f64::NAN, |seconds| seconds * 1e3)
+    }
+
+    fn print(&self, name: &str) {
+        println!(
+            "{name:<32} {:>8.0} items/s {:>8.1} ms p50 {:>8.1} ms p99 {:>8.1} µs of processor an item",
+            self.items_per_second,
+            self.percentile_milliseconds(50),
+            self.percentile_milliseconds(99),
+            1e6 * self.processor_seconds / self.items as f64,
+        );
+    }
+}
+
+/// Server and bare endpoint take turns, so that neighbours on the machine trouble both; the best round of each counts.
+fn compare(plan: &Plan) {
+    let what = if plan.lines == 1 { "single posts" } else { "batches" };
+    println!("{what}, {} connections", plan.connections);
+    let (bare, server) = (Bare::start(), Kept::start());
+    let mut best: [Option<Load>; 2] = [None, None];
+    for _ in 0..ROUNDS {
+        let loads = [plan.run(bare.address, ""), plan.run(server.address, &server.key)];
+        for (best, load) in best.iter_mut().zip(loads) {
+            if best.as_ref().is_none_or(|it| it.items_per_second < load.items_per_second) {
+                *best = Some(load);
+            }
+        }
+    }
+    let [floor, scored] = best.map(|load| load.expect("there was a round"));
+    floor.print("  bare endpoint");
+    scored.print("  server");
+    let mut syncs = bare.stop();
+    syncs.sort_by(f64::total_cmp);
+    let sync = syncs.get(syncs.len() / 2).copied().unwrap_or(f64::NAN) * 1e3;
+    println!(
+        "  {:.1} % of the bare endpoint; p99 is {:.1} syncs of {sync:.1} ms; {:.0} items a second of processor",
+        100.0 * scored.items_per_second / floor.items_per_second,
+        scored.percentile_milliseconds(99) / sync,
+        scored.items as f64 / scored.processor_seconds,
+    );
+}
+
+/// Many items, what they take of memory and disk, and a leaderboard of them.
+fn fill(plan: &Plan) {
+    let server = Kept::start();
+    let before = resident_kib();
+    let load = plan.run(server.address, &server.key);
+    let items = load.items;
+    println!("{items} items in batches, {} subjects at most", SUBJECTS);
+    load.print("  server");
+    let after = resident_kib();
+    let each = 1024.0 * after.saturating_sub(before) as f64 / items as f64;
+    println!("  memory {before} KiB before, {after} KiB after: {each:.0} bytes an item");
+    let disk: u64 =
+        fs::read_dir(server.folder.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
+    println!("  disk {} bytes an item", disk / items);
+    let mut client = Client::new(server.address, "");
+    // Answers are kept; another level is another question.
+    let mut times: Vec<f64> = (0..20)
+        .map(|at| {
+            let asked = Instant::now();
+            client.ask("GET", &format!("/v1/leaderboards?card=workflow@1.0.0&level=0.9{at:02}"), "", b"");
+            asked.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let [best, half, most] =
+        [0, times.len() / 2, times.len() - 1].map(|at| times.get(at).copied().unwrap_or(f64::NAN));
+    println!("  leaderboard {best:.1} ms at best, {half:.1} ms p50, {most:.1} ms at worst");
+}
+
+impl Plan {
+    /// Sends to `address` from all connections at once.
+    fn run(&self, address: SocketAddr, key: &str) -> Load {
+        // Rounds against one server do not repeat items.
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let first = NEXT.load(Ordering::Relaxed);
+        let media = if self.lines == 1 { "application/json" } else { "application/x-ndjson" };
+        let processor = processor_seconds();
+        let start = Instant::now();
+        let client = || {
+            let mut client = Client::new(address, key);
+            let mut waits = Vec::new();
+            while start.elapsed().as_secs_f64() < self.seconds {
+                let number = NEXT.fetch_add(self.lines, Ordering::Relaxed);
+                if number - first >= self.items {
+                    break;
+                }
+                let body: String = (number..number + self.lines).map(item).collect();
+                let asked = Instant::now();
+                let answer = client.ask("POST", PATH, media, body.as_bytes());
+                waits.push(asked.elapsed().as_secs_f64());
+                assert!(!answer.contains("\"problem\""), "{answer}");
+            }
+            (waits, thread_seconds())
+        };
+        let ended: Vec<(Vec<f64>, f64)> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.connections).map(|_| scope.spawn(client)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let seconds = start.elapsed().as_secs_f64();
+        let of_clients: f64 = ended.iter().map(|(_, seconds)| seconds).sum();
+        let mut waits: Vec<f64> = ended.into_iter().flat_map(|(waits, _)| waits).collect();
+        waits.sort_by(f64::total_cmp);
+        let items = waits.len() as u64 * self.lines;
+        Load {
+            items,
+            items_per_second: items as f64 / seconds,
+            processor_seconds: processor_seconds() - processor - of_clients,
+            waits_seconds: waits,
+        }
+    }
+}
+
+/// A run of a workflow of one step, in a line of some 500 bytes.
+fn item(number: u64) -> String {
+    let (subject, task) = (number % SUBJECTS, number / SUBJECTS);
+    let quality = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
+    format!(
+        "{{\"run_id\":\"run-{number:09}\",\"miner_uid\":{subject},\"task\":{{\"task_id\":\"task-{task}\",\
+         \"task_type\":\"rag\",\"constraints\":{{\"max_budget_tao\":0.05,\"max_latency_seconds\":10}}}},\
+         \"workflow_plan\":{{\"nodes\":[{{\"id\":\"search\",\"subnet\":\"sn22\",\"action\":\"search\",\"params\":{{}},\
+         \"estimated_cost\":0.002,\"estimated_latency\":1.2}}],\"edges\":[],\"error_handling\":{{}}}},\
+         \"output_quality\":0.{quality:04},\"result\":{{\"steps_completed\":1,\"total_steps\":1,\"actual_cost\":0.0072,\
+         \"actual_latency\":4.1,\"retries\":{{}},\"timeouts\":0,\"hard_failures\":0,\"budget_aborted\":false}}}}\n"
+    )
+}
+
+/// A connection that stays open: one request, then its answer.
+struct Client {
+    stream: BufReader<TcpStream>,
+    common: String,
+}
+
+impl Client {
+    fn new(address: SocketAddr, key: &str) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        let key = if key.is_empty() { String::new() } else { format!("authorization: Bearer {key}\r\n") };
+        Self { stream: BufReader::new(stream), common: format!("host: {address}\r\n{key}") }
+    }
+
+    /// The body of the answer, which must be of success.
+    fn ask(&mut self, method: &str, path: &str, media: &str, body: &[u8]) -> String {
+        let (common, length) = (&self.common, body.len());
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\n{common}content-type: {media}\r\ncontent-length: {length}\r\n\r\n"
+        );
+        self.stream.get_mut().write_all(&[head.as_bytes(), body].concat()).unwrap();
+        let mut line = String::new();
+        self.stream.read_line(&mut line).unwrap();
+        let status = line.clone();
+        let mut length = 0;
+        while line != "\r\n" {
+            line.clear();
+            self.stream.read_line(&mut line).unwrap();
+            if let Some(("content-length", value)) = line.split_once(':') {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        let mut answer = vec![0; length];
+        self.stream.read_exact(&mut answer).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(status.starts_with("HTTP/1.1 20"), "{status}{answer}");
+        answer
+    }
+}
+
+/// The server, with a new store.
+struct Kept {
+    address: SocketAddr,
+    key: String,
+    folder: TempDir,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Kept {
+    fn start() -> Self {
+        let folder = scratch();
+        let unlimited = Rate { per_second: 1e9, burst: 1e9 };
+        let rates = RateOptions { key: unlimited, address: unlimited };
+        let options = Options { rates, ..Options::default() };
+        let server = Server::bind(folder.path(), None, "127.0.0.1:0".parse().unwrap(), options).unwrap();
+        let (address, key) = (server.address, server.first_key.clone().expect("a new store has a key"));
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::spawn(|| server.run(async { stopped.await.unwrap_or_default() }).unwrap());
+        Self { address, key, folder, stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        // What went wrong there was printed there.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Bodies that wait for a sync, each with who is to be answered after it.
+type Queue = SyncSender<(Bytes, oneshot::Sender<()>)>;
+
+/// An endpoint that appends bodies to a file and answers when it is synced.
+struct Bare {
+    address: SocketAddr,
+    syncs_seconds: Arc<Mutex<Vec<f64>>>,
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+    _folder: TempDir,
+}
+
+impl Bare {
+    fn start() -> Self {
+        let folder = scratch();
+        let mut file = File::create(folder.path().join("bare")).unwrap();
+        let syncs_seconds = Arc::new(Mutex::new(Vec::new()));
+        let (queue, waiting) = mpsc::sync_channel::<(Bytes, oneshot::Sender<()>)>(1024);
+        let syncs = Arc::clone(&syncs_seconds);
+        thread::spawn(move || {
+            while let Ok((body, answer)) = waiting.recv() {
+                let (mut bytes, mut answers) = (body.to_vec(), vec![answer]);
+                for (body, answer) in waiting.try_iter() {
+                    bytes.extend_from_slice(&body);
+                    answers.push(answer);
+                }
+                file.write_all(&bytes).unwrap();
+                let start = Instant::now();
+                file.sync_data().unwrap();
+                syncs.lock().unwrap().push(start.elapsed().as_secs_f64());
+                answers.into_iter().for_each(|answer| answer.send(()).unwrap_or_default());
+            }
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+            runtime.block_on(async move {
+                let router = Router::new().route("/v1/evidence", post(append));
+                let router = router.layer(DefaultBodyLimit::max(1 << 30)).with_state(queue);
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                let serving = axum::serve(listener, router);
+                serving.with_graceful_shutdown(async { stopped.await.unwrap_or_default() }).await.unwrap();
+            });
+        });
+        Self { address, syncs_seconds, stop, thread, _folder: folder }
+    }
+
+    /// How long the syncs took.
+    fn stop(self) -> Vec<f64> {
+        drop(self.stop);
+        self.thread.join().unwrap();
+        self.syncs_seconds.lock().unwrap().clone()
+    }
+}
+
+async fn append(State(queue): State<Queue>, body: Bytes) -> StatusCode {
+    let (answer, answered) = oneshot::channel();
+    queue.send((body, answer)).unwrap();
+    answered.await.unwrap();
+    StatusCode::CREATED
+}
+
+/// A new folder on a real disk, where builds go and not in memory, unless told otherwise.
+fn scratch() -> TempDir {
+    let given = std::env::args().find_map(|given| given.strip_prefix("--folder=").map(PathBuf::from));
+    let folder = given.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")));
+    TempDir::with_prefix_in("load-", folder).unwrap()
+}
+
+/// The processor time of this process so far, as Linux tells it; none elsewhere.
+fn processor_seconds() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// The processor time of this thread so far.
+fn thread_seconds() -> f64 {
+    let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    times.split_whitespace().next().and_then(|it| it.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+}
+
+/// The memory of this process that is in use, clients included.
+fn resident_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|it| it.parse().ok()).unwrap_or(0)
+}
