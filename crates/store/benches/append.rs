@@ -1,16 +1,16 @@
 //! Durable appends per second: one item at a time from 64 threads, and batches of 1,000, each beside a bare file that gets
 //! the same bytes in the same way, one sync for everything that waits. The share of that floor is printed.
 //!
-//! `cargo bench -p karat-store`, with names as arguments to choose: `single`, `batches`, `audit`.
+//! `cargo bench -p karat-store`, with names as arguments to choose: `single`, `batches`; `--items=` says how many in batches.
 #![expect(clippy::unwrap_used, reason = "a benchmark may stop")]
 #![expect(clippy::print_stdout, reason = "it is a program")]
 
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use karat_core::facts::Digest;
@@ -30,18 +30,32 @@ fn main() {
     fs::create_dir_all(&folder).unwrap();
     if chosen("single") {
         let seconds = if few { 0.05 } else { 5.0 };
-        let floor = single("bare file, 64 threads", seconds, &Bare::new(&folder.join("bare")));
-        let store = single("store, 64 threads", seconds, &Kept::new(&folder.join("single.db")));
+        let bare = Bare::new(&folder.join("bare"));
+        let floor = single("bare file, 64 threads", seconds, &bare);
+        bare.print_syncs();
+        let path = folder.join("single.db");
+        let kept = Kept::new(&path);
+        let store = single("store, 64 threads", seconds, &kept);
         println!("{:>48.1} % of the floor", 100.0 * store / floor);
+        print_size(&path, &kept);
     }
     if chosen("batches") {
-        let items = if few { 5_000 } else { 1_000_000 };
-        let floor = batches("bare file, batches of 1,000", items, &Bare::new(&folder.join("bare")));
+        let given = std::env::args().find_map(|given| given.strip_prefix("--items=").map(str::to_owned));
+        let many = given.map_or(1_000_000, |number| number.parse().unwrap());
+        let items = if few { 5_000 } else { many };
+        // What it takes to make the items is no part of keeping them.
+        let making = batches("nothing, batches of 1,000", items, &Nothing, 0.0);
+        let floor = batches(
+            "bare file, batches of 1,000",
+            items,
+            &Bare::new(&folder.join("bare")),
+            making.processor_seconds,
+        );
         let path = folder.join("batches.db");
         let kept = Kept::new(&path);
-        let store = batches("store, batches of 1,000", items, &kept);
-        println!("{:>48.1} % of the floor", 100.0 * store / floor);
-        println!("{:<32} {:>9} bytes an item", "file and write-ahead log", size(&path) / items);
+        let store = batches("store, batches of 1,000", items, &kept, making.processor_seconds);
+        println!("{:>48.1} % of the floor", 100.0 * store.items_per_second / floor.items_per_second);
+        print_size(&path, &kept);
         let start = Instant::now();
         let mut reader = kept.0.reader().unwrap();
         let checked = audit(&mut reader, kept.0.verifying_key(), &[]).unwrap();
@@ -51,26 +65,68 @@ fn main() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-fn size(path: &Path) -> u64 {
+fn print_size(path: &Path, kept: &Kept) {
     let wal = PathBuf::from(format!("{}-wal", path.display()));
-    [path, &wal].iter().filter_map(|path| fs::metadata(path).ok()).map(|file| file.len()).sum()
+    let [file, wal] = [path, &wal].map(|path| fs::metadata(path).map_or(0, |file| file.len()));
+    let items = kept.0.reader().unwrap().head().unwrap().size;
+    println!("{:<32} {:>9} bytes an item, and a write-ahead log of {} KiB", "file", file / items, wal / 1024);
 }
 
-/// Items that take turns: evidence of some 200 bytes, then a record of some 1,200.
+/// Items that take turns: evidence of a run of a workflow, some 500 bytes, and the record of it, some 1,500, as
+/// `karat score --card workflow@1.0.0` writes it. Ids, digests and numbers differ from item to item as they do there.
 fn item(number: u64) -> NewItem {
-    let record = number % 2 == 1;
-    let (kind, bytes) = if record { (Kind::Record, 1200) } else { (Kind::Evidence, 200) };
-    let mut content = format!("{{\"number\":{number}}}").into_bytes();
-    content.resize(bytes, b' ');
-    let digest = Digest::of(&content);
-    NewItem {
-        kind,
-        id: if record { digest.to_string() } else { format!("run-{number:09}") },
-        subject: Some(format!("agent-{}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44)),
-        sources: if record { vec![digest] } else { Vec::new() },
-        replaces: None,
-        content,
+    let run = number / 2;
+    let drawn: [u64; 8] = std::array::from_fn(|at| drawn(8 * run + at as u64));
+    let [subject, id, task, tao, seconds, quality, confidence, retries] = drawn;
+    let (subject, id) = (format!("agent-{:05}", subject % 100_000), format!("run-{run}-{:08x}", id >> 32));
+    let (task, retries) = (task % 1000, retries % 4);
+    // In ten thousandths, as they are measured.
+    let [tao, seconds, quality, confidence] =
+        [(tao, 500), (seconds, 100_000), (quality, 10_000), (confidence, 10_000)]
+            .map(|(drawn, most)| drawn % most);
+    let numbers = [tao, seconds, quality, confidence].map(|number| number as f64 / 1e4);
+    let [tao, seconds, quality, confidence] = numbers;
+    let evidence = format!(
+        r#"{{"execution":{{"actual_cost":{tao},"actual_latency":{seconds},"hard_failures":0,"retry_count":{retries},"status":"completed","steps_completed":3,"steps_total":3,"timeouts":0}},"miner_uid":"{subject}","quality":{{"confidence":{confidence},"output_quality":{quality}}},"run_id":"{id}","task":{{"constraints":{{"max_budget_tao":0.05,"max_latency_seconds":10}},"task_id":"rag-{task:03}","task_type":"rag"}},"workflow_plan":{{"error_handling":{{"retry_budget":3,"timeout_seconds":10}},"nodes":["search","rank","answer"]}}}}"#
+    );
+    let content = evidence.into_bytes();
+    if number.is_multiple_of(2) {
+        let (id, sources, replaces) = (format!("{subject}/{id}"), Vec::new(), None);
+        return NewItem { kind: Kind::Evidence, id, subject: Some(subject), sources, replaces, content };
     }
+    let digest = Digest::of(&content);
+    let readings = [quality, 1.0 - tao / 0.05, 1.0 - seconds / 10.0, 1.0 - retries as f64 / 4.0];
+    let places = |number: f64| (number * 1e6).round() / 1e6;
+    let keys = ["success", "cost", "latency", "reliability"];
+    let (mut dimensions, mut score) = (String::new(), 0.0);
+    for ((key, reading), weight) in keys.into_iter().zip(readings).zip([0.5, 0.25, 0.15, 0.1]) {
+        let (comma, contribution) = (if dimensions.is_empty() { "" } else { "," }, places(weight * reading));
+        score += contribution;
+        dimensions += &format!(
+            r#"{comma}{{"contribution":{contribution},"effective_weight":{weight},"group":null,"key":"{key}","reading":{},"reason":null,"status":"scored","weight":{weight}}}"#,
+            places(reading)
+        );
+    }
+    let score = places(score);
+    let content = format!(
+        r#"{{"as_of":null,"band":null,"bounds":{{"high":{score},"low":{score}}},"composite":{score},"coverage":1,"dimensions":[{dimensions}],"engine":"0.1.0","evidence":{{"digest":"{digest}","id":"{id}","kind":"workflow-run"}},"facts":{{"actual_retries":{retries},"actual_seconds":{seconds},"actual_tao":{tao},"declared_retry_budget":3,"hard_failures":0,"max_budget_tao":0.05,"max_latency_seconds":10,"output_quality":{quality},"steps_completed":3,"steps_total":3,"timeouts":0}},"gates":[],"mean":"weighted-sum","override":null,"profile":null,"scale":{{"max":1,"places":0,"publish":"exact"}},"schema":"karat/record/1","score":{{"exact":{score},"published":{score}}},"scorecard":{{"digest":"sha256:797fc323d95c7730cbb91d15694282b712f9910d87f3f708b75507fe5871db8a","id":"workflow","version":"1.0.0"}},"status":"scored","steps":[],"subject":"{subject}","tier":null,"undecided":[],"warnings":[]}}"#
+    );
+    NewItem {
+        kind: Kind::Record,
+        id: format!("{subject}/{id}/workflow@1.0.0"),
+        subject: Some(subject),
+        sources: vec![digest],
+        replaces: None,
+        content: content.into_bytes(),
+    }
+}
+
+/// Numbers that look random and are the same every time (the finaliser of SplitMix64).
+fn drawn(at: u64) -> u64 {
+    let mut x = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 /// Something that keeps items and returns when they are synced.
@@ -94,13 +150,27 @@ impl Keeps for Kept {
     }
 }
 
+/// Keeps nothing.
+struct Nothing;
+
+impl Keeps for Nothing {
+    fn keep(&self, items: Vec<NewItem>) {
+        drop(items);
+    }
+}
+
 /// A file and one thread that appends what waits, syncs, and answers.
-struct Bare(SyncSender<(Vec<u8>, SyncSender<()>)>);
+struct Bare {
+    queue: SyncSender<(Vec<u8>, SyncSender<()>)>,
+    syncs: Arc<Mutex<Vec<Duration>>>,
+}
 
 impl Bare {
     fn new(path: &Path) -> Self {
         let mut file = File::create(path).unwrap();
-        let (sender, receiver) = mpsc::sync_channel::<(Vec<u8>, SyncSender<()>)>(1024);
+        let (queue, receiver) = mpsc::sync_channel::<(Vec<u8>, SyncSender<()>)>(1024);
+        let syncs: Arc<Mutex<Vec<Duration>>> = Arc::default();
+        let took = Arc::clone(&syncs);
         std::thread::spawn(move || {
             while let Ok((mut bytes, answer)) = receiver.recv() {
                 let mut answers = vec![answer];
@@ -108,12 +178,19 @@ impl Bare {
                     bytes.extend_from_slice(&more);
                     answers.push(answer);
                 }
+                let start = Instant::now();
                 file.write_all(&bytes).unwrap();
                 file.sync_data().unwrap();
+                took.lock().unwrap().push(start.elapsed());
                 answers.into_iter().for_each(|answer| answer.send(()).unwrap());
             }
         });
-        Self(sender)
+        Self { queue, syncs }
+    }
+
+    /// How long it took to write and sync what waited.
+    fn print_syncs(&self) {
+        print_times("  a sync of it", self.syncs.lock().unwrap().clone());
     }
 }
 
@@ -121,7 +198,7 @@ impl Keeps for Bare {
     fn keep(&self, items: Vec<NewItem>) {
         let (sender, receiver) = mpsc::sync_channel(1);
         let bytes = items.into_iter().flat_map(|item| item.content).collect();
-        self.0.send((bytes, sender)).unwrap();
+        self.queue.send((bytes, sender)).unwrap();
         receiver.recv().unwrap();
     }
 }
@@ -130,7 +207,7 @@ impl Keeps for Bare {
 fn single(name: &str, seconds: f64, keeper: &dyn Keeps) -> f64 {
     let next = AtomicU64::new(0);
     let start = Instant::now();
-    let mut waits: Vec<Duration> = std::thread::scope(|scope| {
+    let waits: Vec<Duration> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..WRITERS)
             .map(|_| {
                 scope.spawn(|| {
@@ -148,14 +225,28 @@ fn single(name: &str, seconds: f64, keeper: &dyn Keeps) -> f64 {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let rate = waits.len() as f64 / start.elapsed().as_secs_f64();
-    waits.sort_unstable();
-    let [half, most] = [50, 99].map(|percent| waits[(waits.len() - 1) * percent / 100].as_secs_f64() * 1e3);
-    println!("{name:<32} {rate:>9.0} items/s, median {half:.2} ms, of a hundred {most:.2} ms");
+    println!("{name:<32} {rate:>9.0} items/s");
+    print_times("  an item of it", waits);
     rate
 }
 
-/// Items per second of one thread that always has two batches under way.
-fn batches(name: &str, items: u64, keeper: &dyn Keeps) -> f64 {
+fn print_times(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
+    let [half, most, nearly_all, longest] = [0.5, 0.99, 0.999, 1.0].map(at);
+    println!(
+        "{what:<32} p50 {half:.2} ms, p99 {most:.2} ms, p99.9 {nearly_all:.2} ms, longest {longest:.2} ms"
+    );
+}
+
+/// How fast items were kept.
+struct Load {
+    items_per_second: f64,
+    processor_seconds: f64,
+}
+
+/// Two threads that hand in one batch after the other. `making` is the processor time that is not theirs.
+fn batches(name: &str, items: u64, keeper: &dyn Keeps, making: f64) -> Load {
     let next = AtomicU64::new(0);
     let start = Instant::now();
     let before = processor_seconds();
@@ -172,10 +263,11 @@ fn batches(name: &str, items: u64, keeper: &dyn Keeps) -> f64 {
             });
         }
     });
-    let rate = items as f64 / start.elapsed().as_secs_f64();
-    let per_core = items as f64 / (processor_seconds() - before);
-    println!("{name:<32} {rate:>9.0} items/s, {per_core:.0} a second of processor");
-    rate
+    let items_per_second = items as f64 / start.elapsed().as_secs_f64();
+    let processor_seconds = processor_seconds() - before - making;
+    let each = 1e6 * processor_seconds / items as f64;
+    println!("{name:<32} {items_per_second:>9.0} items/s, {each:.2} µs of processor an item");
+    Load { items_per_second, processor_seconds }
 }
 
 /// The processor time of this process so far, as Linux tells it; none elsewhere.

@@ -1,6 +1,7 @@
 //! A store in a file of SQLite. No word of SQLite stands outside of this folder.
 //!
 //! * `ahead`: the write-ahead log as a file.
+//! * `block`: rows, packed together.
 //! * `filter`: which terms are certainly not stored.
 //! * `pages`: a checksum for every page.
 //! * `recent`: postings that are not in their table yet.
@@ -9,6 +10,7 @@
 //! * `writer`: the one connection that writes.
 
 mod ahead;
+mod block;
 mod filter;
 mod pages;
 mod recent;
@@ -30,6 +32,7 @@ use crate::error::Error;
 use crate::log::VerifyingKey;
 use crate::port::{Backend, Read, Write};
 use crate::reader::Reader;
+use block::Block;
 use pages::Pages;
 use recent::Recent;
 use tables::Tables;
@@ -111,6 +114,7 @@ impl Sqlite {
             recent: Arc::clone(&self.recent),
             fixed: None,
             filter: None,
+            block: Block::default(),
         }
     }
 

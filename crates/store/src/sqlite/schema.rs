@@ -10,13 +10,12 @@ const APPLICATION_ID: i64 = 0x6b72_6174;
 
 /// What leads from each version to the next; a released one never changes.
 ///
-/// Of the rows of `head.size`, those before `head.indexed` have their postings in the table; of the others they follow from
+/// A `block` has so many rows from the position `first` on, [packed](super::block). Of the rows of `head.size`, those before `head.indexed` have their postings in the table; of the others they follow from
 /// the rows.
 const STEPS: &[&[(&str, &str)]] = &[&[
     (
-        "item",
-        "CREATE TABLE item (position INTEGER PRIMARY KEY, known INTEGER NOT NULL, entry BLOB NOT NULL, \
-         content BLOB NOT NULL) STRICT",
+        "block",
+        "CREATE TABLE block (first INTEGER PRIMARY KEY, rows INTEGER NOT NULL, packed BLOB NOT NULL) STRICT",
     ),
     (
         "posting",

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::block::{self, Block, Packer, Stored};
 use super::filter::Filter;
 use super::recent::{Posting, Recent};
 use super::{Place, Result, schema};
-use crate::item::{Entry, Moment, Term};
+use crate::error::Error;
+use crate::item::{Entry, Term};
 use crate::log::Tile;
 use crate::port::{Commit, Head, Order, Read, Row, Totals, Work};
 
@@ -24,6 +26,8 @@ pub(super) struct Tables {
     pub fixed: Option<Sizes>,
     /// Of the writer, which terms are certainly not stored.
     pub filter: Option<Filter>,
+    /// The block that was read last. What is committed never changes, so it need not be read again for its next row.
+    pub block: Block,
 }
 
 /// How far rows and postings go.
@@ -50,9 +54,13 @@ impl Tables {
         self.execute(begin)?;
         let begun = self.cover().map(|sizes| self.fixed = sizes);
         let done = begun.and_then(|()| work(self)).and_then(|done| self.execute("COMMIT").map(|()| done));
-        if done.is_err() && !self.connection.is_autocommit() {
-            // Some failures take back everything themselves; the first one is the one to tell.
-            let _ = self.execute("ROLLBACK");
+        if done.is_err() {
+            // It may be one that was written just now, and is taken back.
+            self.block = Block::default();
+            if !self.connection.is_autocommit() {
+                // Some failures take back everything themselves; the first one is the one to tell.
+                let _ = self.execute("ROLLBACK");
+            }
         }
         self.fixed = None;
         done
@@ -82,13 +90,16 @@ impl Tables {
 
     /// Writes rows, tiles and head of a commit; its postings follow later, with many others.
     pub fn write(&self, commit: &Commit) -> Result<()> {
+        let mut packer = Packer::default();
+        for rows in block::cut(&commit.rows) {
+            let packed = packer.pack(rows).map_err(Error::Failed)?;
+            self.run(|connection| {
+                let mut insert = connection
+                    .prepare_cached("INSERT INTO block (first, rows, packed) VALUES (?1, ?2, ?3)")?;
+                insert.execute(params![rows.first().map(|row| row.position), rows.len(), packed]).map(drop)
+            })?;
+        }
         self.run(|connection| {
-            let mut insert = connection.prepare_cached(
-                "INSERT INTO item (position, known, entry, content) VALUES (?1, ?2, ?3, ?4)",
-            )?;
-            for Row { position, known, entry, content } in &commit.rows {
-                insert.execute(params![position, known.0, entry, content])?;
-            }
             let mut insert = connection
                 .prepare_cached("INSERT OR REPLACE INTO tile (level, number, hashes) VALUES (?1, ?2, ?3)")?;
             for (tile, hashes) in &commit.tiles {
@@ -104,7 +115,7 @@ impl Tables {
 
     /// Sees to it that the postings which are not in the table are in memory, and says of which rows; none in an empty
     /// store. The process that writes has them from its commits, others work them out.
-    pub fn cover(&self) -> Result<Option<Sizes>> {
+    pub fn cover(&mut self) -> Result<Option<Sizes>> {
         if self.fixed.is_some() {
             return Ok(self.fixed);
         }
@@ -122,42 +133,49 @@ impl Tables {
                     continue;
                 }
             }
-            let mut state = self.recent.write();
+            let recent = Arc::clone(&self.recent);
+            let mut state = recent.write();
             state.forget_before(sizes.indexed);
             while state.rows.end < sizes.rows {
                 let end = sizes.rows.min(state.rows.end + CHUNK_ROWS);
-                let entries = self.entries(state.rows.end..end)?;
-                // An entry that cannot be read is reported by whoever reads it.
-                let entries = entries.iter().filter_map(|(at, entry)| Some((*at, Entry::parse(entry).ok()?)));
-                let postings =
-                    entries.flat_map(|(at, entry)| entry.terms().into_iter().map(move |term| (term, at)));
-                state.extend(postings.collect(), end);
+                let mut postings = Vec::new();
+                self.each_row(state.rows.end..end, |Stored { position, entry, .. }| {
+                    // An entry that cannot be read is reported by whoever reads it.
+                    let terms = Entry::parse(entry).map(|entry| entry.terms()).unwrap_or_default();
+                    postings.extend(terms.into_iter().map(|term| (term, position)));
+                })?;
+                state.extend(postings, end);
             }
         }
     }
 
-    /// The entries at those positions, each with its own. Their contents are not read.
-    fn entries(&self, positions: Range<u64>) -> Result<Vec<(u64, Vec<u8>)>> {
-        self.run(|connection| {
-            let mut select = connection
-                .prepare_cached("SELECT position, entry FROM item WHERE position >= ?1 AND position < ?2")?;
-            let entry = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            select.query_map([signed(positions.start), signed(positions.end)], entry)?.collect()
-        })
-    }
-
-    fn select_rows(&self, positions: Range<u64>) -> Result<Vec<Row>> {
-        self.run(|connection| {
-            let mut select = connection.prepare_cached(
-                "SELECT position, known, entry, content FROM item WHERE position >= ?1 AND position < ?2 \
-                 ORDER BY position",
-            )?;
-            let row = |row: &rusqlite::Row<'_>| {
-                let (position, known) = (row.get(0)?, Moment(row.get(1)?));
-                Ok(Row { position, known, entry: row.get(2)?, content: row.get(3)? })
-            };
-            select.query_map([signed(positions.start), signed(positions.end)], row)?.collect()
-        })
+    /// Shows `take` each row at `positions`, in order.
+    fn each_row(&mut self, mut positions: Range<u64>, mut take: impl FnMut(Stored<'_>)) -> Result<()> {
+        let Self { connection, place, block, .. } = self;
+        if block.positions().contains(&positions.start) {
+            block.rows(&positions).for_each(&mut take);
+            positions.start = block.positions().end;
+        }
+        if positions.is_empty() {
+            return Ok(());
+        }
+        let failed = |error| place.error(&error);
+        let mut select = connection.prepare_cached(BLOCKS).map_err(failed)?;
+        let range = [signed(positions.start), signed(positions.end)];
+        let mut found = select.query(range).map_err(failed)?;
+        while let Some(row) = found.next().map_err(failed)? {
+            let read = || Ok((row.get(0)?, row.get(1)?, row.get_ref(2)?.as_blob()?));
+            let (first, rows, packed) = read().map_err(failed)?;
+            let unpacked = block.unpack(first, rows, packed);
+            unpacked.map_err(|problem| Error::Damaged(format!("`{}`: {problem}", place.path.display())))?;
+            block.rows(&positions).for_each(&mut take);
+            // Whatever damaged blocks say, a row comes once.
+            positions.start = positions.start.max(block.positions().end);
+        }
+        if block.is_large() {
+            *block = Block::default();
+        }
+        Ok(())
     }
 
     /// Writes postings into their table, where they may stand already; they come in its order.
@@ -202,6 +220,9 @@ impl Tables {
     }
 }
 
+/// The blocks with rows at these positions, from the one on that the first is in.
+const BLOCKS: &str = "SELECT first, rows, packed FROM block \
+     WHERE first >= coalesce((SELECT max(first) FROM block WHERE first <= ?1), ?1) AND first < ?2 ORDER BY first";
 const OLDEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
      ORDER BY position LIMIT ?4";
 const NEWEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
@@ -222,7 +243,11 @@ impl Read for Tables {
     }
 
     fn rows(&mut self, positions: Range<u64>) -> Result<Vec<Row>> {
-        self.select_rows(positions)
+        let mut rows = Vec::new();
+        self.each_row(positions, |Stored { position, known, entry, content }| {
+            rows.push(Row { position, known, entry: entry.to_vec(), content: content.to_vec() });
+        })?;
+        Ok(rows)
     }
 
     fn positions(&mut self, term: Term, range: Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
@@ -275,7 +300,7 @@ impl Read for Tables {
         self.run(|connection| {
             connection.query_row(
                 // Of the rows between, the table may have some postings already.
-                "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM posting WHERE position < indexed \
+                "SELECT (SELECT coalesce(sum(rows), 0) FROM block), (SELECT count(*) FROM posting WHERE position < indexed \
                  OR position >= size), (SELECT count(*) FROM tile) FROM head",
                 [],
                 |row| {
