@@ -184,7 +184,7 @@ impl<'a> Stage<'a> {
         let (mut accepted, mut refused) = (Vec::with_capacity(batch.len()), Vec::new());
         for (place, item) in batch.into_iter().enumerate() {
             let content = item.entry.content;
-            match self.decide(&item.entry)? {
+            match self.decide(item.id, &item.entry)? {
                 Decision::New => {
                     let moment = item.entry.moment;
                     accepted.push(Accepted { position: self.take(item), content, moment, repeated: false });
@@ -201,8 +201,9 @@ impl<'a> Stage<'a> {
         if refused.is_empty() { Ok(accepted) } else { Err(Error::Refused(refused)) }
     }
 
-    fn decide(&mut self, entry: &Entry) -> Result<Decision, Error> {
-        if let Some((position, stored)) = self.find(Term::id(entry.kind, &entry.id))? {
+    /// What is to become of the item with that entry, whose id has the term `id`.
+    fn decide(&mut self, id: Term, entry: &Entry) -> Result<Decision, Error> {
+        if let Some((position, stored)) = self.find(id)? {
             return Ok(match stored.difference(entry) {
                 None => Decision::Repeated { position, moment: stored.moment },
                 Some(member) => Decision::Refused(Problem::Conflict {
@@ -242,12 +243,12 @@ impl<'a> Stage<'a> {
     }
 
     fn take(&mut self, item: Prepared) -> u64 {
-        let Prepared { entry, bytes, leaf, terms, content } = item;
+        let Prepared { entry, bytes, leaf, id, terms, content } = item;
         let position = self.size + self.rows.len() as u64;
         let known = self.known.map_or(entry.moment, |known| known.max(entry.moment));
         self.known = Some(known);
         self.postings.extend(terms.into_iter().map(|term| (term, position)));
-        self.pending.insert(Term::id(entry.kind, &entry.id), position);
+        self.pending.insert(id, position);
         if let Some(old) = &entry.replaces {
             self.pending.insert(Term::replaced(entry.kind, old), position);
         }
