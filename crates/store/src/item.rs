@@ -125,7 +125,10 @@ impl Entry {
     /// The entry as canonical JSON after RFC 8785: these bytes are hashed into the log.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(256);
+        // All but the names, and those where nothing in them is escaped.
+        let names = [Some(&self.id), self.subject.as_ref(), self.replaces.as_ref()];
+        let names: usize = names.into_iter().flatten().map(String::len).sum();
+        let mut out = Vec::with_capacity(256 + names + 74 * self.sources.len());
         out.extend_from_slice(b"{\"content\":");
         json::write_digest(&mut out, self.content);
         out.extend_from_slice(b",\"id\":");
