@@ -20,6 +20,12 @@ use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use mimalloc::MiMalloc;
+
+/// A server takes memory on one thread and gives it back on another; the allocator of the platform makes threads wait for
+/// each other there.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| last_resort()));

@@ -118,12 +118,28 @@ pub(crate) fn utc(milliseconds: i64) -> String {
     let (year, month, day) = date(milliseconds.div_euclid(DAY_MILLISECONDS));
     let rest = milliseconds.rem_euclid(DAY_MILLISECONDS);
     let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60);
-    let year = if (0..10_000).contains(&year) { format!("{year:04}") } else { format!("{year:+07}") };
-    let fraction = match rest % 1_000 {
-        0 => String::new(),
-        millisecond => format!(".{millisecond:03}"),
-    };
-    format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
+    let mut text = String::with_capacity(24);
+    if (0..10_000).contains(&year) {
+        push_digits(&mut text, year, 1000);
+    } else {
+        text = format!("{year:+07}");
+    }
+    for (before, value) in [('-', month), ('-', day), ('T', hour), (':', minute), (':', second)] {
+        text.push(before);
+        push_digits(&mut text, value, 10);
+    }
+    if rest % 1_000 != 0 {
+        text.push('.');
+        push_digits(&mut text, rest % 1_000, 100);
+    }
+    text.push('Z');
+    text
+}
+
+/// Appends as many digits of `value` as the power of ten `place` asks for.
+fn push_digits(text: &mut String, value: i64, place: i64) {
+    let digits = std::iter::successors(Some(place), |place| Some(place / 10).filter(|place| *place > 0));
+    text.extend(digits.map(|place| char::from(b'0' + (value / place % 10) as u8)));
 }
 
 #[cfg(test)]

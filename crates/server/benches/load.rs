@@ -25,8 +25,13 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use karat_server::limits::{Rate, RateOptions};
 use karat_server::{Options, Server};
+use mimalloc::MiMalloc;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
+
+/// What `karat` itself has.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const PATH: &str = "/v1/evidence?card=workflow@1.0.0";
 const SUBJECTS: u64 = 100_000;

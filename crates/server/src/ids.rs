@@ -4,7 +4,7 @@
 /// make the same id.
 #[must_use]
 pub fn part(name: &str) -> String {
-    name.replace('%', "%25").replace('/', "%2F")
+    joined([name])
 }
 
 /// The id of an item of evidence: `SUBJECT/ID`. Ids of evidence are unique for each subject only.
@@ -14,15 +14,34 @@ pub fn part(name: &str) -> String {
 /// ```
 #[must_use]
 pub fn evidence(subject: &str, id: &str) -> String {
-    format!("{}/{}", part(subject), part(id))
+    joined([subject, id])
 }
 
 /// The id of the record that a scorecard gives an item of evidence: `SUBJECT/ID/CARD@VERSION`.
 ///
 /// ```
-/// assert_eq!(karat_server::ids::record("bot", "run-1", "workflow@1.0.0"), "bot/run-1/workflow@1.0.0");
+/// assert_eq!(karat_server::ids::record("bot", "100%", "workflow@1.0.0"), "bot/100%25/workflow@1.0.0");
 /// ```
 #[must_use]
 pub fn record(subject: &str, id: &str, card: &str) -> String {
-    format!("{}/{card}", evidence(subject, id))
+    joined([subject, id, card])
+}
+
+/// The names as parts of one id. The name of a scorecard has nothing that would be written otherwise.
+fn joined<const N: usize>(names: [&str; N]) -> String {
+    let mut id = String::with_capacity(names.map(|name| name.len() + 1).iter().sum());
+    for (place, name) in names.into_iter().enumerate() {
+        if place > 0 {
+            id.push('/');
+        }
+        let mut rest = name;
+        while let Some(at) = rest.find(['%', '/']) {
+            let (plain, special) = rest.split_at(at);
+            id.push_str(plain);
+            id.push_str(if special.starts_with('%') { "%25" } else { "%2F" });
+            rest = special.get(1..).unwrap_or_default();
+        }
+        id.push_str(rest);
+    }
+    id
 }

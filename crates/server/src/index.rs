@@ -1,7 +1,7 @@
 //! What lists and leaderboards need of every record, in memory: 80 bytes a record, and each name once. It is rebuilt from
 //! the log when a server starts, and follows what the writer answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use karat_core::facts::{Digest, Outcome};
@@ -66,7 +66,8 @@ pub struct Index {
 /// Names, each once, with a number.
 #[derive(Debug, Default)]
 struct Names {
-    places: BTreeMap<Arc<str>, u32>,
+    /// Only looked up, never walked through.
+    places: HashMap<Arc<str>, u32>,
     list: Vec<Arc<str>>,
 }
 

@@ -1,6 +1,6 @@
-//! What a server keeps in memory of its log: the index of records, the scorecards, the keys, the
-//! arena. All of it follows from the
-//! log, and is worked out again at each start; between starts it follows what the writer answers, in the order of the log.
+//! What a server keeps in memory of its log: the index of records, the scorecards, the keys, the arena. All of it follows
+//! from the log, and is worked out again at each start; between starts it follows what the writer answers, in the order of
+//! the log.
 
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -107,10 +107,9 @@ impl Memory {
 
     /// Follows what is written until nobody writes any more, and then answers whoever waits: so an answer means that a
     /// question asked after it sees what it is about.
-    pub fn follow(&self, written: &Receiver<Written>) {
-        while let Ok(first) = written.recv() {
-            let mut waiting = vec![first];
-            waiting.extend(written.try_iter());
+    pub fn follow(&self, written: &Receiver<Vec<Written>>) {
+        while let Ok(mut waiting) = written.recv() {
+            waiting.extend(written.try_iter().flatten());
             let mut effects = Vec::new();
             let mut size = *self.size.borrow();
             for Written { outcomes, effects: of_batches, .. } in &mut waiting {

@@ -66,6 +66,7 @@ impl How<'_> {
                 let subject = Some(item.subject.to_owned());
                 NewItem { kind, id, subject, sources, replaces: None, content }
             };
+            let name = card.name();
             let id = ids::evidence(item.subject, item.id);
             let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
             Ok(Scored {
@@ -73,13 +74,13 @@ impl How<'_> {
                 evidence: new(Kind::Evidence, id, Vec::new(), evidence.canonical().to_vec()),
                 record: new(
                     Kind::Record,
-                    ids::record(item.subject, item.id, &card.name()),
+                    ids::record(item.subject, item.id, &name),
                     vec![item.digest],
                     content,
                 ),
                 row: NewRow {
                     subject: item.subject.to_owned(),
-                    card: card.name(),
+                    card: name,
                     task: item
                         .occasion
                         .task

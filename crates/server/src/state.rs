@@ -1,6 +1,6 @@
 //! The state of a server: what every request works with.
 
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -42,7 +42,8 @@ pub struct App {
     pub(crate) stopping: watch::Sender<bool>,
     store: Arc<Store>,
     readers: Arc<Readers>,
-    written: Mutex<Sender<Written>>,
+    /// What the writer answered since its last commit.
+    written: Arc<Mutex<Vec<Written>>>,
 }
 
 impl std::fmt::Debug for App {
@@ -83,10 +84,17 @@ impl App {
         options: Options,
         clock: Clock,
     ) -> Result<(Arc<Self>, Option<String>), Error> {
-        let store = Arc::new(Store::open(backend, signer, options.store)?);
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let (groups, receiver) = mpsc::channel();
+        let answered = Arc::clone(&written);
+        let pass_on = move || {
+            let group = std::mem::take(&mut *answered.lock().unwrap_or_else(PoisonError::into_inner));
+            // The thread that keeps the index goes on as long as the one that writes.
+            let _ = groups.send(group);
+        };
+        let store = Arc::new(Store::open_with(backend, signer, options.store, pass_on)?);
         let told = |problem: Problem| Error::Failed(problem.detail);
         let memory = Arc::new(Memory::load(&mut store.reader()?).map_err(told)?);
-        let (written, receiver) = mpsc::channel();
         let follower = Arc::clone(&memory);
         thread::Builder::new()
             .name(String::from("karat-memory"))
@@ -100,7 +108,7 @@ impl App {
             metrics: Metrics::default(),
             boards: Answers::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
-            written: Mutex::new(written),
+            written,
             options,
             clock,
             memory,
@@ -152,10 +160,10 @@ impl App {
     pub fn submit(&self, batches: Vec<Submission>) -> Result<oneshot::Receiver<Vec<Outcome>>, Problem> {
         let (answer, receiver) = oneshot::channel();
         let (items, effects) = batches.into_iter().map(|batch| (batch.items, batch.effects)).unzip();
-        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let written = Arc::clone(&self.written);
         let pass_on = move |outcomes| {
-            // The thread that keeps the index goes on as long as anybody may write.
-            let _ = written.send(Written { outcomes, effects, answer });
+            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.push(Written { outcomes, effects, answer });
         };
         self.store.submit(self.clock.now(), items, pass_on).inspect_err(|error| {
             if *error == Error::Busy {

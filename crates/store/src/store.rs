@@ -66,12 +66,26 @@ impl Store {
     /// # Errors
     /// That the backend cannot be written, that its log is signed with another key, or that it is damaged.
     pub fn open(backend: Arc<dyn Backend>, signer: Signer, limits: Limits) -> Result<Self, Error> {
+        Self::open_with(backend, signer, limits, || {})
+    }
+
+    /// The same, and calls `committed` from the writing thread whenever everybody was answered whose items were committed
+    /// together: whoever passes answers on can pass them on together.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with(
+        backend: Arc<dyn Backend>,
+        signer: Signer,
+        limits: Limits,
+        committed: impl FnMut() + Send + 'static,
+    ) -> Result<Self, Error> {
         let key = signer.verifying_key().clone();
         let writer = Writer::open(backend.writer()?, signer)?;
         let (queue, jobs) = mpsc::sync_channel(limits.queue_jobs);
         let thread = thread::Builder::new()
             .name(String::from("karat-store"))
-            .spawn(move || writer.run(&jobs, limits))
+            .spawn(move || writer.run(&jobs, limits, committed))
             .map_err(|error| Error::Failed(format!("cannot start the thread that writes: {error}")))?;
         Ok(Self { backend, key, queue: Some(queue), thread: Some(thread) })
     }

@@ -64,8 +64,8 @@ impl Writer {
         Ok(Self { backend, signer, tree, known })
     }
 
-    /// Answers jobs until nobody can hand in any more and all are answered.
-    pub fn run(mut self, jobs: &Receiver<Job>, limits: Limits) {
+    /// Answers jobs until nobody can hand in any more and all are answered; after each commit it calls `committed`.
+    pub fn run(mut self, jobs: &Receiver<Job>, limits: Limits, mut committed: impl FnMut()) {
         while let Ok(first) = jobs.recv() {
             let (mut items, mut bytes) = (first.items(), first.bytes());
             let mut group = vec![first];
@@ -88,6 +88,7 @@ impl Writer {
                 }
             }
             self.commit(group);
+            committed();
             // What fails here fails at the next commit again, where there is somebody to tell.
             let _ = self.backend.tidy();
         }

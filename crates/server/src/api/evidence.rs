@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::extract::{Request, State};
+use axum::http::{Response, StatusCode};
 use karat_store::{Accepted, Error, Kind, Refusal, Term};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -133,17 +133,18 @@ pub(crate) async fn send(
     State(app): State<Arc<App>>,
     caller: Caller,
     Params(how): Params<Scoring>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response<Body>, Problem> {
     let key = Arc::clone(caller.key(Scope::WriteEvidence)?);
     let rule = app.memory.cards().find(&how.card)?;
-    if media_type(&headers) == batch::MEDIA {
-        return batch::send(&app, rule, key, how, &headers, body).await;
+    let (head, body) = request.into_parts();
+    let headers = &head.headers;
+    if media_type(headers) == batch::MEDIA {
+        return batch::send(&app, rule, key, how, headers, body).await;
     }
-    expect_media(&headers, &["application/json", batch::MEDIA])?;
+    expect_media(headers, &["application/json", batch::MEDIA])?;
     let options = &app.options;
-    let body = Incoming::new(&headers, body, options.body_bytes_max, options.body_timeout)?;
+    let body = Incoming::new(headers, body, options.body_bytes_max, options.body_timeout)?;
     let bytes = body.whole().await?;
     app.metrics.received(bytes.len() as u64);
     let kept = one(&app, rule, key, &how, bytes).await;
