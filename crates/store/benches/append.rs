@@ -18,6 +18,10 @@ use karat_store::log::Signer;
 use karat_store::sqlite::Sqlite;
 use karat_store::{Kind, Limits, Moment, NewItem, Store, audit};
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const WRITERS: u64 = 64;
 const BATCH: u64 = 1000;
 /// Items that are read one by one.

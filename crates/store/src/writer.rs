@@ -102,9 +102,10 @@ impl Writer {
             jobs.push(batches);
         }
         let (signer, tree, known) = (&self.signer, &self.tree, self.known);
+        let items = jobs.iter().flatten().map(Vec::len).sum();
         let (mut outcomes, mut next) = (Vec::new(), None);
         let committed = self.backend.commit(&mut |read| {
-            let mut stage = Stage::new(read, tree.size(), known);
+            let mut stage = Stage::new(read, tree.size(), known, items);
             outcomes.extend(std::mem::take(&mut jobs).into_iter().flatten().map(|batch| stage.admit(batch)));
             let Stage { known, rows, postings, leaves, .. } = stage;
             if rows.is_empty() {
@@ -161,8 +162,11 @@ enum Decision {
 }
 
 impl<'a> Stage<'a> {
-    fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>) -> Self {
-        let (rows, postings, leaves, pending) = Default::default();
+    /// A commit of at most so many items.
+    fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>, items: usize) -> Self {
+        let (rows, leaves) = (Vec::with_capacity(items), Vec::with_capacity(items));
+        // An id, a subject and a source for most.
+        let (postings, pending) = (Vec::with_capacity(3 * items), HashMap::with_capacity(items));
         Self { read, size, known, rows, postings, leaves, pending }
     }
 
