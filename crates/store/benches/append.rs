@@ -18,8 +18,14 @@ use karat_store::log::Signer;
 use karat_store::sqlite::Sqlite;
 use karat_store::{Kind, Limits, Moment, NewItem, Store, audit};
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const WRITERS: u64 = 64;
 const BATCH: u64 = 1000;
+/// Items that are read one by one.
+const READS: u64 = 10_000;
 
 fn main() {
     // A run under `cargo test` only asks whether it works.
@@ -56,8 +62,15 @@ fn main() {
         let store = batches("store, batches of 1,000", items, &kept, making.processor_seconds);
         println!("{:>48.1} % of the floor", 100.0 * store.items_per_second / floor.items_per_second);
         print_size(&path, &kept);
-        let start = Instant::now();
         let mut reader = kept.0.reader().unwrap();
+        let start = Instant::now();
+        (0..READS).for_each(|at| drop(reader.item(drawn(at) % items).unwrap()));
+        println!(
+            "{:<32} {:>9.1} µs",
+            "one item, anywhere",
+            start.elapsed().as_secs_f64() * 1e6 / READS as f64
+        );
+        let start = Instant::now();
         let checked = audit(&mut reader, kept.0.verifying_key(), &[]).unwrap();
         assert!(checked.holds(), "{checked}");
         println!("{:<32} {:>9.0} items/s", "audit", items as f64 / start.elapsed().as_secs_f64());

@@ -125,7 +125,10 @@ impl Entry {
     /// The entry as canonical JSON after RFC 8785: these bytes are hashed into the log.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(256);
+        // All but the names, and those where nothing in them is escaped.
+        let names = [Some(&self.id), self.subject.as_ref(), self.replaces.as_ref()];
+        let names: usize = names.into_iter().flatten().map(String::len).sum();
+        let mut out = Vec::with_capacity(256 + names + 74 * self.sources.len());
         out.extend_from_slice(b"{\"content\":");
         json::write_digest(&mut out, self.content);
         out.extend_from_slice(b",\"id\":");
@@ -169,8 +172,13 @@ impl Entry {
     /// Every term under which it is found.
     #[must_use]
     pub fn terms(&self) -> Vec<Term> {
+        self.terms_with(Term::id(self.kind, &self.id))
+    }
+
+    /// The same, with the term of its id given.
+    fn terms_with(&self, id: Term) -> Vec<Term> {
         let mut terms = Vec::with_capacity(4 + self.sources.len());
-        terms.push(Term::id(self.kind, &self.id));
+        terms.push(id);
         terms.extend(Some(Term::kind(self.kind)).filter(|_| self.kind.is_listed()));
         terms.extend(self.subject.as_deref().map(|subject| Term::subject(self.kind, subject)));
         terms.extend(self.replaces.as_deref().map(|old| Term::replaced(self.kind, old)));
@@ -294,6 +302,9 @@ pub(crate) struct Prepared {
     pub entry: Entry,
     pub bytes: Vec<u8>,
     pub leaf: Hash,
+    /// The term of its id.
+    pub id: Term,
+    /// All its terms.
     pub terms: Vec<Term>,
     pub content: Vec<u8>,
 }
@@ -302,8 +313,8 @@ impl Prepared {
     pub fn new(item: NewItem, moment: Moment) -> Self {
         let NewItem { kind, id, subject, sources, replaces, content } = item;
         let entry = Entry { kind, id, subject, sources, replaces, content: Digest::of(&content), moment };
-        let bytes = entry.to_json();
-        Self { leaf: Hash::of_leaf(&bytes), terms: entry.terms(), bytes, entry, content }
+        let (bytes, id) = (entry.to_json(), Term::id(entry.kind, &entry.id));
+        Self { leaf: Hash::of_leaf(&bytes), id, terms: entry.terms_with(id), bytes, entry, content }
     }
 }
 

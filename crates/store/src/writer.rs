@@ -102,9 +102,10 @@ impl Writer {
             jobs.push(batches);
         }
         let (signer, tree, known) = (&self.signer, &self.tree, self.known);
+        let items = jobs.iter().flatten().map(Vec::len).sum();
         let (mut outcomes, mut next) = (Vec::new(), None);
         let committed = self.backend.commit(&mut |read| {
-            let mut stage = Stage::new(read, tree.size(), known);
+            let mut stage = Stage::new(read, tree.size(), known, items);
             outcomes.extend(std::mem::take(&mut jobs).into_iter().flatten().map(|batch| stage.admit(batch)));
             let Stage { known, rows, postings, leaves, .. } = stage;
             if rows.is_empty() {
@@ -161,8 +162,11 @@ enum Decision {
 }
 
 impl<'a> Stage<'a> {
-    fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>) -> Self {
-        let (rows, postings, leaves, pending) = Default::default();
+    /// A commit of at most so many items.
+    fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>, items: usize) -> Self {
+        let (rows, leaves) = (Vec::with_capacity(items), Vec::with_capacity(items));
+        // An id, a subject and a source for most.
+        let (postings, pending) = (Vec::with_capacity(3 * items), HashMap::with_capacity(items));
         Self { read, size, known, rows, postings, leaves, pending }
     }
 
@@ -185,7 +189,7 @@ impl<'a> Stage<'a> {
         let (mut accepted, mut refused) = (Vec::with_capacity(batch.len()), Vec::new());
         for (place, item) in batch.into_iter().enumerate() {
             let content = item.entry.content;
-            match self.decide(&item.entry)? {
+            match self.decide(item.id, &item.entry)? {
                 Decision::New => {
                     let moment = item.entry.moment;
                     accepted.push(Accepted { position: self.take(item), content, moment, repeated: false });
@@ -202,8 +206,9 @@ impl<'a> Stage<'a> {
         if refused.is_empty() { Ok(accepted) } else { Err(Error::Refused(refused)) }
     }
 
-    fn decide(&mut self, entry: &Entry) -> Result<Decision, Error> {
-        if let Some((position, stored)) = self.find(Term::id(entry.kind, &entry.id))? {
+    /// What is to become of the item with that entry, whose id has the term `id`.
+    fn decide(&mut self, id: Term, entry: &Entry) -> Result<Decision, Error> {
+        if let Some((position, stored)) = self.find(id)? {
             return Ok(match stored.difference(entry) {
                 None => Decision::Repeated { position, moment: stored.moment },
                 Some(member) => Decision::Refused(Problem::Conflict {
@@ -243,12 +248,12 @@ impl<'a> Stage<'a> {
     }
 
     fn take(&mut self, item: Prepared) -> u64 {
-        let Prepared { entry, bytes, leaf, terms, content } = item;
+        let Prepared { entry, bytes, leaf, id, terms, content } = item;
         let position = self.size + self.rows.len() as u64;
         let known = self.known.map_or(entry.moment, |known| known.max(entry.moment));
         self.known = Some(known);
         self.postings.extend(terms.into_iter().map(|term| (term, position)));
-        self.pending.insert(Term::id(entry.kind, &entry.id), position);
+        self.pending.insert(id, position);
         if let Some(old) = &entry.replaces {
             self.pending.insert(Term::replaced(entry.kind, old), position);
         }

@@ -2,6 +2,7 @@
 //!
 //! * `ahead`: the write-ahead log as a file.
 //! * `block`: rows, packed together.
+//! * `carry`: the write-ahead log carried over into the file.
 //! * `filter`: which terms are certainly not stored.
 //! * `pages`: a checksum for every page.
 //! * `recent`: postings that are not in their table yet.
@@ -11,6 +12,7 @@
 
 mod ahead;
 mod block;
+mod carry;
 mod filter;
 mod pages;
 mod recent;

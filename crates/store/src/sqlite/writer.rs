@@ -1,12 +1,12 @@
-//! The one connection that writes, and what it does between commits: move postings into their table, carry the write-ahead
-//! log over into the file.
+//! The one connection that writes, and what it does between commits: move postings into their table, have the write-ahead
+//! log carried over into the file.
 
 use std::fs::File;
 use std::sync::Arc;
 
 use super::Result;
+use super::carry::{self, Carrying};
 use super::filter::{Filter, Swept};
-use super::pages::Pages;
 use super::recent::Posting;
 use super::tables::Tables;
 use crate::error::Error;
@@ -18,16 +18,9 @@ const INDEX_POSTINGS: usize = 512 * 1024;
 const INDEX_RATE: usize = 2;
 /// Terms of the table that go into the filter at a time.
 const SWEEP_TERMS: usize = 8 * 1024;
-/// From so many pages on the write-ahead log is carried over into the file: 16 MiB.
-const CHECKPOINT_PAGES: u64 = 4096;
-
-/// Both return whether they were held up, how many pages the log has, and how many of them are carried over.
-const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
-const CARRY_OVER_AND_EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
-
 pub(super) struct SqliteWriter {
     tables: Tables,
-    pages: Pages,
+    carrying: Carrying,
     indexing: Option<Indexing>,
     /// Given back by the system when it is closed, however the process ends.
     _lock: File,
@@ -50,10 +43,8 @@ impl SqliteWriter {
         let mut filter = Filter::default();
         tables.recent.read().postings().for_each(|(term, _)| filter.add(*term));
         tables.filter = Some(filter);
-        let pages = Pages::open(&tables.place)?;
-        let mut writer = Self { tables, pages, indexing: None, _lock: lock };
-        writer.checkpoint(CARRY_OVER)?;
-        Ok(writer)
+        let carrying = Carrying::open(&tables.place)?;
+        Ok(Self { tables, carrying, indexing: None, _lock: lock })
     }
 
     /// Begins to move the postings in memory into the table, from so many on.
@@ -77,35 +68,11 @@ impl SqliteWriter {
         }
         Ok(())
     }
-
-    /// Carries the write-ahead log over into the file, as far as no reader still needs the old pages.
-    fn checkpoint(&mut self, mode: &str) -> Result<()> {
-        let (noted, _) = self.log_pages("PRAGMA wal_checkpoint(NOOP)")?;
-        self.pages.note_log(noted)?;
-        let (all, carried_over) = self.log_pages(mode)?;
-        let pages: u64 = self.tables.place.query(&self.tables.connection, "PRAGMA page_count")?;
-        if all == carried_over && self.pages.are_many(pages) { self.pages.shorten() } else { Ok(()) }
-    }
-
-    /// How many pages the write-ahead log has, and how many of them are carried over.
-    fn log_pages(&self, pragma: &str) -> Result<(u64, u64)> {
-        let Tables { connection, place, .. } = &self.tables;
-        connection
-            .prepare_cached(pragma)
-            // Without a log both are -1.
-            .and_then(|mut statement| {
-                statement
-                    .query_row([], |row| Ok((row.get::<_, i64>(1)?.max(0), row.get::<_, i64>(2)?.max(0))))
-            })
-            .map(|(all, carried_over)| (all.unsigned_abs(), carried_over.unsigned_abs()))
-            .map_err(|error| place.error(&error))
-    }
 }
 
 impl Drop for SqliteWriter {
     fn drop(&mut self) {
-        // What is not carried over stays in the write-ahead log, which is part of the store.
-        let _ = self.checkpoint(CARRY_OVER_AND_EMPTY);
+        self.carrying.finish();
     }
 }
 
@@ -154,8 +121,8 @@ impl Write for SqliteWriter {
     fn tidy(&mut self) -> Result<()> {
         self.start_indexing(INDEX_POSTINGS);
         self.sweep()?;
-        let (pages, carried_over) = self.log_pages("PRAGMA wal_checkpoint(NOOP)")?;
-        if pages - carried_over.min(pages) >= CHECKPOINT_PAGES { self.checkpoint(CARRY_OVER) } else { Ok(()) }
+        let Tables { place, connection, .. } = &self.tables;
+        self.carrying.go_on(place, carry::waiting_pages(place, connection)?)
     }
 }
 
@@ -205,6 +172,48 @@ mod tests {
             let found = read.positions(term, 3..rows, Order::Newest, 1000).unwrap();
             assert!(found.into_iter().eq((3..rows).rev().filter(|at| at % 7 == subject)), "{rows}");
         }
+    }
+
+    /// A process that is killed leaves the file, its checksums and the log as a copy has them.
+    #[test]
+    fn the_log_is_carried_over_beside_commits_and_every_page_is_noted_before() {
+        let folder = std::env::temp_dir().join(format!("karat-carry-{}", std::process::id()));
+        let copy = folder.join("copy");
+        std::fs::create_dir_all(&copy).unwrap();
+        let backend = Sqlite::create(&folder.join("store.db")).unwrap();
+        let mut writer = writer(&backend);
+        let (mut rows, mut beside, mut shortest) = (0, 0, u64::MAX);
+        for round in 0..60 {
+            writer.commit(&mut |_| Ok(Some(commit(rows..rows + 150)))).unwrap();
+            rows += 150;
+            let waiting = |writer: &SqliteWriter| {
+                carry::waiting_pages(&writer.tables.place, &writer.tables.connection).unwrap()
+            };
+            let before = waiting(&writer);
+            writer.carrying.go_on(&backend.place, carry::CARRY_PAGES).unwrap();
+            match writer.carrying {
+                Carrying::Beside(_) => beside += 1,
+                _ => shortest = shortest.min(waiting(&writer)),
+            }
+            assert!(before < 1000, "{before}");
+            if round % 5 == 0 {
+                for suffix in ["", "-wal", "-pages"] {
+                    let name = format!("store.db{suffix}");
+                    std::fs::copy(folder.join(&name), copy.join(&name)).unwrap();
+                }
+                let place = super::super::Place { path: copy.join("store.db") };
+                assert_eq!(super::super::pages::check(&place), Ok(Vec::new()), "round {round}");
+                let left = Sqlite::open(&copy.join("store.db")).unwrap();
+                let mut left = left.tables(left.place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap());
+                assert_eq!(left.rows(0..u64::MAX).unwrap().len() as u64, rows);
+                assert!(left.damage().unwrap().is_empty());
+            }
+        }
+        assert!(beside > 0 && shortest == 0, "{beside} {shortest}");
+        drop(writer);
+        assert_eq!(std::fs::metadata(folder.join("store.db-wal")).unwrap().len(), 0);
+        assert_eq!(super::super::pages::check(&backend.place), Ok(Vec::new()));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     /// Every state between is looked at, by the writer, by a reader beside it, and after a start in the middle.
