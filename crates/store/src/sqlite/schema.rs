@@ -10,8 +10,9 @@ const APPLICATION_ID: i64 = 0x6b72_6174;
 
 /// What leads from each version to the next; a released one never changes.
 ///
-/// A `block` has so many rows from the position `first` on, [packed](super::block). Of the rows of `head.size`, those before `head.indexed` have their postings in the table; of the others they follow from
-/// the rows.
+/// A `block` has so many rows from the position `first` on, [packed](super::block). A `tile` stands there in parts, as it
+/// grew from commit to commit, each at the place of its first hash. Of the rows of `head.size`,
+/// those before `head.indexed` have their postings in the table; of the others they follow from the rows.
 const STEPS: &[&[(&str, &str)]] = &[&[
     (
         "block",
@@ -22,11 +23,7 @@ const STEPS: &[&[(&str, &str)]] = &[&[
         "CREATE TABLE posting (term BLOB NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (term, position)) \
          STRICT, WITHOUT ROWID",
     ),
-    (
-        "tile",
-        "CREATE TABLE tile (level INTEGER NOT NULL, number INTEGER NOT NULL, hashes BLOB NOT NULL, \
-         PRIMARY KEY (level, number)) STRICT, WITHOUT ROWID",
-    ),
+    ("tile", "CREATE TABLE tile (place INTEGER PRIMARY KEY, hashes BLOB NOT NULL) STRICT"),
     (
         "head",
         "CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL, \

@@ -11,7 +11,7 @@ use super::recent::{Posting, Recent};
 use super::{Place, Result, schema};
 use crate::error::Error;
 use crate::item::{Entry, Term};
-use crate::log::Tile;
+use crate::log::{Hash, TILE_HASHES, Tile};
 use crate::port::{Commit, Head, Order, Read, Row, Totals, Work};
 
 /// Rows that are read at a time where their postings are worked out.
@@ -100,10 +100,16 @@ impl Tables {
             })?;
         }
         self.run(|connection| {
-            let mut insert = connection
-                .prepare_cached("INSERT OR REPLACE INTO tile (level, number, hashes) VALUES (?1, ?2, ?3)")?;
+            let mut length = connection.prepare_cached(
+                "SELECT coalesce(sum(length(hashes)), 0) FROM tile WHERE place >= ?1 AND place < ?2",
+            )?;
+            let mut insert = connection.prepare_cached("INSERT INTO tile (place, hashes) VALUES (?1, ?2)")?;
             for (tile, hashes) in &commit.tiles {
-                insert.execute(params![tile.level, tile.number, hashes])?;
+                let Range { start, end } = places(*tile);
+                let stored: usize = length.query_row([start, end], |row| row.get(0))?;
+                if let Some(new) = hashes.get(stored..).filter(|new| !new.is_empty()) {
+                    insert.execute(params![start + signed((stored / Hash::BYTES) as u64), new])?;
+                }
             }
             let mut insert = connection.prepare_cached(
                 "INSERT INTO head (one, size, indexed, checkpoint) VALUES (1, ?1, 0, ?2) \
@@ -228,6 +234,16 @@ const OLDEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position 
 const NEWEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
      ORDER BY position DESC LIMIT ?4";
 
+/// The places of the hashes of a tile: those of one level follow each other, and the level that grows most comes last, where
+/// a table takes new rows most easily.
+fn places(tile: Tile) -> Range<i64> {
+    const LEVEL_BITS: u32 = 56;
+    const LEVELS: u64 = 64;
+    let level = LEVELS.saturating_sub(1 + u64::from(tile.level)) << LEVEL_BITS;
+    let start = level + tile.number.saturating_mul(TILE_HASHES).min((1 << LEVEL_BITS) - TILE_HASHES);
+    signed(start)..signed(start + TILE_HASHES)
+}
+
 /// A number as SQLite can hold it; nothing is stored beyond.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
@@ -280,11 +296,13 @@ impl Read for Tables {
     }
 
     fn tile(&mut self, tile: Tile) -> Result<Vec<u8>> {
+        let Range { start, end } = places(tile);
         self.run(|connection| {
-            let mut select =
-                connection.prepare_cached("SELECT hashes FROM tile WHERE level = ?1 AND number = ?2")?;
-            let hashes = select.query_row(params![tile.level, signed(tile.number)], |row| row.get(0));
-            Ok(hashes.optional()?.unwrap_or_default())
+            let mut select = connection
+                .prepare_cached("SELECT hashes FROM tile WHERE place >= ?1 AND place < ?2 ORDER BY place")?;
+            let parts: Vec<Vec<u8>> =
+                select.query_map([start, end], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            Ok(parts.concat())
         })
     }
 
@@ -301,7 +319,7 @@ impl Read for Tables {
             connection.query_row(
                 // Of the rows between, the table may have some postings already.
                 "SELECT (SELECT coalesce(sum(rows), 0) FROM block), (SELECT count(*) FROM posting WHERE position < indexed \
-                 OR position >= size), (SELECT count(*) FROM tile) FROM head",
+                 OR position >= size), (SELECT count(DISTINCT place >> 8) FROM tile) FROM head",
                 [],
                 |row| {
                     let postings: u64 = row.get(1)?;
