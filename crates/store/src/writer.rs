@@ -9,6 +9,9 @@ use crate::log::{Checkpoint, Hash, Signer, Tree};
 use crate::port::{Commit, Head, Order, Read, Row, Write};
 use crate::store::{Accepted, Limits};
 
+/// How often the writing thread gives way to others before it commits what it has.
+const YIELDS: u32 = 4;
+
 /// What became of one batch.
 pub type Outcome = Result<Vec<Accepted>, Error>;
 
@@ -69,20 +72,20 @@ impl Writer {
         while let Ok(first) = jobs.recv() {
             let (mut items, mut bytes) = (first.items(), first.bytes());
             let mut group = vec![first];
-            // Whoever was answered last is about to hand in again: giving way once before each look lets them, and the
-            // sync serves them all. Without it groups of one and of all the others take turns.
-            let mut waited = false;
+            // Whoever was answered last is about to hand in again: giving way before each look lets them, and the sync
+            // serves them all. Without it groups of one and of all the others take turns.
+            let mut waited = 0;
             while items < limits.commit_items && bytes < limits.commit_bytes {
                 match jobs.try_recv() {
                     Ok(job) => {
                         items += job.items();
                         bytes += job.bytes();
                         group.push(job);
-                        waited = false;
+                        waited = 0;
                     }
-                    Err(TryRecvError::Empty) if !waited => {
+                    Err(TryRecvError::Empty) if waited < YIELDS => {
                         std::thread::yield_now();
-                        waited = true;
+                        waited += 1;
                     }
                     Err(_) => break,
                 }
