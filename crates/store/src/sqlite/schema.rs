@@ -10,8 +10,8 @@ const APPLICATION_ID: i64 = 0x6b72_6174;
 
 /// What leads from each version to the next; a released one never changes.
 ///
-/// A `block` has so many rows from the position `first` on, [packed](super::block). Of the rows of `head.size`, those before `head.indexed` have their postings in the table; of the others they follow from
-/// the rows.
+/// A `block` has so many rows from the position `first` on, [packed](super::block). Of the rows of `head.size`, those before
+/// `head.indexed` have their postings in the table; of the others they follow from the rows.
 const STEPS: &[&[(&str, &str)]] = &[&[
     (
         "block",
