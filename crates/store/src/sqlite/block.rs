@@ -9,9 +9,9 @@
 //! * after a 0, the rows as they are;
 //! * after a 1, the number of bytes that the rows take, in four bytes, and those bytes as a block of LZ4.
 //!
-//! The rows are first a head of 16 bytes for each, then entry and content of each. A head is the moment from which on the row
-//! is known in milliseconds, in eight bytes, the length of its entry, in four, and that of its content, in four. All numbers
-//! have their highest byte first.
+//! The rows are first a head of 16 bytes for each, then entry and content of each. A head is the moment from which on the
+//! row is known in milliseconds, in eight bytes, the length of its entry, in four, and that of its content, in four. All
+//! numbers have their highest byte first.
 
 use std::ops::Range;
 

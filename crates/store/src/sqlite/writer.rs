@@ -174,6 +174,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_block_that_was_taken_back_is_not_read_again() {
+        let folder = std::env::temp_dir().join(format!("karat-taken-back-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let backend = Sqlite::create(&folder.join("store.db")).unwrap();
+        let mut writer = writer(&backend);
+        let tables = &mut writer.tables;
+        let taken_back = tables.transaction(|tables| {
+            tables.write(&commit(0..300))?;
+            assert_eq!(tables.rows(0..400)?, commit(0..300).rows);
+            assert_eq!(tables.rows(299..400)?.len(), 1);
+            Err::<(), _>(Error::Stopped)
+        });
+        assert_eq!(taken_back, Err(Error::Stopped));
+        assert!(tables.rows(299..300).unwrap().is_empty());
+        tables.transaction(|tables| tables.write(&commit(0..5))).unwrap();
+        tables.transaction(|tables| tables.write(&commit(5..300))).unwrap();
+        // Within one block and beyond it, back and forth.
+        for range in [0..1, 3..4, 1..3, 4..7, 5..6, 0..300, 290..300, 2..400, 300..301, 299..u64::MAX] {
+            let expected = commit(range.start.min(300)..range.end.min(300)).rows;
+            assert_eq!(tables.rows(range).unwrap(), expected);
+        }
+        drop(writer);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
     /// A process that is killed leaves the file, its checksums and the log as a copy has them.
     #[test]
     fn the_log_is_carried_over_beside_commits_and_every_page_is_noted_before() {
