@@ -19,6 +19,7 @@ use crate::limits::Who;
 use crate::metrics::Route;
 use crate::problem::{Code, Problem};
 use crate::state::App;
+use crate::web::browser;
 
 /// What a wrong key costs, in requests.
 const WRONG_KEY_TOKENS: f64 = 20.0;
@@ -74,7 +75,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// The routes with their guard.
+/// The routes with what stands around each of them: what browsers need, and within it the guard.
 pub fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
     routes
         .fallback(|| async {
@@ -86,11 +87,16 @@ pub fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
                 "the path has no such method; GET /v1/openapi.json lists all of them",
             )
         })
-        .layer(from_fn_with_state(Arc::clone(&app), guard))
+        .layer(from_fn_with_state(Arc::clone(&app), answer))
         .with_state(app)
 }
 
-async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+/// One layer for both: each costs a copy of its routes with every request.
+async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    browser::around(request, |request| guard(app, request, next)).await
+}
+
+async fn guard(app: Arc<App>, mut request: Request, next: Next) -> Response {
     let began = app.clock.running_seconds();
     let method = method_name(request.method());
     let path =

@@ -210,7 +210,7 @@ pub async fn serve(
 /// Everything that the server answers.
 pub fn router(app: Arc<App>) -> Router {
     let (router, _) = api::routes().split_for_parts();
-    web::around(guard::around(router.merge(web::routes()), app))
+    guard::around(router.merge(web::routes()), app)
 }
 
 /// Ready when the process is asked to stop, by a terminal or by whoever supervises it.

@@ -6,7 +6,6 @@ use axum::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, ORIGIN, SET_COOKIE,
 };
 use axum::http::{Method, Response, StatusCode};
-use axum::middleware::Next;
 use axum::response::IntoResponse as _;
 use http_body_util::BodyExt as _;
 use maud::html;
@@ -33,11 +32,14 @@ struct Part {
     detail: String,
 }
 
-/// Lets a browser ask like a program, and tells it of errors like a person.
-pub async fn around(mut request: Request, next: Next) -> Response<Body> {
+/// Lets a browser ask like a program, and tells it of errors like a person; `answer` is what answers programs.
+pub async fn around<F: Future<Output = Response<Body>>>(
+    mut request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response<Body> {
     let path = request.uri().path();
     if PROGRAMS.iter().any(|start| path.starts_with(start)) {
-        return next.run(request).await;
+        return answer(request).await;
     }
     let headers = request.headers();
     let accepted = headers.get(ACCEPT).and_then(|accepted| accepted.to_str().ok());
@@ -53,7 +55,7 @@ pub async fn around(mut request: Request, next: Next) -> Response<Body> {
         if let Some(bearer) = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
             request.headers_mut().insert(AUTHORIZATION, bearer);
         }
-        next.run(request).await
+        answer(request).await
     };
     let is_problem = response
         .headers()

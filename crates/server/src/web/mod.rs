@@ -12,7 +12,7 @@ mod account;
 mod address;
 mod arena;
 mod assets;
-mod browser;
+pub mod browser;
 mod form;
 mod game;
 mod items;
@@ -32,7 +32,6 @@ mod what_if;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn;
 use axum::routing::{get, post};
 
 use crate::state::App;
@@ -55,9 +54,4 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/sign-in", get(session::show).post(session::enter))
         .route("/sign-out", post(session::leave))
         .route("/static/{file}", get(assets::file))
-}
-
-/// Everything that the server answers, as browsers are told it.
-pub fn around(router: Router) -> Router {
-    router.layer(from_fn(browser::around))
 }
