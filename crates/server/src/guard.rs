@@ -91,7 +91,7 @@ pub fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// One layer for both: each costs a copy of its routes with every request.
+/// One layer for both: the router copies its layers for every request.
 async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     browser::around(request, |request| guard(app, request, next)).await
 }
