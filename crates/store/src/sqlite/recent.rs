@@ -16,14 +16,18 @@ pub(super) struct Recent {
     state: RwLock<State>,
 }
 
+/// How many bits of a term say in which bucket its postings are: of a million postings a bucket has some 30.
+const BUCKET_BITS: u32 = 15;
+
 /// What is known of which rows.
 #[derive(Debug, Default)]
 pub(super) struct State {
     /// The rows whose postings are here.
     pub rows: Range<u64>,
-    /// Sorted runs: each has the postings of rows that follow those of the run before, and is longer than all after it, so
-    /// that there are few and a posting is moved seldom.
-    runs: Vec<Vec<Posting>>,
+    /// By the first bits of the term, each in the order of the table, which is then that of all of them. A posting is put
+    /// in its place at once, so no commit has to wait until many are put in order.
+    buckets: Vec<Vec<Posting>>,
+    count: usize,
 }
 
 impl Recent {
@@ -39,31 +43,36 @@ impl Recent {
 
 impl State {
     /// Adds the postings of the rows up to `end`.
-    pub fn extend(&mut self, mut postings: Vec<Posting>, end: u64) {
-        while let Some(mut before) = self.runs.pop_if(|before| before.len() <= 2 * postings.len()) {
-            before.append(&mut postings);
-            postings = before;
+    pub fn extend(&mut self, postings: impl IntoIterator<Item = Posting>, end: u64) {
+        self.buckets.resize_with(1 << BUCKET_BITS, Vec::new);
+        for posting in postings {
+            if let Some(bucket) = self.buckets.get_mut(bucket_of(posting.0)) {
+                let place = bucket.partition_point(|other| *other < posting);
+                bucket.insert(place, posting);
+                self.count += 1;
+            }
         }
-        sort(&mut postings);
-        self.runs.push(postings);
         self.rows.end = end;
     }
 
-    /// Every posting, run by run.
+    /// Every posting, in the order of the table.
     pub fn postings(&self) -> impl Iterator<Item = &Posting> {
-        self.runs.iter().flatten()
+        self.buckets.iter().flatten()
     }
 
     /// How many postings there are.
     pub fn count(&self) -> usize {
-        self.runs.iter().map(Vec::len).sum()
+        self.count
     }
 
-    /// Every posting in the order of the table.
-    pub fn sorted(&self) -> Vec<Posting> {
-        let mut sorted = self.runs.concat();
-        sort(&mut sorted);
-        sorted
+    /// The next `limit` postings of the rows before `end`, in the order of the table; none is before the first.
+    pub fn after(&self, last: Option<Posting>, end: u64, limit: usize) -> Vec<Posting> {
+        let first = last.map_or(0, |(term, _)| bucket_of(term));
+        let begin = |bucket: &Vec<Posting>| last.map_or(0, |last| bucket.partition_point(|it| *it <= last));
+        let here = self.buckets.get(first).map(|bucket| bucket.iter().skip(begin(bucket)));
+        let later = self.buckets.iter().skip(first + 1).flatten();
+        let wanted = here.into_iter().flatten().chain(later).filter(|(_, position)| *position < end);
+        wanted.take(limit).copied().collect()
     }
 
     /// Forgets rows before `start`, which are in the table.
@@ -83,17 +92,16 @@ impl State {
     }
 
     fn keep(&mut self, whether: impl Fn(u64) -> bool) {
-        self.runs.iter_mut().for_each(|run| run.retain(|(_, position)| whether(*position)));
-        self.runs.retain(|run| !run.is_empty());
+        self.buckets.iter_mut().for_each(|bucket| bucket.retain(|(_, position)| whether(*position)));
+        self.count = self.buckets.iter().map(Vec::len).sum();
     }
 
     /// The positions of `term` within `range`.
     pub fn positions(&self, term: Term, range: Range<u64>, order: Order, limit: usize) -> Vec<u64> {
-        let found = self.runs.iter().flat_map(|run| {
-            let place = |position| run.partition_point(|posting| *posting < (term, position));
-            run.get(place(range.start)..place(range.end)).unwrap_or_default()
-        });
-        let found = found.map(|(_, position)| *position);
+        let bucket = self.buckets.get(bucket_of(term)).map(Vec::as_slice).unwrap_or_default();
+        let place = |position| bucket.partition_point(|posting| *posting < (term, position));
+        let found = bucket.get(place(range.start)..place(range.end)).unwrap_or_default();
+        let found = found.iter().map(|(_, position)| *position);
         match order {
             Order::Oldest => found.take(limit).collect(),
             Order::Newest => found.rev().take(limit).collect(),
@@ -101,10 +109,9 @@ impl State {
     }
 }
 
-/// Puts postings into the order of the table; takes no longer than to merge them where parts are sorted. Numbers are
-/// compared faster than bytes.
-fn sort(postings: &mut [Posting]) {
-    postings.sort_by_key(|(term, position)| (u128::from_be_bytes(term.0), *position));
+fn bucket_of(term: Term) -> usize {
+    let [first, second, ..] = term.0;
+    usize::from(u16::from_be_bytes([first, second]) >> (u16::BITS - BUCKET_BITS))
 }
 
 #[cfg(test)]
@@ -118,16 +125,16 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Runs of any lengths say what one sorted set says, after rows were forgotten at either end too.
+        /// They say what one sorted set says, after rows were forgotten at either end too.
         #[test]
-        fn runs_are_one_sorted_set(
+        fn buckets_are_one_sorted_set(
             commits in proptest::collection::vec(proptest::collection::vec(0u8..5, 0..40), 1..20),
             cut in 0.0..1.0f64,
             limit in 0usize..50,
         ) {
             let (mut state, mut set, mut end) = (State::default(), BTreeSet::new(), 0);
             for terms in commits {
-                let postings: Vec<Posting> = (end..).zip(terms).map(|(at, term)| (Term([term; 16]), at)).collect();
+                let postings: Vec<Posting> = (end..).zip(terms).map(|(at, term)| (Term([60 * term; 16]), at)).collect();
                 end += postings.len() as u64;
                 set.extend(postings.iter().copied());
                 state.extend(postings, end);
@@ -137,8 +144,16 @@ mod tests {
             state.forget_from(middle);
             set.retain(|(_, at)| (middle / 2..middle).contains(at));
             prop_assert!(state.rows == (middle / 2..middle) && state.count() == set.len());
-            prop_assert!(state.sorted().iter().eq(&set));
-            for term in (0..6).map(|term| Term([term; 16])) {
+            prop_assert!(state.postings().eq(&set));
+            let (mut last, end) = (None, middle.saturating_sub(1));
+            for posting in set.iter().filter(|(_, at)| *at < end) {
+                let next = state.after(last, end, 1 + limit);
+                prop_assert_eq!(next.first(), Some(posting));
+                prop_assert!(next.len() <= 1 + limit);
+                last = Some(*posting);
+            }
+            prop_assert!(state.after(last, end, 1).is_empty());
+            for term in [0, 60, 120, 180, 240, 255].map(|byte| Term([byte; 16])) {
                 let range = middle / 3..middle.saturating_sub(2);
                 let mut found: Vec<u64> =
                     set.iter().filter(|(of, at)| *of == term && range.contains(at)).map(|(_, at)| *at).collect();

@@ -185,7 +185,7 @@ impl Tables {
     }
 
     /// Writes postings into their table, where they may stand already; they come in its order.
-    pub fn index<'a>(&self, postings: impl Iterator<Item = &'a Posting>) -> Result<()> {
+    pub fn index(&self, postings: &[Posting]) -> Result<()> {
         self.run(|connection| {
             let mut insert = connection
                 .prepare_cached("INSERT OR IGNORE INTO posting (term, position) VALUES (?1, ?2)")?;

@@ -29,10 +29,8 @@ pub(super) struct SqliteWriter {
 /// Postings on their way into the table, some with every commit, so that none takes long. Nobody sees them there before all
 /// of their rows are said to be indexed; those of a process that was stopped are written again.
 struct Indexing {
-    /// In the order of the table.
-    postings: Vec<Posting>,
-    /// How many of them are there.
-    done: usize,
+    /// The last one that is there.
+    last: Option<Posting>,
     /// They are those of the rows before this one.
     end: u64,
 }
@@ -51,7 +49,7 @@ impl SqliteWriter {
     fn start_indexing(&mut self, many: usize) {
         let state = self.tables.recent.read();
         if self.indexing.is_none() && state.count() >= many {
-            self.indexing = Some(Indexing { postings: state.sorted(), done: 0, end: state.rows.end });
+            self.indexing = Some(Indexing { last: None, end: state.rows.end });
         }
     }
 
@@ -80,7 +78,7 @@ impl Write for SqliteWriter {
     fn commit(&mut self, plan: &mut Plan<'_>) -> Result<()> {
         let recent = Arc::clone(&self.tables.recent);
         let indexing = self.indexing.as_ref();
-        let (mut before, mut indexed) = (0, 0);
+        let (mut before, mut indexed, mut is_over) = (0, None, false);
         let done = self.tables.transaction(|tables| {
             let found = tables.sizes()?.map(|sizes| sizes.rows);
             before = found.unwrap_or(0);
@@ -89,11 +87,13 @@ impl Write for SqliteWriter {
                 return Err(Error::Overtaken { expected: commit.after.unwrap_or(0), found: before });
             }
             tables.write(&commit)?;
-            if let Some(Indexing { postings, done, end }) = indexing {
-                let next = postings.iter().skip(*done).take(INDEX_RATE * commit.postings.len());
-                indexed = next.len();
-                tables.index(next)?;
-                if *done + indexed == postings.len() {
+            if let Some(Indexing { last, end }) = indexing {
+                let many = INDEX_RATE * commit.postings.len();
+                let next = recent.read().after(*last, *end, many);
+                indexed = next.last().copied();
+                is_over = next.len() < many;
+                tables.index(&next)?;
+                if is_over {
                     tables.set_indexed(*end)?;
                 }
             }
@@ -109,8 +109,8 @@ impl Write for SqliteWriter {
             return done;
         }
         if let Some(indexing) = &mut self.indexing {
-            indexing.done += indexed;
-            if indexing.done == indexing.postings.len() {
+            indexing.last = indexed.or(indexing.last);
+            if is_over {
                 recent.write().forget_before(indexing.end);
                 self.indexing = None;
             }
