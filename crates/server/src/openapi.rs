@@ -3,8 +3,8 @@
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use utoipa::OpenApi;
-use utoipa::openapi::path::Operation;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
 
 use crate::api;
@@ -63,13 +63,29 @@ pub fn json() -> Result<String, Problem> {
     Ok(format!("{text}\n"))
 }
 
-/// Adds what is answered before a path is reached: by the guard, and where a parameter or a body cannot be read.
+/// Adds what is answered before a handler is reached: by the guard, where a key lacks something, and where a parameter or a
+/// body cannot be read.
 fn complete(operation: &mut Operation) {
-    let of_all = [("421", true), ("429", true), ("503", true)];
-    let of_parameters = [("400", operation.parameters.is_some())];
-    let of_bodies = ["400", "408", "413", "415"].map(|status| (status, operation.request_body.is_some()));
-    let given = of_all.into_iter().chain(of_parameters).chain(of_bodies).filter(|(_, is_given)| *is_given);
-    for (status, _) in given {
+    let parameters = operation.parameters.as_deref().unwrap_or_default();
+    let is_named = parameters.iter().any(|it| it.parameter_in == ParameterIn::Path);
+    let has_body = operation.request_body.is_some();
+    // None is said where reading may need a key; an empty one where nothing does.
+    let is_open =
+        operation.security.as_ref().is_some_and(|all| all.contains(&SecurityRequirement::default()));
+    let needs_scope = operation.security.is_some() && !is_open;
+    let given = [
+        ("400", !parameters.is_empty() || has_body),
+        ("401", !is_open),
+        ("403", needs_scope),
+        ("404", is_named),
+        ("408", has_body),
+        ("413", has_body),
+        ("415", has_body),
+        ("421", true),
+        ("429", true),
+        ("503", true),
+    ];
+    for (status, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
         operation.responses.responses.entry(status.to_owned()).or_insert_with(problem);
     }
 }
@@ -80,7 +96,7 @@ fn problem() -> RefOr<Described> {
 }
 
 /// This description.
-#[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", responses((status = 200, description = "OpenAPI 3.1")))]
+#[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", security(()), responses((status = 200, description = "OpenAPI 3.1")))]
 pub(crate) async fn document() -> Result<Response<Body>, Problem> {
     Ok(api::bytes(StatusCode::OK, "application/json", json()?.into_bytes()))
 }

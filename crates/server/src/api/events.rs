@@ -26,10 +26,7 @@ use crate::state::App;
     ("trust" = Option<crate::stored::Trust>, Query, description = "those with facts that are at least so trustworthy"),
 ), responses(
     (status = 200, content_type = "text/event-stream", body = String),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 503, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn stream(
     State(app): State<Arc<App>>,

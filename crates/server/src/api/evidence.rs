@@ -118,16 +118,9 @@ impl KeptItem {
         (status = 201, body = Kept, description = "The item is stored with its record."),
         (status = 200, content((Kept = "application/json"), (batch::Answer = "application/json")),
             description = "The item was there before; or the lines of a batch were looked at."),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 403, body = Problem, content_type = "application/problem+json"),
         (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 408, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
-        (status = 413, body = Problem, content_type = "application/problem+json"),
-        (status = 415, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
-        (status = 503, body = Problem, content_type = "application/problem+json"),
     ))]
 pub(crate) async fn send(
     State(app): State<Arc<App>>,
@@ -292,8 +285,6 @@ pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
     ("evidence" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "11"),
 ), responses(
     (status = 200, body = Evidence),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,

@@ -37,7 +37,6 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>
 /// What was counted, in the text format of Prometheus.
 #[utoipa::path(get, operation_id = "read_metrics", path = "/metrics", tag = "server", responses(
     (status = 200, content_type = "text/plain", body = String),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;

@@ -63,8 +63,6 @@ impl From<&Key> for KnownKey {
 /// The keys in force, without secrets.
 #[utoipa::path(get, operation_id = "list_keys", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), responses(
     (status = 200, body = KnownKeys),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 403, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Admin)?;
@@ -75,9 +73,6 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 /// Makes a key. Its secret is in the answer and nowhere else.
 #[utoipa::path(post, operation_id = "make_key", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), request_body = KeyRequest, responses(
     (status = 201, body = MadeKey),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 403, body = Problem, content_type = "application/problem+json"),
     (status = 409, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn make(
@@ -108,9 +103,6 @@ pub(crate) async fn make(
     ("key" = String, Path, description = "the id of the key"),
 ), responses(
     (status = 204, description = "It was revoked."),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 403, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 409, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn revoke(

@@ -116,8 +116,6 @@ struct Selected {
 /// and its intervals are worked out from the spread of the tasks (`method` is `student`).
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(BoardParams), responses(
     (status = 200, description = "`karat/leaderboard/1`", content_type = "application/json", body = Object),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]

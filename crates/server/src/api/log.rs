@@ -31,7 +31,7 @@ pub(crate) struct Log {
 
 /// The key of the log and its head.
 #[utoipa::path(get, operation_id = "show_log", path = "/v1/log", tag = "log", responses(
-    (status = 200, body = Log), (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 200, body = Log),
 ))]
 pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
@@ -49,7 +49,6 @@ pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result
 /// The signed head of the log, after C2SP `tlog-checkpoint`.
 #[utoipa::path(get, operation_id = "read_checkpoint", path = "/checkpoint", tag = "log", responses(
     (status = 200, content_type = "text/plain", body = String),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn checkpoint(
     State(app): State<Arc<App>>,
@@ -65,8 +64,6 @@ pub(crate) async fn checkpoint(
     ("path" = String, Path, description = "such as `0/x001/x234/067.p/5`", example = "0/000.p/1"),
 ), responses(
     (status = 200, content_type = "application/octet-stream", body = Vec<u8>),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn tile(
     State(app): State<Arc<App>>,

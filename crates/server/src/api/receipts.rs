@@ -17,8 +17,6 @@ use crate::state::App;
     ("record" = String, Path, description = "the place of the record in the log, or its id", example = "12"),
 ), responses(
     (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Object),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,

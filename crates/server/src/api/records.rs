@@ -111,8 +111,6 @@ pub(crate) struct Detail {
 /// Records, newest first.
 #[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(Filter), responses(
     (status = 200, body = List),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(
@@ -147,8 +145,6 @@ pub(crate) async fn list(
     ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
     (status = 200, body = Detail),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -175,8 +171,6 @@ pub(crate) async fn show(
     ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
     (status = 200, description = "what `karat explain --json` writes", content_type = "application/json", body = Object),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn explanation(

@@ -103,9 +103,6 @@ pub enum Verdict {
 #[utoipa::path(get, operation_id = "list_reviews", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), params(QueueParams), responses(
     (status = 200, description = "for each subject under review its scorecard and the member `review` of its standing",
         content_type = "application/json", body = Object),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 403, body = Problem, content_type = "application/problem+json"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
@@ -169,12 +166,8 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<Value>, P
 #[utoipa::path(post, operation_id = "decide_review", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), request_body = ReviewRequest, responses(
     (status = 201, description = "the member `review` of the standing that follows, and the place of the decision in the log",
         content_type = "application/json", body = Object),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 403, body = Problem, content_type = "application/problem+json"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 409, body = Problem, content_type = "application/problem+json"),
-    (status = 415, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn decide(

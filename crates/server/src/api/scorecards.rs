@@ -127,7 +127,7 @@ pub(crate) fn item(rule: &Rule) -> NewItem {
 
 /// All scorecards, by name.
 #[utoipa::path(get, operation_id = "list_scorecards", path = "/v1/scorecards", tag = "scorecards", responses(
-    (status = 200, body = Cards), (status = 401, body = Problem, content_type = "application/problem+json"),
+    (status = 200, body = Cards),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
@@ -140,8 +140,6 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
 ), responses(
     (status = 200, body = FullCard),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -158,8 +156,6 @@ pub(crate) async fn show(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
 ), responses(
     (status = 200, content_type = "application/toml", body = String),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn text(
     State(app): State<Arc<App>>,
@@ -177,10 +173,7 @@ pub(crate) async fn text(
     responses(
         (status = 201, body = Published),
         (status = 200, body = Published, description = "It was there before."),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 403, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
-        (status = 415, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
     ))]
 pub(crate) async fn publish(
@@ -206,9 +199,6 @@ pub(crate) async fn publish(
     request_body(content((String = "application/toml"), (String = "text/plain"))),
     responses(
         (status = 200, body = Findings),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 415, body = Problem, content_type = "application/problem+json"),
     ))]
 pub(crate) async fn check(
     State(app): State<Arc<App>>,

@@ -37,9 +37,6 @@ pub struct StandingParams {
     ("subject" = String, Path, description = "who is scored", example = "17"), StandingParams,
 ), responses(
     (status = 200, description = "`karat/standing/1`", content_type = "application/json", body = Object),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
@@ -59,8 +56,6 @@ pub(crate) async fn show(
 /// What all subjects of a scorecard stand for, up to 20,000 records.
 #[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(StandingParams), responses(
     (status = 200, description = "`karat/standing/1`, one for each subject", content_type = "application/json", body = Object),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]

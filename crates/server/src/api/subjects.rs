@@ -57,8 +57,6 @@ pub(crate) struct Subject {
 /// Subjects in the order of their names.
 #[utoipa::path(get, operation_id = "list_subjects", path = "/v1/subjects", tag = "records", params(SubjectParams), responses(
     (status = 200, body = Subjects),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(
@@ -150,9 +148,6 @@ pub(crate) struct Entry {
     ("subject" = String, Path, description = "who is scored", example = "17"), HistoryParams,
 ), responses(
     (status = 200, body = History),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn history(
     State(app): State<Arc<App>>,

@@ -58,9 +58,6 @@ pub(crate) struct ShownAgent {
 #[utoipa::path(post, operation_id = "register_agent", path = "/v1/arena/agents", tag = "arena", security(("key" = ["admin"])), request_body = NewAgent,
     responses(
         (status = 201, body = RegisteredAgent),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 403, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
     ))]
 pub(crate) async fn register(
@@ -81,8 +78,6 @@ pub(crate) async fn register(
     ("agent" = String, Path, description = "its name"),
 ), responses(
     (status = 200, body = ShownAgent),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,

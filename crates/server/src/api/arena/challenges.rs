@@ -81,7 +81,6 @@ impl ShownChallenge {
 /// Every challenge, without what is right.
 #[utoipa::path(get, operation_id = "list_challenges", path = "/v1/arena/challenges", tag = "arena", responses(
     (status = 200, body = Challenges),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
@@ -98,8 +97,6 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
     ("challenge" = String, Path, description = "its slug"),
 ), responses(
     (status = 200, body = ShownChallenge),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -122,9 +119,6 @@ pub(crate) async fn show(
     responses(
         (status = 200, description = "It was there before.", body = ShownChallenge),
         (status = 201, body = ShownChallenge),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 403, body = Problem, content_type = "application/problem+json"),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
     ))]

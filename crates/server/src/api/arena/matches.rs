@@ -102,9 +102,6 @@ pub(crate) struct Matches {
     responses(
         (status = 200, description = "It was entered before.", body = EnteredMatch),
         (status = 201, body = EnteredMatch),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 403, body = Problem, content_type = "application/problem+json"),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
     ))]
@@ -139,10 +136,6 @@ pub(crate) async fn enter(
     responses(
         (status = 200, description = "It was submitted before.", body = ScoredMatch),
         (status = 201, body = ScoredMatch),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 403, body = Problem, content_type = "application/problem+json"),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
         (status = 410, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -171,8 +164,6 @@ pub(crate) async fn submit(
 /// Matches, the last entered first.
 #[utoipa::path(get, operation_id = "list_matches", path = "/v1/arena/matches", tag = "arena", params(Which), responses(
     (status = 200, body = Matches),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
@@ -209,8 +200,6 @@ pub(crate) async fn list(
     ("match" = String, Path, description = "its id"),
 ), responses(
     (status = 200, body = Match),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,

@@ -41,8 +41,6 @@ pub(crate) struct Ratings {
 /// Agents by rating, overall or in a category.
 #[utoipa::path(get, operation_id = "list_ratings", path = "/v1/arena/ratings", tag = "arena", params(Which), responses(
     (status = 200, body = Ratings),
-    (status = 400, body = Problem, content_type = "application/problem+json"),
-    (status = 401, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
