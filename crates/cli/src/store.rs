@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
+use karat_server::folder::STORE;
 use karat_store::port::Backend as _;
 use karat_store::sqlite::Sqlite;
 use karat_store::{Error, Item, Reader};
@@ -13,25 +14,29 @@ use karat_store::{Error, Item, Reader};
 /// Items that are read at a time.
 const CHUNK: u64 = 256;
 
-/// A reader of the database at `path`.
+/// A reader of the database that `path` names.
 pub fn reader(path: &str) -> Result<Reader, Failure> {
-    is_file(path)?;
-    let open = || Ok(Reader::new(Sqlite::open(Path::new(path))?.reader()?));
+    let database = database(path)?;
+    let open = || Ok(Reader::new(Sqlite::open(&database)?.reader()?));
     open().map_err(|error| refused(&error))
 }
 
-/// Fails where no file is at `path`.
-pub fn is_file(path: &str) -> Result<(), Failure> {
-    let about = fs::metadata(path).map_err(|error| Failure::reading(path, &error))?;
-    if about.is_dir() {
-        return Err(Failure::new(format!(
-            "cannot read `{path}`: it is a folder, and a database of karat is a file"
-        )));
+/// The file of the database that `path` names: itself, or that in the folder of a server.
+pub fn database(path: &str) -> Result<PathBuf, Failure> {
+    let about = |path: &Path| fs::metadata(path);
+    let found = about(Path::new(path)).map_err(|error| Failure::reading(path, &error))?;
+    if found.is_dir() {
+        let inside = Path::new(path).join(STORE);
+        if about(&inside).is_ok_and(|found| found.is_file()) {
+            return Ok(inside);
+        }
+        return Err(Failure::new(format!("cannot read `{path}`: it is a folder without a `{STORE}`"))
+            .help("name a database of karat, or the folder that `karat serve` writes to"));
     }
-    if !about.is_file() {
+    if !found.is_file() {
         return Err(Failure::reading(path, &io::ErrorKind::Unsupported.into()));
     }
-    Ok(())
+    Ok(PathBuf::from(path))
 }
 
 /// Why a store cannot be read, for a person.

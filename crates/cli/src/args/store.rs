@@ -54,7 +54,7 @@ pub enum LogVerb {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  karat log show scores.db")]
 pub struct LogShowArgs {
-    /// The database
+    /// The database, or the folder of a server
     #[arg(value_name = "DATABASE")]
     pub database: String,
     /// One JSON object (the default in a pipe)
@@ -77,7 +77,7 @@ that somebody kept elsewhere: give it with --head.
 Example:
   karat log verify scores.db --key examples/receipt/log.key")]
 pub struct LogVerifyArgs {
-    /// The database; it is only read
+    /// The database or its folder; it is only read
     #[arg(value_name = "DATABASE")]
     pub database: String,
     /// The log's public key, `NAME+ID+KEY`, or its file
@@ -103,10 +103,10 @@ pub struct LogVerifyArgs {
 Example:
   karat log receipt scores.db 17/run-worked-example/workflow@1.0.0")]
 pub struct LogReceiptArgs {
-    /// The database
+    /// The database, or the folder of a server
     #[arg(value_name = "DATABASE")]
     pub database: String,
-    /// The id of the item
+    /// The id of the item, or its place in the log
     #[arg(value_name = "ID")]
     pub id: String,
     /// Its kind: record, evidence or scorecard
@@ -126,7 +126,7 @@ old card today; evidence, the corrected item instead; rule, the new card.
 Example:
   karat rescore scores.db --of workflow --card examples/receipt/stricter.toml")]
 pub struct RescoreArgs {
-    /// The database
+    /// The database, or the folder of a server
     #[arg(value_name = "DATABASE")]
     pub database: String,
     /// The new scorecard: a released id or a file

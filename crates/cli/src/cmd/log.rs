@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
 
 use karat_evidence::{Moment, canonical_json};
 use karat_report::exit::Exit;
@@ -40,12 +39,11 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     let key = args.key.as_deref().map(key).transpose()?;
     let read = |path: &String| read_text(path, "a checkpoint", Exit::VerificationFailed);
     let heads = args.head.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    store::is_file(&args.database)?;
+    let database = store::database(&args.database)?;
     let progress = Progress::of_items(args.no_progress);
-    let audited =
-        sqlite::verify_watched(Path::new(&args.database), key.as_ref(), &heads, &mut |done, all| {
-            progress.reached(done, all);
-        });
+    let audited = sqlite::verify_watched(&database, key.as_ref(), &heads, &mut |done, all| {
+        progress.reached(done, all);
+    });
     drop(progress);
     let (audit, found) = match audited {
         Ok(audit) => {
@@ -186,9 +184,13 @@ fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
     let refused = |error| store::refused(&error);
     let mut reader = store::reader(&args.database)?;
     let size = reader.head().map_err(refused)?.size;
-    let Some(item) = reader.find(kind, &args.id, size).map_err(refused)? else {
+    let mut found = reader.find(kind, &args.id, size).map_err(refused)?;
+    if let (None, Some(position)) = (&found, args.id.parse().ok().filter(|position| *position < size)) {
+        found = Some(reader.item(position).map_err(refused)?).filter(|item| item.entry.kind == kind);
+    }
+    let Some(item) = found else {
         return Err(Failure::new(format!(
-            "`{}` has no {kind} with the id `{}`",
+            "`{}` has no {kind} with the id or at the place `{}`",
             args.database,
             clean(&args.id)
         ))

@@ -54,6 +54,25 @@ fn a_receipt_is_the_one_that_the_store_gives() {
 }
 
 #[test]
+fn the_folder_of_a_server_and_a_place_in_the_log_are_names_too() {
+    let folder = folder();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    for (from, to) in [("scores.db", "karat.db"), ("scores.db-pages", "karat.db-pages")] {
+        fs::copy(folder.path().join(from), data.join(to)).unwrap();
+    }
+    let verified = answer(&folder.karat(&["log", "verify", "data", "--key", "log.key"]), 0);
+    assert_eq!((&verified["database"], &verified["entries"]), (&Value::from("data"), &Value::from(12)));
+    let by_id = folder.karat(&["log", "receipt", "data", RECORD]);
+    let place = serde_json::from_str::<Value>(&by_id.stdout).unwrap()["index"].to_string();
+    assert_eq!(folder.karat(&["log", "receipt", "data", &place]).stdout, by_id.stdout);
+    for (place, kind) in [("12", "record"), (place.as_str(), "evidence"), ("-1", "record")] {
+        let run = folder.karat(&["log", "receipt", "data", "--kind", kind, "--", place]);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_changed_database_is_not_verified() {
     let folder = folder();
     let path = folder.path().join("scores.db");
