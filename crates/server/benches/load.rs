@@ -3,7 +3,7 @@
 //! Then the memory that a million items take, and a leaderboard of all of them.
 //!
 //! `cargo bench -p karat-server`, with names as arguments to choose: `single`, `batches` (with the leaderboard). `--items=N`
-//! fills in other than a million items, of some three kilobytes of disk each; `--folder=PATH` is where the files are, if not
+//! fills in other than a million items, of some 650 bytes of disk each; `--folder=PATH` is where the files are, if not
 //! beside the build. `--few` only shows that it works, and so does `cargo test`.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark may stop")]
 #![expect(clippy::print_stdout, reason = "it is a program")]
