@@ -1,11 +1,16 @@
 //! Reading bodies: never more than allowed, never slower than allowed.
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
+use hyper::body::{Frame, SizeHint};
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
@@ -33,6 +38,46 @@ pub fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(), Proble
     let found = if found.is_empty() { String::from("none") } else { format!("`{}`", found.escape_debug()) };
     let detail = format!("found {found}, expected {}", expected.join(" or "));
     Err(Problem::new(Code::UnsupportedMediaType, detail).at("content-type"))
+}
+
+/// A body that tells whether it was read to its end.
+#[derive(Debug)]
+pub struct Watched {
+    body: Body,
+    is_read: Arc<AtomicBool>,
+}
+
+impl Watched {
+    /// The same body, and what tells whether it was read to its end.
+    #[must_use]
+    pub fn new(body: Body) -> (Self, Arc<AtomicBool>) {
+        let is_read = Arc::new(AtomicBool::new(body.is_end_stream()));
+        (Self { body, is_read: Arc::clone(&is_read) }, is_read)
+    }
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// A body as it arrives.

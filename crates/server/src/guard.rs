@@ -2,18 +2,21 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 
+use crate::body::Watched;
 use crate::keys::{Key, Scope};
 use crate::limits::Who;
 use crate::metrics::Route;
@@ -96,7 +99,10 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     browser::around(request, |request| guard(app, request, next)).await
 }
 
-async fn guard(app: Arc<App>, mut request: Request, next: Next) -> Response {
+async fn guard(app: Arc<App>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let (body, is_read) = Watched::new(body);
+    let mut request = Request::from_parts(head, Body::new(body));
     let began = app.clock.running_seconds();
     let method = method_name(request.method());
     let path =
@@ -118,6 +124,10 @@ async fn guard(app: Arc<App>, mut request: Request, next: Next) -> Response {
         }
     };
     harden(response.headers_mut());
+    // What is left of a body would be taken for the next request, so the connection ends; the client must know.
+    if !is_read.load(Ordering::Relaxed) {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     let seconds = app.clock.running_seconds() - began;
     let status = response.status().as_u16();
     let code = response.extensions().get::<Code>().map(|code| code.name());

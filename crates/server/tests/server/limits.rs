@@ -27,6 +27,19 @@ fn a_body_that_says_it_is_too_large_is_not_read() {
     assert!(answer.contains("\"code\":\"too-large\""), "{answer}");
 }
 
+/// Or a client would send its next request over a connection that the server is about to end.
+#[test]
+fn who_is_refused_before_the_body_was_read_is_told_that_the_connection_ends() {
+    let server = Running::new();
+    let unread = server.raw(b"POST /v1/keys HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n");
+    assert!(unread.starts_with("HTTP/1.1 401 ") && unread.contains("connection: close\r\n"), "{unread}");
+    let item = r#"{"subject":"bot"}"#;
+    let last = head(&server, &format!("content-length: {}\r\n\r\n{item}", item.len()));
+    let two = server.raw(format!("{}{last}", last.replace("connection: close\r\n", "")).as_bytes());
+    assert_eq!(two.matches("HTTP/1.1 422 ").count(), 2, "{two}");
+    assert_eq!(two.matches("connection: close\r\n").count(), 1, "{two}");
+}
+
 #[test]
 fn a_body_that_grows_too_large_is_cut() {
     let server = Running::with(Options { body_bytes_max: 1000, ..Options::default() });
