@@ -103,14 +103,17 @@ fn whoever_asks_too_often_is_told_when_to_come_back() {
 #[test]
 fn too_many_requests_at_once_are_turned_away() {
     let server = Running::with(Options { requests_max: 1, ..Options::default() });
-    let mut slow = TcpStream::connect(server.address).unwrap();
-    slow.write_all(head(&server, "content-length: 2\r\n\r\n{").as_bytes()).unwrap();
-    let busy = (0..100).find_map(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        let answer = server.get("/v1/scorecards");
-        (answer.status == 503).then_some(answer)
+    // Whoever asks meanwhile may have the one turn itself, and the slow one is turned away: then it comes again.
+    let turned_away = (0..50).find_map(|_| {
+        let mut slow = TcpStream::connect(server.address).unwrap();
+        slow.write_all(head(&server, "content-length: 2\r\n\r\n{").as_bytes()).unwrap();
+        let busy = (0..20).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            Some(server.get("/v1/scorecards")).filter(|answer| answer.status == 503)
+        });
+        busy.map(|busy| (slow, busy))
     });
-    let busy = busy.expect("one request is at work");
+    let (mut slow, busy) = turned_away.expect("one request is at work");
     busy.is_problem(503, "busy");
     assert_eq!(busy.header("retry-after"), Some("1"));
     slow.write_all(b"}").unwrap();
@@ -129,7 +132,7 @@ fn a_stopping_server_finishes_what_it_accepted() {
     let head = head(&server, &format!("content-length: {}\r\n\r\n", item.len()));
     slow.write_all(format!("{head}{first}").as_bytes()).unwrap();
     // The server has read the head before it is told to stop.
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(500));
     let admin = server.admin.clone();
     let stopping = std::thread::spawn(move || server.stop());
     std::thread::sleep(Duration::from_millis(100));
