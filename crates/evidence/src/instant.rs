@@ -119,10 +119,9 @@ pub(crate) fn utc(milliseconds: i64) -> String {
     let rest = milliseconds.rem_euclid(DAY_MILLISECONDS);
     let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60);
     let mut text = String::with_capacity(24);
-    if (0..10_000).contains(&year) {
-        push_digits(&mut text, year, 1000);
-    } else {
-        text = format!("{year:+07}");
+    match year {
+        0..10_000 => push_digits(&mut text, year, 1000),
+        _ => text.push_str(&format!("{year:+07}")),
     }
     for (before, value) in [('-', month), ('-', day), ('T', hour), (':', minute), (':', second)] {
         text.push(before);
@@ -136,7 +135,8 @@ pub(crate) fn utc(milliseconds: i64) -> String {
     text
 }
 
-/// Appends as many digits of `value` as the power of ten `place` asks for.
+/// Appends the digits of `value` from that of the power of ten `place` on, zeros too. By hand, because every answer of a
+/// server has moments and formatting them showed in its profile.
 fn push_digits(text: &mut String, value: i64, place: i64) {
     let digits = std::iter::successors(Some(place), |place| Some(place / 10).filter(|place| *place > 0));
     text.extend(digits.map(|place| char::from(b'0' + (value / place % 10) as u8)));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use data_encoding::BASE32_NOPAD;
+use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use karat_core::facts::Digest;
 use karat_core::scorecard::Reporter;
 use karat_evidence::canonical_json;
@@ -263,7 +263,8 @@ impl Keys {
 }
 
 fn id_of(hash: &[u8; 32]) -> String {
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let (half, _) = hash.split_at(8);
+    HEXLOWER.encode(half)
 }
 
 #[cfg(test)]

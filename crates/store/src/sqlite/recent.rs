@@ -27,6 +27,7 @@ pub(super) struct State {
     /// By the first bits of the term, each in the order of the table, which is then that of all of them. A posting is put
     /// in its place at once, so no commit has to wait until many are put in order.
     buckets: Vec<Vec<Posting>>,
+    /// How many there are in all: asked after every commit, which is too often to add up the buckets.
     count: usize,
 }
 

@@ -90,8 +90,20 @@ impl Tables {
 
     /// Writes rows, tiles and head of a commit; its postings follow later, with many others.
     pub fn write(&self, commit: &Commit) -> Result<()> {
+        self.write_rows(&commit.rows)?;
+        self.write_tiles(&commit.tiles)?;
+        self.run(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO head (one, size, indexed, checkpoint) VALUES (1, ?1, 0, ?2) \
+                 ON CONFLICT (one) DO UPDATE SET size = ?1, checkpoint = ?2",
+            )?;
+            insert.execute(params![commit.head.size, commit.head.checkpoint]).map(drop)
+        })
+    }
+
+    fn write_rows(&self, rows: &[Row]) -> Result<()> {
         let mut packer = Packer::default();
-        for rows in block::cut(&commit.rows) {
+        for rows in block::cut(rows) {
             let packed = packer.pack(rows).map_err(Error::Failed)?;
             self.run(|connection| {
                 let mut insert = connection
@@ -99,23 +111,24 @@ impl Tables {
                 insert.execute(params![rows.first().map(|row| row.position), rows.len(), packed]).map(drop)
             })?;
         }
+        Ok(())
+    }
+
+    /// Adds to each tile the hashes that it does not have yet: a log only grows, so those that it has stay as they are.
+    fn write_tiles(&self, tiles: &[(Tile, Vec<u8>)]) -> Result<()> {
         self.run(|connection| {
             let mut length = connection.prepare_cached(
                 "SELECT coalesce(sum(length(hashes)), 0) FROM tile WHERE place >= ?1 AND place < ?2",
             )?;
             let mut insert = connection.prepare_cached("INSERT INTO tile (place, hashes) VALUES (?1, ?2)")?;
-            for (tile, hashes) in &commit.tiles {
+            for (tile, hashes) in tiles {
                 let Range { start, end } = places(*tile);
                 let stored: usize = length.query_row([start, end], |row| row.get(0))?;
                 if let Some(new) = hashes.get(stored..).filter(|new| !new.is_empty()) {
                     insert.execute(params![start + signed((stored / Hash::BYTES) as u64), new])?;
                 }
             }
-            let mut insert = connection.prepare_cached(
-                "INSERT INTO head (one, size, indexed, checkpoint) VALUES (1, ?1, 0, ?2) \
-                 ON CONFLICT (one) DO UPDATE SET size = ?1, checkpoint = ?2",
-            )?;
-            insert.execute(params![commit.head.size, commit.head.checkpoint]).map(drop)
+            Ok(())
         })
     }
 
