@@ -41,6 +41,8 @@ pub struct Bench {
     pub reader: Reader,
     /// The memory of the engine.
     pub workspace: Workspace,
+    /// Where a record is written, before it is known how long it is.
+    pub record: Vec<u8>,
 }
 
 impl Rule {
@@ -87,12 +89,14 @@ impl Rule {
         let idle = self.benches.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let bench = match idle {
             Some(bench) => bench,
-            None => Bench { reader: self.reader()?, workspace: Workspace::new(scorer) },
+            None => Bench { reader: self.reader()?, workspace: Workspace::new(scorer), record: Vec::new() },
         };
-        let graders = Graders { as_of, evaluator: self.evaluator.clone(), ..Graders::default() };
         let mut bench = match as_of {
-            Some(_) => Bench { reader: bench.reader.with_graders(graders), ..bench },
             None => bench,
+            Some(_) => {
+                let graders = Graders { as_of, evaluator: self.evaluator.clone(), ..Graders::default() };
+                Bench { reader: bench.reader.with_graders(graders), ..bench }
+            }
         };
         let done = work(scorer, &mut bench);
         // One whose reader was set to a moment is not kept, nor one with vectors of a trace: what is scored next would

@@ -17,17 +17,20 @@ pub fn evidence(subject: &str, id: &str) -> String {
     joined([subject, id])
 }
 
-/// The id of the record that a scorecard gives an item of evidence: `SUBJECT/ID/CARD@VERSION`.
+/// The id of the record that a scorecard gives the item of evidence with the id `evidence`: `SUBJECT/ID/CARD@VERSION`. The
+/// name of a scorecard has nothing that would be written otherwise.
 ///
 /// ```
-/// assert_eq!(karat_server::ids::record("bot", "100%", "workflow@1.0.0"), "bot/100%25/workflow@1.0.0");
+/// use karat_server::ids;
+/// let evidence = ids::evidence("bot", "100%");
+/// assert_eq!(ids::record(&evidence, "workflow@1.0.0"), "bot/100%25/workflow@1.0.0");
 /// ```
 #[must_use]
-pub fn record(subject: &str, id: &str, card: &str) -> String {
-    joined([subject, id, card])
+pub fn record(evidence: &str, card: &str) -> String {
+    [evidence, "/", card].concat()
 }
 
-/// The names as parts of one id. The name of a scorecard has nothing that would be written otherwise.
+/// The names as parts of one id.
 fn joined<const N: usize>(names: [&str; N]) -> String {
     let mut id = String::with_capacity(names.map(|name| name.len() + 1).iter().sum());
     for (place, name) in names.into_iter().enumerate() {

@@ -59,8 +59,9 @@ impl How<'_> {
                 });
                 listed(parts.collect(), 0)
             })?;
-            let mut content = Vec::with_capacity(2048);
-            record.write(&mut content);
+            bench.record.clear();
+            record.write(&mut bench.record);
+            let content = bench.record.clone();
             let card = scorer.card();
             let new = |kind, id, sources, content| {
                 let subject = Some(item.subject.to_owned());
@@ -71,13 +72,8 @@ impl How<'_> {
             let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
             Ok(Scored {
                 id: item.id.to_owned(),
+                record: new(Kind::Record, ids::record(&id, &name), vec![item.digest], content),
                 evidence: new(Kind::Evidence, id, Vec::new(), evidence.canonical().to_vec()),
-                record: new(
-                    Kind::Record,
-                    ids::record(item.subject, item.id, &name),
-                    vec![item.digest],
-                    content,
-                ),
                 row: NewRow {
                     subject: item.subject.to_owned(),
                     card: name,

@@ -168,8 +168,8 @@ impl<'a> Stage<'a> {
     /// A commit of at most so many items.
     fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>, items: usize) -> Self {
         let (rows, leaves) = (Vec::with_capacity(items), Vec::with_capacity(items));
-        // An id, a subject and a source for most.
-        let (postings, pending) = (Vec::with_capacity(3 * items), HashMap::with_capacity(items));
+        // The id for most.
+        let (postings, pending) = (Vec::with_capacity(items), HashMap::with_capacity(items));
         Self { read, size, known, rows, postings, leaves, pending }
     }
 

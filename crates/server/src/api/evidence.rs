@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
-use karat_store::{Accepted, Error, Kind, Refusal, Term};
+use karat_store::{Accepted, Error, Kind, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::records::raw;
-use super::{batch, json, written};
+use super::{batch, json, json_ending, later, written};
 use crate::body::{Incoming, expect_media, media_type};
 use crate::cards::Rule;
 use crate::guard::Caller;
@@ -53,7 +53,8 @@ pub(crate) struct Kept {
     notes: Vec<Note>,
     /// The record, `karat/record/1`.
     #[schema(value_type = Object)]
-    content: Box<RawValue>,
+    #[serde(serialize_with = "later")]
+    content: Vec<u8>,
 }
 
 /// An item of the log.
@@ -147,7 +148,8 @@ pub(crate) async fn send(
         Err(_) => app.metrics.items(0, 0, 1),
     }
     let kept = kept?;
-    json(if kept.repeated { StatusCode::OK } else { StatusCode::CREATED }, &kept)
+    let status = if kept.repeated { StatusCode::OK } else { StatusCode::CREATED };
+    json_ending(status, &kept, &kept.content)
 }
 
 async fn one(
@@ -188,7 +190,7 @@ async fn one(
         record: KeptItem::new(&record, of_record),
         receipt: format!("/v1/receipts/{}", of_record.position),
         notes: notes.into_iter().map(note).collect(),
-        content: raw(content)?,
+        content,
     })
 }
 
@@ -205,7 +207,8 @@ async fn corrects(app: &App, scored: &mut Scored, old: &str) -> Result<Effect, P
         return Err(Problem::parameter("replaces", detail));
     }
     let (subject, card) = (&scored.row.subject, &scored.row.card);
-    let (evidence, record) = (ids::evidence(subject, old), ids::record(subject, old, card));
+    let evidence = ids::evidence(subject, old);
+    let record = ids::record(&evidence, card);
     let missing = format!("there is no item `{}` of `{}`", old.escape_debug(), subject.escape_debug());
     let (wanted, of_card) = (evidence.clone(), record.clone());
     let (found, has_record) = app
@@ -291,9 +294,8 @@ pub(crate) async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    /// Most records that are named.
-    const LISTED: usize = 100;
     caller.may_read()?;
+    let cards: Vec<String> = app.memory.cards().iter().map(|rule| rule.name()).collect();
     let evidence = app
         .read(move |reader| {
             let size = reader.head()?.size;
@@ -306,11 +308,13 @@ pub(crate) async fn show(
                 Problem::not_found(format!("there is no item of evidence `{}`", wanted.escape_debug()))
             })?;
             let replaced_by = reader.replacement(Kind::Evidence, &item.entry.id, size)?;
-            let term = Term::source(item.entry.content);
-            let records = reader.list(term, 0..size, karat_store::port::Order::Oldest, LISTED)?;
-            let records = records.iter().filter(|item| item.entry.kind == Kind::Record);
-            let records = records.map(|item| item.position).collect();
             let entry = item.entry;
+            let mut records = Vec::new();
+            for card in cards {
+                let found = reader.find(Kind::Record, &ids::record(&entry.id, &card), size)?;
+                records.extend(found.map(|record| record.position));
+            }
+            records.sort_unstable();
             Ok(Evidence {
                 item: KeptItem {
                     id: entry.id,

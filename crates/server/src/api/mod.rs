@@ -28,7 +28,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::{Response, StatusCode};
 use karat_evidence::Moment;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -70,6 +70,26 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Result<Response<Body>, Problem> {
     let body = serde_json::to_vec(value).map_err(|error| Problem::internal(&error))?;
     Ok(bytes(status, "application/json", body))
+}
+
+/// An answer in JSON whose last member, for which `value` has [`later`], is JSON that was written here: it need not be read
+/// again to be sent.
+pub(crate) fn json_ending(
+    status: StatusCode,
+    value: &impl Serialize,
+    last: &[u8],
+) -> Result<Response<Body>, Problem> {
+    let mut body = Vec::with_capacity(1024 + last.len());
+    serde_json::to_writer(&mut body, value).map_err(|error| Problem::internal(&error))?;
+    body.truncate(body.len().saturating_sub("null}".len()));
+    body.extend_from_slice(last);
+    body.push(b'}');
+    Ok(bytes(status, "application/json", body))
+}
+
+/// A member whose JSON is put in its place at the end, by [`json_ending`].
+pub(crate) fn later<S: Serializer>(_: &Vec<u8>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_unit()
 }
 
 /// An answer of some media type.

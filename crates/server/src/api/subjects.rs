@@ -1,12 +1,12 @@
 //! Subjects: who has records, and what was known about one of them when.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use karat_store::port::Order;
-use karat_store::{Item, Kind, Term};
+use karat_store::{Item, Kind};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -160,37 +160,35 @@ pub(crate) async fn history(
     let log_size = size_at(&app, params.known_at.as_deref()).await?;
     let card = params.card.as_deref().map(|card| app.memory.cards().find(card)).transpose()?;
     let card = card.map(|rule| rule.name());
+    let shared = Arc::clone(&app);
     let history = app.read(move |reader| {
-        let term = Term::subject(Kind::Record, &subject);
-        let (mut entries, mut start) = (Vec::new(), params.from.unwrap_or(0));
-        // Records of other scorecards are skipped, so one part of the list may not be enough.
-        let next = loop {
-            let items = reader.list(term, start..log_size.max(start), Order::Oldest, MOST)?;
-            let is_last = items.len() < MOST;
-            let mut cut = None;
-            for item in items {
-                start = item.position + 1;
-                if card.as_ref().is_some_and(|card| !item.entry.id.ends_with(&format!("/{card}"))) {
-                    continue;
-                }
-                if entries.len() == limit {
-                    cut = Some(item.position);
-                    break;
-                }
-                let replaced_by = reader.replacement(Kind::Record, &item.entry.id, log_size)?;
-                entries.push(entry(item, replaced_by.map(|item| item.entry.id))?);
-            }
-            if cut.is_some() || is_last {
-                break cut;
-            }
-        };
-        if entries.is_empty() && params.from.is_none() {
+        let (start, size) = (params.from.unwrap_or(0), log_size);
+        let mut positions = positions(&shared, &subject, card.as_deref(), start..size, limit + 1);
+        if positions.is_empty() && params.from.is_none() {
             let subject = subject.escape_debug();
             return Err(Problem::not_found(format!("there is no such record of `{subject}` up to then")));
         }
-        Ok(History { log_size, entries, next })
+        let next = positions.get(limit).copied();
+        positions.truncate(limit);
+        let entries = positions.into_iter().map(|position| {
+            let item = reader.item(position)?;
+            let replaced_by = reader.replacement(Kind::Record, &item.entry.id, size)?;
+            entry(item, replaced_by.map(|item| item.entry.id))
+        });
+        Ok(History { log_size, entries: entries.collect::<Result<_, _>>()?, next })
     });
     json(StatusCode::OK, &history.await?)
+}
+
+/// The first `limit` places within `range` at which the log has a record of `subject`, of one scorecard or of any.
+fn positions(app: &App, subject: &str, card: Option<&str>, range: Range<u64>, limit: usize) -> Vec<u64> {
+    let index = app.memory.index();
+    let Some(subject) = index.number(subject) else { return Vec::new() };
+    // A number that no scorecard has, where there is no record of it.
+    let card = card.map(|card| index.number(card).unwrap_or(u32::MAX));
+    let rows = index.from(range.start, range.end);
+    let wanted = rows.filter(|row| row.subject == subject && card.is_none_or(|card| row.card == card));
+    wanted.map(|row| row.position).take(limit).collect()
 }
 
 fn entry(item: Item, replaced_by: Option<String>) -> Result<Entry, Problem> {

@@ -76,6 +76,10 @@ fn a_correction_names_what_it_corrects() {
     assert_eq!(listed.at("/records/0/replaces"), first.at("/record/id"));
     let old = server.get(&format!("/v1/records/{}", first.at("/record/position")));
     assert_eq!(old.at("/replaced_by"), corrected.at("/record/id"));
+    let evidence = server.get(&format!("/v1/evidence/{}", first.at("/evidence/position")));
+    assert_eq!(evidence.at("/replaced_by"), corrected.at("/evidence/id"));
+    assert_eq!(evidence.at("/records/0"), first.at("/record/position"));
+    assert_eq!(evidence.at("/records").as_array().unwrap().len(), 1);
     // A second correction of the same item has to name the first one.
     let worse = WORKED.replace("run-worked-example", "run-again");
     let second = server.send(&format!("{WORKFLOW}&replaces=run-worked-example"), &worse);

@@ -146,7 +146,7 @@ mod tests {
         let (mut rows, mut postings) = (Vec::new(), Vec::new());
         for position in range.clone() {
             let item = NewItem {
-                kind: Kind::Evidence,
+                kind: Kind::Review,
                 id: format!("run-{position}"),
                 subject: Some(format!("agent-{}", position % 7)),
                 sources: Vec::new(),
@@ -163,12 +163,12 @@ mod tests {
 
     fn check(read: &mut dyn Read, rows: u64) {
         for position in 0..rows + 10 {
-            let id = Term::id(Kind::Evidence, &format!("run-{position}"));
+            let id = Term::id(Kind::Review, &format!("run-{position}"));
             let found = read.positions(id, 0..rows, Order::Oldest, 2).unwrap();
             assert_eq!(found, Vec::from_iter((position < rows).then_some(position)), "{position} of {rows}");
         }
         for subject in 0..7 {
-            let term = Term::subject(Kind::Evidence, &format!("agent-{subject}"));
+            let term = Term::subject(Kind::Review, &format!("agent-{subject}"));
             let found = read.positions(term, 3..rows, Order::Newest, 1000).unwrap();
             assert!(found.into_iter().eq((3..rows).rev().filter(|at| at % 7 == subject)), "{rows}");
         }
@@ -260,7 +260,7 @@ mod tests {
                 writer.start_indexing(150);
                 for tables in [&mut writer.tables, &mut reader] {
                     check(tables, rows);
-                    assert_eq!(tables.totals().unwrap().postings, 2 * rows);
+                    assert_eq!(tables.totals().unwrap().postings, 3 * rows);
                 }
                 if round % 2 == 1 {
                     writer.sweep().unwrap();
