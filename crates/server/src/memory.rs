@@ -2,7 +2,6 @@
 //! from the log, and is worked out again at each start; between starts it follows what the writer answers, in the order of
 //! the log.
 
-use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use karat_core::facts::Digest;
@@ -56,18 +55,25 @@ pub struct Written {
 }
 
 impl Memory {
-    /// What the log of a store gives.
+    /// That of an empty log: the scorecards that come with karat.
     ///
     /// # Errors
-    /// That the store cannot be read.
-    pub fn load(reader: &mut Reader) -> Result<Self, Problem> {
-        let memory = Self {
+    /// That one of them is broken: a defect.
+    pub fn new() -> Result<Self, Problem> {
+        Ok(Self {
             index: RwLock::default(),
             cards: RwLock::new(Cards::released()?),
             keys: RwLock::default(),
             arena: Arena::default(),
             size: watch::Sender::new(0),
-        };
+        })
+    }
+
+    /// Takes in what the log of a store has, before anything is written to it.
+    ///
+    /// # Errors
+    /// That the store cannot be read.
+    pub fn load(&self, reader: &mut Reader) -> Result<(), Problem> {
         let size = reader.head()?.size;
         let mut start = 0;
         while start < size {
@@ -76,12 +82,12 @@ impl Memory {
             start = last.position + 1;
             for item in &items {
                 // At once: the next item may be a record of the scorecard that this one is.
-                let effect = memory.effect(reader, item, size)?;
-                memory.apply(effect.map(|effect| (item.position, effect)));
+                let effect = self.effect(reader, item, size)?;
+                self.apply(effect.map(|effect| (item.position, effect)));
             }
         }
-        memory.size.send_replace(size);
-        Ok(memory)
+        self.size.send_replace(size);
+        Ok(())
     }
 
     /// The index of records.
@@ -105,30 +111,27 @@ impl Memory {
         self.size.subscribe()
     }
 
-    /// Follows what is written until nobody writes any more, and then answers whoever waits: so an answer means that a
-    /// question asked after it sees what it is about.
-    pub fn follow(&self, written: &Receiver<Vec<Written>>) {
-        while let Ok(mut waiting) = written.recv() {
-            waiting.extend(written.try_iter().flatten());
-            let mut effects = Vec::new();
-            let mut size = *self.size.borrow();
-            for Written { outcomes, effects: of_batches, .. } in &mut waiting {
-                for (outcome, of_batch) in outcomes.iter().zip(of_batches.drain(..)) {
-                    let Ok(accepted) = outcome else { continue };
-                    size = accepted.iter().map(|it| it.position + 1).fold(size, u64::max);
-                    let new = of_batch.into_iter().filter_map(|(place, effect)| {
-                        let accepted = accepted.get(place).filter(|it: &&Accepted| !it.repeated)?;
-                        Some((accepted.position, effect))
-                    });
-                    effects.extend(new);
-                }
+    /// Takes in what was committed together, and then answers whoever waits: so an answer means that a question asked after
+    /// it sees what it is about.
+    pub fn take_in(&self, mut committed: Vec<Written>) {
+        let mut effects = Vec::new();
+        let mut size = *self.size.borrow();
+        for Written { outcomes, effects: of_batches, .. } in &mut committed {
+            for (outcome, of_batch) in outcomes.iter().zip(of_batches.drain(..)) {
+                let Ok(accepted) = outcome else { continue };
+                size = accepted.iter().map(|it| it.position + 1).fold(size, u64::max);
+                let new = of_batch.into_iter().filter_map(|(place, effect)| {
+                    let accepted = accepted.get(place).filter(|it: &&Accepted| !it.repeated)?;
+                    Some((accepted.position, effect))
+                });
+                effects.extend(new);
             }
-            self.apply(effects);
-            self.size.send_replace(size);
-            for Written { outcomes, answer, .. } in waiting {
-                // Whoever asked may have gone away: what was written stays written.
-                let _ = answer.send(outcomes);
-            }
+        }
+        self.apply(effects);
+        self.size.send_replace(size);
+        for Written { outcomes, answer, .. } in committed {
+            // Whoever asked may have gone away: what was written stays written.
+            let _ = answer.send(outcomes);
         }
     }
 

@@ -1,8 +1,6 @@
 //! The state of a server: what every request works with.
 
-use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use karat_store::log::Signer;
 use karat_store::port::Backend;
@@ -84,22 +82,16 @@ impl App {
         options: Options,
         clock: Clock,
     ) -> Result<(Arc<Self>, Option<String>), Error> {
-        let written = Arc::new(Mutex::new(Vec::new()));
-        let (groups, receiver) = mpsc::channel();
-        let answered = Arc::clone(&written);
-        let pass_on = move || {
-            let group = std::mem::take(&mut *answered.lock().unwrap_or_else(PoisonError::into_inner));
-            // The thread that keeps the index goes on as long as the one that writes.
-            let _ = groups.send(group);
-        };
-        let store = Arc::new(Store::open_with(backend, signer, options.store, pass_on)?);
         let told = |problem: Problem| Error::Failed(problem.detail);
-        let memory = Arc::new(Memory::load(&mut store.reader()?).map_err(told)?);
-        let follower = Arc::clone(&memory);
-        thread::Builder::new()
-            .name(String::from("karat-memory"))
-            .spawn(move || follower.follow(&receiver))
-            .map_err(|error| Error::Failed(format!("cannot start the thread that keeps the index: {error}")))?;
+        let written: Arc<Mutex<Vec<Written>>> = Arc::default();
+        let memory = Arc::new(Memory::new().map_err(told)?);
+        let (answered, follower) = (Arc::clone(&written), Arc::clone(&memory));
+        let take_in = move || {
+            let committed = std::mem::take(&mut *answered.lock().unwrap_or_else(PoisonError::into_inner));
+            follower.take_in(committed);
+        };
+        let store = Arc::new(Store::open_with(backend, signer, options.store, take_in)?);
+        memory.load(&mut store.reader()?).map_err(told)?;
         let app = Self {
             rates: Rates::new(options.rates),
             turns: Semaphore::new(options.requests_max),
