@@ -55,6 +55,7 @@ use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use axum::Router;
@@ -188,7 +189,11 @@ impl Server {
     /// That the system gives no threads or no connections.
     pub fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
         let failed = |error: std::io::Error| Error::Failed(format!("the server cannot go on: {error}"));
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
+        // One processor is for the thread that writes.
+        let workers = thread::available_parallelism().map_or(1, |all| all.get().saturating_sub(1).max(1));
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build();
+        let runtime = runtime.map_err(failed)?;
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
             serve(self.app, listener, stop).await;
