@@ -202,6 +202,12 @@ impl Server {
     }
 }
 
+/// How many threads answer requests: one less than there are processors, for one is for the thread that writes.
+#[must_use]
+pub fn workers() -> usize {
+    thread::available_parallelism().map_or(1, |processors| processors.get().saturating_sub(1).max(1))
+}
+
 /// Answers whoever connects to `listener` until `stop` is ready, then finishes what was accepted. What goes wrong with one
 /// connection ends that one.
 pub async fn serve(
