@@ -193,9 +193,9 @@ impl Plan {
                     break;
                 }
                 let body: String = (number..number + self.lines).map(item).collect();
-                // Who comes late because the one before had to wait has waited too.
+                // Who comes late because the one before had to wait has waited too; so has who is woken late.
                 let asked = self.per_second.map_or_else(Instant::now, |per_second| {
-                    start + Duration::from_secs_f64((number - first) as f64 / per_second)
+                    start + Duration::from_secs_f64((number - first) as f64 / self.lines as f64 / per_second)
                 });
                 thread::sleep(asked.saturating_duration_since(Instant::now()));
                 let answer = client.ask("POST", PATH, media, body.as_bytes());

@@ -75,12 +75,12 @@ impl State {
     }
 
     async fn look(&mut self, size: u64) -> Result<(), Problem> {
-        let wish = (self.find)(&self.app)?;
-        let positions: Vec<u64> = {
-            let index = self.app.memory.index();
-            let rows = index.from(self.next, size).filter(|row| wish.admits(row));
-            rows.take(CHUNK).map(|row| row.position).collect()
-        };
+        let (wish, next) = ((self.find)(&self.app)?, self.next);
+        let positions = self.app.indexed(move |_, index| {
+            let rows = index.from(next, size).filter(|row| wish.admits(row));
+            Ok(rows.take(CHUNK).map(|row| row.position).collect())
+        });
+        let positions: Vec<u64> = positions.await?;
         self.next = match positions.last() {
             Some(last) if positions.len() == CHUNK => last + 1,
             _ => size,

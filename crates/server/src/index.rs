@@ -1,5 +1,5 @@
 //! What lists and leaderboards need of every record, in memory: 80 bytes a record, and each name once. It is rebuilt from
-//! the log when a server starts, and follows what the writer answers.
+//! the log when a server starts, and follows what is committed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -189,11 +189,8 @@ impl Server {
     /// That the system gives no threads or no connections.
     pub fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
         let failed = |error: std::io::Error| Error::Failed(format!("the server cannot go on: {error}"));
-        // One processor is for the thread that writes.
-        let workers = thread::available_parallelism().map_or(1, |all| all.get().saturating_sub(1).max(1));
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build();
-        let runtime = runtime.map_err(failed)?;
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(workers()).enable_all().build().map_err(failed)?;
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
             serve(self.app, listener, stop).await;

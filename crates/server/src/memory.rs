@@ -1,6 +1,6 @@
 //! What a server keeps in memory of its log: the index of records, the scorecards, the keys, the arena. All of it follows
-//! from the log, and is worked out again at each start; between starts it follows what the writer answers, in the order of
-//! the log.
+//! from the log, and is worked out again at each start; between starts it follows what is committed, on the thread that
+//! writes.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 

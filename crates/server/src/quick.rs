@@ -47,23 +47,25 @@ pub struct Place {
     pub interval: Option<Interval>,
 }
 
+/// The values that count, put together by subject: all that is taken from the index, which is let go before they are ranked.
+#[derive(Debug)]
+pub struct Counted {
+    /// Where those of each subject begin, by the numbers of subjects, and the end.
+    starts: Vec<u32>,
+    values: Vec<Value>,
+}
+
 /// An item that counts: its task in the upper half, its billionths in the lower one. So those of a task stand together when
 /// they are sorted.
-type Counted = u64;
+type Value = u64;
 
 impl Quick {
-    /// Ranks the subjects of `rows`; there are `names` numbers of subjects.
+    /// Ranks the subjects with at least so many tasks.
     ///
     /// # Errors
     /// A level that is not above 0 and below 1.
-    pub fn new<'r>(
-        rows: impl Iterator<Item = &'r Row>,
-        names: usize,
-        policy: Policy,
-        tasks_min: u32,
-        level: f64,
-    ) -> Result<Self, StatisticsError> {
-        let (starts, mut counted) = by_subject(rows, names, policy);
+    pub fn new(counted: Counted, tasks_min: u32, level: f64) -> Result<Self, StatisticsError> {
+        let Counted { starts, values: mut counted } = counted;
         let mut standings = Vec::new();
         let mut reach: Vec<Option<f64>> = Vec::new();
         let mut rest = counted.as_mut_slice();
@@ -148,48 +150,45 @@ impl Quick {
     }
 }
 
-/// The values that count, put together by subject: where those of each begin, and all of them. The rows are read once, and
-/// nothing is sorted.
-fn by_subject<'r>(
-    rows: impl Iterator<Item = &'r Row>,
-    names: usize,
-    policy: Policy,
-) -> (Vec<u32>, Vec<Counted>) {
-    let at = |place: u32| usize::try_from(place).unwrap_or(usize::MAX);
-    let counts = |(row, own): (&Row, u32)| {
-        let score = row.score.map(Score::billionths);
-        let value = Run { subject: 0, task: 0, outcome: row.outcome, score }.value(policy)?;
-        // Tasks of their own are numbered from the other end.
-        let task = row.task.unwrap_or(u32::MAX - own);
-        Some((row.subject, u64::from(task) << 32 | u64::try_from(value).unwrap_or_default()))
-    };
-    let values: Vec<(u32, Counted)> = rows.zip(0u32..).filter_map(counts).collect();
-    let mut starts = vec![0u32; names + 1];
-    for (subject, _) in &values {
-        if let Some(count) = starts.get_mut(at(*subject) + 1) {
-            *count += 1;
-        }
-    }
-    let mut total = 0;
-    for start in &mut starts {
-        total += *start;
-        *start = total;
-    }
-    let mut next = starts.clone();
-    let mut counted = vec![0; at(total)];
-    for (subject, value) in values {
-        if let Some(place) = next.get_mut(at(subject)) {
-            if let Some(free) = counted.get_mut(at(*place)) {
-                *free = value;
+impl Counted {
+    /// The values of `rows`; there are `names` numbers of subjects. The rows are read once, and nothing is sorted.
+    pub fn of<'r>(rows: impl Iterator<Item = &'r Row>, names: usize, policy: Policy) -> Self {
+        let at = |place: u32| usize::try_from(place).unwrap_or(usize::MAX);
+        let counts = |(row, own): (&Row, u32)| {
+            let score = row.score.map(Score::billionths);
+            let value = Run { subject: 0, task: 0, outcome: row.outcome, score }.value(policy)?;
+            // Tasks of their own are numbered from the other end.
+            let task = row.task.unwrap_or(u32::MAX - own);
+            Some((row.subject, u64::from(task) << 32 | u64::try_from(value).unwrap_or_default()))
+        };
+        let found: Vec<(u32, Value)> = rows.zip(0u32..).filter_map(counts).collect();
+        let mut starts = vec![0u32; names + 1];
+        for (subject, _) in &found {
+            if let Some(count) = starts.get_mut(at(*subject) + 1) {
+                *count += 1;
             }
-            *place += 1;
         }
+        let mut total = 0;
+        for start in &mut starts {
+            total += *start;
+            *start = total;
+        }
+        let mut next = starts.clone();
+        let mut values = vec![0; at(total)];
+        for (subject, value) in found {
+            if let Some(place) = next.get_mut(at(subject)) {
+                if let Some(free) = values.get_mut(at(*place)) {
+                    *free = value;
+                }
+                *place += 1;
+            }
+        }
+        Self { starts, values }
     }
-    (starts, counted)
 }
 
-fn mean_of(runs: &[Counted]) -> i64 {
-    let value = |run: &Counted| i64::from(*run as u32);
+fn mean_of(runs: &[Value]) -> i64 {
+    let value = |run: &Value| i64::from(*run as u32);
     match runs {
         [only] => value(only),
         several => rounded(several.iter().map(|run| i128::from(value(run))).sum(), several.len()),
@@ -255,7 +254,7 @@ mod tests {
         ];
         let index = index(&items);
         let policy = Policy::default();
-        let quick = Quick::new(index.rows(u64::MAX), index.names(), policy, 1, 0.95).unwrap();
+        let quick = Quick::new(Counted::of(index.rows(u64::MAX), index.names(), policy), 1, 0.95).unwrap();
         let names = ["a", "b", "c"];
         let runs: Vec<Run> = items
             .iter()
@@ -286,14 +285,16 @@ mod tests {
             })
             .collect();
         let index = index(&items);
-        let quick = Quick::new(index.rows(u64::MAX), index.names(), Policy::default(), 1, 0.95).unwrap();
+        let ranked = |tasks_min, level| {
+            Quick::new(Counted::of(index.rows(u64::MAX), index.names(), Policy::default()), tasks_min, level)
+        };
+        let quick = ranked(1, 0.95).unwrap();
         let ranks = |places: Vec<Place>| places.iter().map(|it| it.rank).collect::<Vec<_>>();
         assert_eq!(ranks(quick.places(0, 9)), [(1, 1), (2, 3), (2, 3), (4, 4)]);
         assert_eq!(ranks(quick.places(1, 2)), [(2, 3), (2, 3)]);
         // Nothing varies here, so the intervals are points.
         assert_eq!(quick.places(3, 1).first().unwrap().rank_range, (4, 4));
-        let few = Quick::new(index.rows(u64::MAX), index.names(), Policy::default(), 3, 0.95).unwrap();
-        assert!(few.is_empty());
-        assert!(Quick::new(index.rows(u64::MAX), index.names(), Policy::default(), 1, 1.0).is_err());
+        assert!(ranked(3, 0.95).unwrap().is_empty());
+        assert!(ranked(1, 1.0).is_err());
     }
 }

@@ -95,7 +95,9 @@ pub async fn size_at(app: &App, known_at: Option<&str>) -> Result<u64, Problem> 
         None => Ok(*app.memory.size().borrow()),
         Some(moment) => {
             let moment = karat_store::Moment(moment.milliseconds);
-            app.read(move |reader| Ok(reader.size_at(moment)?)).await
+            let size = app.read(move |reader| Ok(reader.size_at(moment)?)).await?;
+            // What was committed this moment is not in memory yet.
+            Ok(size.min(*app.memory.size().borrow()))
         }
     }
 }

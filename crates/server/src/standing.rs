@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::cards::Rule;
 use crate::ids;
+use crate::index::Index;
 use crate::problem::{Code, Problem};
 use crate::rows::{self, Kept, RECORDS_MAX, unanswerable};
 use crate::select::{Wanted, Wish};
@@ -77,7 +78,9 @@ pub async fn told<T: Send + 'static>(
     };
     // Shares are parts of a whole: then the others count too.
     let alone = question.subject.clone().filter(|_| rules.shares.is_none());
-    let (positions, rules) = select(app, &question, alone.as_deref())?;
+    let (asked, of) = (question.clone(), alone.clone());
+    let selected = app.indexed(move |app, index| select(app, index, &asked, of.as_deref()));
+    let (positions, rules) = selected.await?;
     let read = {
         let question = question.clone();
         app.read(move |reader| {
@@ -110,13 +113,13 @@ pub async fn told<T: Send + 'static>(
 
 fn select(
     app: &App,
+    index: &Index,
     question: &Question,
     subject: Option<&str>,
 ) -> Result<(Vec<u64>, Vec<Arc<Rule>>), Problem> {
     let name = question.rule.name();
-    let index = app.memory.index();
     let wanted = Wanted { subject, card: Some(&name), ..Wanted::default() };
-    let (wish, rules) = Wish::new(app, &index, &wanted)?;
+    let (wish, rules) = Wish::new(app, index, &wanted)?;
     let rows = index.rows(question.size).filter(|row| wish.admits(row));
     let positions: Vec<u64> = rows.take(RECORDS_MAX + 1).map(|row| row.position).collect();
     match positions.len() {

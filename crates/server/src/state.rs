@@ -11,6 +11,7 @@ use crate::Options;
 use crate::answers::Answers;
 use crate::api::evidence::conflict;
 use crate::clock::{Clock, random};
+use crate::index::Index;
 use crate::keys::KeyRequest;
 use crate::limits::Rates;
 use crate::memory::{Effect, Memory, Written};
@@ -40,7 +41,7 @@ pub struct App {
     pub(crate) stopping: watch::Sender<bool>,
     store: Arc<Store>,
     readers: Arc<Readers>,
-    /// What the writer answered since its last commit.
+    /// What was committed and memory has not taken in yet; only the thread that writes touches it.
     written: Arc<Mutex<Vec<Written>>>,
 }
 
@@ -185,6 +186,18 @@ impl App {
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         tokio::task::spawn_blocking(work).await.map_err(|error| Problem::internal(&error))?
+    }
+
+    /// Looks through the index on such a thread: it is as long as the log. Commits wait until `look` is done, so it only looks.
+    ///
+    /// # Errors
+    /// What `look` says.
+    pub async fn indexed<T: Send + 'static>(
+        self: &Arc<Self>,
+        look: impl FnOnce(&Self, &Index) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let app = Arc::clone(self);
+        self.checked(move || look(&app, &app.memory.index())).await
     }
 
     /// Ends streams and keeps whoever waits from beginning anew.

@@ -457,6 +457,11 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
+        fn terms_have_the_order_of_their_bytes(one: [u8; 16], other: [u8; 16]) {
+            prop_assert_eq!(Term(one).cmp(&Term(other)), one.cmp(&other));
+        }
+
+        #[test]
         fn entries_read_back(id in ".{1,40}", subject in proptest::option::of(".{1,20}"), moment: i64, kind in 0usize..6) {
             let moment = Moment(moment % Moment::MAX.0);
             let entry = Entry { id, subject, moment, kind: Kind::ALL[kind], ..entry() };

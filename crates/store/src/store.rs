@@ -70,7 +70,7 @@ impl Store {
     }
 
     /// The same, and calls `committed` from the writing thread whenever everybody was answered whose items were committed
-    /// together: whoever passes answers on can pass them on together.
+    /// together: whoever passes answers on can pass them on together. The next commit waits for it.
     ///
     /// # Errors
     /// As [`Self::open`].

@@ -295,7 +295,7 @@ pub(crate) async fn show(
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let cards: Vec<String> = app.memory.cards().iter().map(|rule| rule.name()).collect();
+    let shared = Arc::clone(&app);
     let evidence = app
         .read(move |reader| {
             let size = reader.head()?.size;
@@ -309,6 +309,7 @@ pub(crate) async fn show(
             })?;
             let replaced_by = reader.replacement(Kind::Evidence, &item.entry.id, size)?;
             let entry = item.entry;
+            let cards: Vec<String> = shared.memory.cards().iter().map(|rule| rule.name()).collect();
             let mut records = Vec::new();
             for card in cards {
                 let found = reader.find(Kind::Record, &ids::record(&entry.id, &card), size)?;

@@ -22,7 +22,7 @@ use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::{Params, limit};
 use crate::problem::{Code, Problem};
-use crate::quick::{Place, Quick};
+use crate::quick::{Counted, Place, Quick};
 use crate::rows::{self, Kept, RECORDS_MAX, policy, refused};
 use crate::select::{Wanted, Wish, size_at};
 use crate::state::App;
@@ -259,19 +259,22 @@ async fn large(app: &Arc<App>, params: BoardParams, selected: Selected) -> Resul
     let limit = limit(params.limit, USUAL, MOST)?;
     let shared = Arc::clone(app);
     app.checked(move || {
-        let index = shared.memory.index();
-        let (wish, rules) = Wish::new(&shared, &index, &params.wanted())?;
-        let policy = rules.first().map(|rule| policy(rule)).unwrap_or_default();
+        let (rules, counted) = {
+            let index = shared.memory.index();
+            let (wish, rules) = Wish::new(&shared, &index, &params.wanted())?;
+            let policy = rules.first().map(|rule| policy(rule)).unwrap_or_default();
+            let rows = index.rows(selected.size).filter(|row| wish.admits(row));
+            (rules, Counted::of(rows, index.names(), policy))
+        };
         let level = params.level.unwrap_or(0.95);
-        let rows = index.rows(selected.size).filter(|row| wish.admits(row));
-        let quick = Quick::new(rows, index.names(), policy, params.min_tasks.unwrap_or(1), level);
+        let quick = Quick::new(counted, params.min_tasks.unwrap_or(1), level);
         let quick = quick.map_err(|error| refused(&error))?;
         let skip = params.skip.unwrap_or(0);
-        let standings: Vec<Value> = quick
-            .places(skip, limit)
-            .iter()
-            .map(|place| standing(index.name(place.standing.subject), place))
-            .collect();
+        let places = quick.places(skip, limit);
+        let standings: Vec<Value> = {
+            let index = shared.memory.index();
+            places.iter().map(|place| standing(index.name(place.standing.subject), place)).collect()
+        };
         let cards: Vec<Value> = rules
             .iter()
             .map(|rule| {

@@ -121,14 +121,14 @@ pub(crate) async fn list(
     caller.may_read()?;
     let limit = limit(filter.limit, USUAL, MOST)?;
     let size = size_at(&app, filter.known_at.as_deref()).await?;
-    let mut positions: Vec<u64> = {
-        let index = app.memory.index();
-        let (wish, _) = Wish::new(&app, &index, &filter.wanted())?;
+    let positions = app.indexed(move |app, index| {
+        let (wish, _) = Wish::new(app, index, &filter.wanted())?;
         let end = filter.before.map_or(size, |before| before.min(size));
         // Corrections count as of the size, however far back the list has come.
         let rows = index.rows(size).rev().filter(|row| row.position < end && wish.admits(row));
-        rows.take(limit + 1).map(|row| row.position).collect()
-    };
+        Ok(rows.take(limit + 1).map(|row| row.position).collect())
+    });
+    let mut positions: Vec<u64> = positions.await?;
     let has_more = positions.len() > limit;
     positions.truncate(limit);
     let next = positions.last().copied().filter(|_| has_more);

@@ -12,6 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{json, written};
 use crate::guard::Caller;
+use crate::index::Index;
 use crate::params::{Named, Params, limit};
 use crate::problem::Problem;
 use crate::select::{Wanted, Wish, size_at};
@@ -160,29 +161,31 @@ pub(crate) async fn history(
     let log_size = size_at(&app, params.known_at.as_deref()).await?;
     let card = params.card.as_deref().map(|card| app.memory.cards().find(card)).transpose()?;
     let card = card.map(|rule| rule.name());
-    let shared = Arc::clone(&app);
-    let history = app.read(move |reader| {
-        let (start, size) = (params.from.unwrap_or(0), log_size);
-        let mut positions = positions(&shared, &subject, card.as_deref(), start..size, limit + 1);
+    let positions = app.indexed(move |_, index| {
+        let places = params.from.unwrap_or(0)..log_size;
+        let positions = places_of(index, &subject, card.as_deref(), places, limit + 1);
         if positions.is_empty() && params.from.is_none() {
             let subject = subject.escape_debug();
             return Err(Problem::not_found(format!("there is no such record of `{subject}` up to then")));
         }
-        let next = positions.get(limit).copied();
-        positions.truncate(limit);
+        Ok(positions)
+    });
+    let mut positions = positions.await?;
+    let next = positions.get(limit).copied();
+    positions.truncate(limit);
+    let entries = app.read(move |reader| {
         let entries = positions.into_iter().map(|position| {
             let item = reader.item(position)?;
-            let replaced_by = reader.replacement(Kind::Record, &item.entry.id, size)?;
+            let replaced_by = reader.replacement(Kind::Record, &item.entry.id, log_size)?;
             entry(item, replaced_by.map(|item| item.entry.id))
         });
-        Ok(History { log_size, entries: entries.collect::<Result<_, _>>()?, next })
+        entries.collect::<Result<_, _>>()
     });
-    json(StatusCode::OK, &history.await?)
+    json(StatusCode::OK, &History { log_size, entries: entries.await?, next })
 }
 
 /// The first `limit` places within `range` at which the log has a record of `subject`, of one scorecard or of any.
-fn positions(app: &App, subject: &str, card: Option<&str>, range: Range<u64>, limit: usize) -> Vec<u64> {
-    let index = app.memory.index();
+fn places_of(index: &Index, subject: &str, card: Option<&str>, range: Range<u64>, limit: usize) -> Vec<u64> {
     let Some(subject) = index.number(subject) else { return Vec::new() };
     // A number that no scorecard has, where there is no record of it.
     let card = card.map(|card| index.number(card).unwrap_or(u32::MAX));

@@ -7,6 +7,7 @@ use karat_report::rows::{Row, Rows};
 
 use super::address;
 use crate::cards::Rule;
+use crate::index::Index;
 use crate::problem::Problem;
 use crate::rows::{self, Kept, RECORDS_MAX};
 use crate::select::{Wanted, Wish};
@@ -21,18 +22,20 @@ pub struct Found {
     pub unread: usize,
 }
 
-/// Reads the newest records that are wanted.
+/// Reads the newest records of a scorecard, of one subject or of all.
 ///
 /// # Errors
-/// That a filter asks for what cannot be, or that the store cannot be read.
-pub async fn rows(app: &Arc<App>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
-    let (positions, unread, rules) = {
-        let index = app.memory.index();
-        let (wish, rules) = Wish::new(app, &index, wanted)?;
+/// That there is no such scorecard, or that the store cannot be read.
+pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<Found, Problem> {
+    let (card, subject) = (card.to_owned(), subject.map(str::to_owned));
+    let selected = app.indexed(move |app, index| {
+        let wanted = Wanted { card: Some(&card), subject: subject.as_deref(), ..Wanted::default() };
+        let (wish, rules) = Wish::new(app, index, &wanted)?;
         let mut found = index.rows(u64::MAX).rev().filter(|row| wish.admits(row)).map(|row| row.position);
         let positions: Vec<u64> = found.by_ref().take(RECORDS_MAX).collect();
-        (positions, found.count(), rules)
-    };
+        Ok((positions, found.count(), rules))
+    });
+    let (positions, unread, rules) = selected.await?;
     if positions.is_empty() {
         return Ok(Found { rows: None, unread });
     }
@@ -46,8 +49,14 @@ pub fn position(row: &Row) -> u64 {
 }
 
 /// The scorecards that have records, each with how many: those with most first.
-pub fn used_cards(app: &App) -> Vec<(Arc<Rule>, usize)> {
-    let index = app.memory.index();
+///
+/// # Errors
+/// None but that the thread broke down.
+pub async fn used_cards(app: &Arc<App>) -> Result<Vec<(Arc<Rule>, usize)>, Problem> {
+    app.indexed(|app, index| Ok(used(app, index))).await
+}
+
+fn used(app: &App, index: &Index) -> Vec<(Arc<Rule>, usize)> {
     let mut counts = vec![0usize; index.names()];
     for row in index.rows(u64::MAX) {
         let place = usize::try_from(row.card).unwrap_or(usize::MAX);

@@ -16,7 +16,7 @@ use super::leaderboard::ROWS;
 use crate::api::leaderboards::{BoardParams, DRAWN_MAX};
 use crate::cards::Rule;
 use crate::problem::Problem;
-use crate::quick::{Place, Quick};
+use crate::quick::{Counted, Place, Quick};
 use crate::rows::{RECORDS_MAX, policy, refused};
 use crate::select::Wish;
 use crate::state::App;
@@ -28,16 +28,19 @@ const LEVEL: f64 = 0.95;
 ///
 /// # Errors
 /// What is wrong with the parameters.
-pub fn is_large(app: &App, params: &BoardParams) -> Result<bool, Problem> {
-    let index = app.memory.index();
-    let (wish, _) = Wish::new(app, &index, &params.wanted())?;
-    let mut subjects = BTreeSet::new();
-    let mut records = 0usize;
-    Ok(index.rows(u64::MAX).filter(|row| wish.admits(row)).any(|row| {
-        records += 1;
-        subjects.insert(row.subject);
-        records > RECORDS_MAX || subjects.len() > DRAWN_MAX
-    }))
+pub async fn is_large(app: &Arc<App>, params: &BoardParams) -> Result<bool, Problem> {
+    let params = params.clone();
+    app.indexed(move |app, index| {
+        let (wish, _) = Wish::new(app, index, &params.wanted())?;
+        let mut subjects = BTreeSet::new();
+        let mut records = 0usize;
+        Ok(index.rows(u64::MAX).filter(|row| wish.admits(row)).any(|row| {
+            records += 1;
+            subjects.insert(row.subject);
+            records > RECORDS_MAX || subjects.len() > DRAWN_MAX
+        }))
+    })
+    .await
 }
 
 /// The board; `turn` links to the pages before and after.
@@ -62,13 +65,16 @@ pub async fn board(
     let (shared, asked, rule) = (Arc::clone(app), params.clone(), Arc::clone(rule));
     let (table, all) = app
         .checked(move || {
-            let index = shared.memory.index();
-            let (wish, _) = Wish::new(&shared, &index, &asked.wanted())?;
-            let rows = index.rows(u64::MAX).filter(|row| wish.admits(row));
-            let tasks = asked.min_tasks.unwrap_or(1);
-            let quick = Quick::new(rows, index.names(), policy(&rule), tasks, LEVEL);
+            let counted = {
+                let index = shared.memory.index();
+                let (wish, _) = Wish::new(&shared, &index, &asked.wanted())?;
+                let rows = index.rows(u64::MAX).filter(|row| wish.admits(row));
+                Counted::of(rows, index.names(), policy(&rule))
+            };
+            let quick = Quick::new(counted, asked.min_tasks.unwrap_or(1), LEVEL);
             let quick = quick.map_err(|error| refused(&error))?;
             let shown = quick.places((page - 1).saturating_mul(ROWS), ROWS);
+            let index = shared.memory.index();
             let name = |place: &Place| index.name(place.standing.subject).to_owned();
             Ok((table(&shown, name, &rule), quick.len()))
         })

@@ -70,7 +70,7 @@ pub async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let (params, page) = (params(&asked)?, number("page", asked.page.as_deref())?);
-    let used = items::used_cards(&app);
+    let used = items::used_cards(&app).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
     let Some(rule) = wanted.or_else(|| used.first().map(|(rule, _)| Arc::clone(rule))) else {
         let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
@@ -104,7 +104,7 @@ async fn boards(
     page: usize,
     host: &str,
 ) -> Result<Markup, Problem> {
-    if large::is_large(app, params)? {
+    if large::is_large(app, params).await? {
         return large::board(app, rule, params, page, |page, all| turn(asked, page, all)).await;
     }
     let made = match make(app, params).await {

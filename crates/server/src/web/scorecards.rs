@@ -19,8 +19,9 @@ use crate::state::App;
 /// The page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
+    let used = items::used_cards(&app).await?;
     let used: BTreeMap<String, usize> =
-        items::used_cards(&app).into_iter().map(|(rule, records)| (rule.name(), records)).collect();
+        used.into_iter().map(|(rule, records)| (rule.name(), records)).collect();
     let cards = app.memory.cards();
     let row = |rule: &Arc<crate::cards::Rule>| {
         let card = &rule.card;

@@ -31,7 +31,6 @@ use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::{Code, Problem};
-use crate::select::Wanted;
 use crate::standing::{INTERVAL, Question, told};
 use crate::state::App;
 
@@ -66,13 +65,12 @@ pub async fn show(
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let cards = cards_of(&app, &name);
+    let cards = cards_of(&app, &name).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
     let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
     let rule = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
     let card = rule.name();
-    let wanted = Wanted { subject: Some(&name), card: Some(&card), ..Wanted::default() };
-    let found = items::rows(&app, &wanted).await?;
+    let found = items::rows(&app, &card, Some(&name)).await?;
     let as_of = moment("as_of", asked.as_of.as_deref())?.as_deref().and_then(Moment::parse);
     let as_of = as_of.unwrap_or(Moment { milliseconds: app.clock.now().0 });
     let standing = match rule.card.standing {
@@ -104,17 +102,20 @@ fn none_of<'a>(name: &'a str, rule: &'a Rule) -> impl Fn() -> Problem + 'a {
 }
 
 /// The scorecards that this subject was scored by, the one with its newest record first.
-fn cards_of(app: &App, name: &str) -> Vec<Arc<Rule>> {
-    let index = app.memory.index();
-    let Some(subject) = index.number(name) else { return Vec::new() };
-    let mut numbers: Vec<u32> = Vec::new();
-    for row in index.rows(u64::MAX).rev().filter(|row| row.subject == subject) {
-        if !numbers.contains(&row.card) {
-            numbers.push(row.card);
+async fn cards_of(app: &Arc<App>, name: &str) -> Result<Vec<Arc<Rule>>, Problem> {
+    let name = name.to_owned();
+    app.indexed(move |app, index| {
+        let Some(subject) = index.number(&name) else { return Ok(Vec::new()) };
+        let mut numbers: Vec<u32> = Vec::new();
+        for row in index.rows(u64::MAX).rev().filter(|row| row.subject == subject) {
+            if !numbers.contains(&row.card) {
+                numbers.push(row.card);
+            }
         }
-    }
-    let cards = app.memory.cards();
-    numbers.iter().filter_map(|number| cards.find(index.name(*number)).ok()).collect()
+        let cards = app.memory.cards();
+        Ok(numbers.iter().filter_map(|number| cards.find(index.name(*number)).ok()).collect())
+    })
+    .await
 }
 
 /// The other scorecards of the subject.

@@ -26,7 +26,6 @@ use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::Problem;
-use crate::select::Wanted;
 use crate::state::App;
 
 /// What the address asks for: `w.KEY` is the weight of the dimension KEY.
@@ -138,7 +137,7 @@ async fn answer(
     host: String,
 ) -> Result<Markup, Problem> {
     let name = rule.name();
-    let found = items::rows(app, &Wanted { card: Some(&name), ..Wanted::default() }).await?;
+    let found = items::rows(app, &name, None).await?;
     let rule = Arc::clone(rule);
     app.checked(move || Ok(told(&found, &rule, &wanted, &host))).await
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::port::{Plan, Write};
 
 /// From so many postings in memory on they are moved into their table.
-const INDEX_POSTINGS: usize = 512 * 1024;
+const INDEX_POSTINGS: usize = 256 * 1024;
 /// How many of them go there with each new one. Twice as many as come, so that memory holds half as many again at most.
 const INDEX_RATE: usize = 2;
 /// Terms of the table that go into the filter at a time.
