@@ -178,7 +178,7 @@ impl Entry {
 
     /// The same, with the term of its id given.
     fn terms_with(&self, id: Term) -> Vec<Term> {
-        let mut terms = Vec::with_capacity(if self.kind.is_listed() { 4 } else { 2 });
+        let mut terms = Vec::with_capacity(2);
         terms.push(id);
         if self.kind.is_listed() {
             terms.push(Term::kind(self.kind));

@@ -247,6 +247,8 @@ pub(crate) async fn earlier(
         if evidence.entry.content != digest || !record.entry.sources.contains(&digest) {
             return Ok(None);
         }
+        // It is sent as it stands, and was not written just now.
+        raw(record.content.clone())?;
         let accepted = [&evidence, &record].map(|item| Accepted {
             position: item.position,
             content: item.entry.content,

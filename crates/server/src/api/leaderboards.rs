@@ -130,8 +130,7 @@ pub(crate) async fn show(
     if let Some(known) = app.boards.get(&question) {
         return Ok(bytes(StatusCode::OK, "application/json", known.to_vec()));
     }
-    let (asked, shared) = (params.clone(), Arc::clone(&app));
-    let selected = app.checked(move || select(&shared, &asked, size)).await?;
+    let selected = select(&app, &params, size).await?;
     let answer = if selected.is_large {
         large(&app, params, selected).await?
     } else {
@@ -147,27 +146,38 @@ pub(crate) async fn show(
 /// What is wrong with the parameters; that it is too large, or that there is nothing to rank.
 pub async fn make(app: &Arc<App>, params: &BoardParams) -> Result<Made, Problem> {
     let size = size_at(app, params.known_at.as_deref()).await?;
-    let (asked, shared) = (params.clone(), Arc::clone(app));
-    let selected = app.checked(move || select(&shared, &asked, size)).await?;
+    let selected = select(app, params, size).await?;
     if selected.is_large {
         return Err(too_large());
     }
     made(app, params.clone(), selected).await
 }
 
-fn select(app: &App, params: &BoardParams, size: u64) -> Result<Selected, Problem> {
-    let index = app.memory.index();
-    let (wish, rules) = Wish::new(app, &index, &params.wanted())?;
-    let mut subjects = BTreeSet::new();
-    let mut positions = Vec::new();
-    for row in index.rows(size).filter(|row| wish.admits(row)) {
-        positions.push(row.position);
-        subjects.insert(row.subject);
-        if positions.len() > RECORDS_MAX || subjects.len() > DRAWN_MAX {
-            return Ok(Selected { size, rules, positions: Vec::new(), is_large: true });
+/// Whether so much is asked for that tasks are not drawn anew.
+///
+/// # Errors
+/// What is wrong with the parameters.
+pub async fn is_large(app: &Arc<App>, params: &BoardParams) -> Result<bool, Problem> {
+    let size = size_at(app, params.known_at.as_deref()).await?;
+    select(app, params, size).await.map(|selected| selected.is_large)
+}
+
+async fn select(app: &Arc<App>, params: &BoardParams, size: u64) -> Result<Selected, Problem> {
+    let params = params.clone();
+    app.indexed(move |app, index| {
+        let (wish, rules) = Wish::new(app, index, &params.wanted())?;
+        let mut subjects = BTreeSet::new();
+        let mut positions = Vec::new();
+        for row in index.rows(size).filter(|row| wish.admits(row)) {
+            positions.push(row.position);
+            subjects.insert(row.subject);
+            if positions.len() > RECORDS_MAX || subjects.len() > DRAWN_MAX {
+                return Ok(Selected { size, rules, positions: Vec::new(), is_large: true });
+            }
         }
-    }
-    Ok(Selected { size, rules, positions, is_large: false })
+        Ok(Selected { size, rules, positions, is_large: false })
+    })
+    .await
 }
 
 /// A board whose tasks are drawn anew.

@@ -67,11 +67,9 @@ pub(crate) async fn list(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let limit = limit(params.limit, USUAL, MOST)?;
-    let shared = Arc::clone(&app);
-    let subjects = app.checked(move || {
-        let index = shared.memory.index();
+    let subjects = app.indexed(move |app, index| {
         let wanted = Wanted { card: params.card.as_deref(), ..Wanted::default() };
-        let (wish, _) = Wish::new(&shared, &index, &wanted)?;
+        let (wish, _) = Wish::new(app, index, &wanted)?;
         let mut found: Vec<(u64, u64)> = vec![(0, 0); index.names()];
         for row in index.rows(u64::MAX).filter(|row| wish.admits(row)) {
             let place = usize::try_from(row.subject).ok().and_then(|at| found.get_mut(at));

@@ -1,7 +1,6 @@
 //! A leaderboard of more records or subjects than tasks are drawn anew for: the same means out of the index, page by page,
 //! with intervals from the spread of the tasks.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use karat_core::number::Score;
@@ -23,25 +22,6 @@ use crate::state::App;
 
 /// The confidence of the intervals.
 const LEVEL: f64 = 0.95;
-
-/// Whether so much is asked for that tasks are not drawn anew.
-///
-/// # Errors
-/// What is wrong with the parameters.
-pub async fn is_large(app: &Arc<App>, params: &BoardParams) -> Result<bool, Problem> {
-    let params = params.clone();
-    app.indexed(move |app, index| {
-        let (wish, _) = Wish::new(app, index, &params.wanted())?;
-        let mut subjects = BTreeSet::new();
-        let mut records = 0usize;
-        Ok(index.rows(u64::MAX).filter(|row| wish.admits(row)).any(|row| {
-            records += 1;
-            subjects.insert(row.subject);
-            records > RECORDS_MAX || subjects.len() > DRAWN_MAX
-        }))
-    })
-    .await
-}
 
 /// The board; `turn` links to the pages before and after.
 ///

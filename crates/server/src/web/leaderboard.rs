@@ -24,7 +24,7 @@ use super::form::{given, moment};
 use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, large, welcome};
-use crate::api::leaderboards::{BoardParams, Made, make};
+use crate::api::leaderboards::{BoardParams, Made, is_large, make};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Params;
@@ -104,7 +104,7 @@ async fn boards(
     page: usize,
     host: &str,
 ) -> Result<Markup, Problem> {
-    if large::is_large(app, params).await? {
+    if is_large(app, params).await? {
         return large::board(app, rule, params, page, |page, all| turn(asked, page, all)).await;
     }
     let made = match make(app, params).await {
