@@ -25,14 +25,13 @@ const COUNT: &str = "PRAGMA wal_checkpoint(NOOP)";
 const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 const CARRY_OVER_AND_EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// How many pages of the log of a connection are not carried over.
-pub(super) fn waiting_pages(place: &Place, connection: &Connection) -> Result<u64> {
-    let (all, carried_over) = log_pages(place, connection, COUNT)?;
-    Ok(all.saturating_sub(carried_over))
+/// How many pages the log of a connection has that are committed, and how many of them are carried over.
+pub(super) fn log_pages(place: &Place, connection: &Connection) -> Result<(u64, u64)> {
+    log_pages_after(place, connection, COUNT)
 }
 
-/// How many pages the log has, and how many of them are carried over.
-fn log_pages(place: &Place, connection: &Connection, pragma: &str) -> Result<(u64, u64)> {
+/// The same, after doing what `pragma` says.
+fn log_pages_after(place: &Place, connection: &Connection, pragma: &str) -> Result<(u64, u64)> {
     connection
         .prepare_cached(pragma)
         // Without a log both are -1.
@@ -148,7 +147,8 @@ impl Carrier {
             self.witness.execute_batch("BEGIN").map_err(|error| self.place.error(&error))?;
             let done = self.place.query::<u64>(&self.witness, "SELECT count(*) FROM head").and_then(|_| {
                 // A log of which something is left does not begin anew while it is read here.
-                if waiting_pages(&self.place, &self.connection)? == 0 {
+                let (all, carried_over) = log_pages(&self.place, &self.connection)?;
+                if all == carried_over {
                     return Ok(());
                 }
                 self.note_and_carry_over(CARRY_OVER).map(drop)
@@ -162,8 +162,8 @@ impl Carrier {
     /// Notes the pages of the log, then carries over what the witness sees of them, or all if it sees the newest.
     fn note_and_carry_over(&mut self, mode: &str) -> Result<(u64, u64)> {
         // What is written from here on is not noted, and the witness does not see it.
-        let (noted, _) = log_pages(&self.place, &self.connection, COUNT)?;
+        let (noted, _) = log_pages(&self.place, &self.connection)?;
         self.pages.note_log(noted)?;
-        log_pages(&self.place, &self.connection, mode)
+        log_pages_after(&self.place, &self.connection, mode)
     }
 }

@@ -49,9 +49,11 @@ const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; 
 
 /// What the name of the write-ahead log ends in.
 const AHEAD: &str = "-wal";
+/// And what that of the file ends in whose lock is the right to write, and which says how much of that log is committed.
+const LOCK: &str = "-lock";
 
 /// A store in a file. Beside it stand its write-ahead log (`-wal`) with an index (`-shm`), the checksums of its pages
-/// (`-pages`) and its lock (`-lock`). A copy is made while no process has it open, of the file, `-pages` and, if it is
+/// (`-pages`) and its lock (`-lock`), which also says how much of the write-ahead log is committed. A copy is made while no process has it open, of the file, `-pages` and, if it is
 /// there, `-wal`.
 #[derive(Debug, Clone)]
 pub struct Sqlite {
@@ -249,7 +251,7 @@ impl Place {
 
     /// The right to write, against other processes and within this one.
     fn lock(&self) -> Result<File> {
-        let path = self.beside("-lock");
+        let path = self.beside(LOCK);
         let options = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = options.map_err(|error| self.io_error("lock", &error))?;
         match file.try_lock() {

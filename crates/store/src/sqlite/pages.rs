@@ -133,7 +133,7 @@ pub(super) fn check(place: &Place) -> Result<Vec<String>> {
 
 fn ahead_damage(place: &Place) -> Result<Option<String>> {
     let log = AheadLog::open(&place.beside(super::AHEAD));
-    let damage = log.and_then(|log| log.map_or(Ok(None), |mut log| log.damage()));
+    let damage = log.and_then(|log| log.map_or(Ok(None), |mut log| log.damage(&place.beside(super::LOCK))));
     damage.map_err(|error| place.io_error("read the log of", &error))
 }
 

@@ -4,11 +4,12 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use super::Result;
+use super::ahead::CommittedNote;
 use super::carry::{self, Carrying};
 use super::filter::{Filter, Swept};
 use super::recent::Posting;
 use super::tables::Tables;
+use super::{AHEAD, Result};
 use crate::error::Error;
 use crate::port::{Plan, Write};
 
@@ -22,8 +23,8 @@ pub(super) struct SqliteWriter {
     tables: Tables,
     carrying: Carrying,
     indexing: Option<Indexing>,
-    /// Given back by the system when it is closed, however the process ends.
-    _lock: File,
+    /// Holds the lock, which the system gives back when it is closed, however the process ends.
+    committed: CommittedNote,
 }
 
 /// Postings on their way into the table, some with every commit, so that none takes long. Nobody sees them there before all
@@ -42,7 +43,9 @@ impl SqliteWriter {
         tables.recent.read().postings().for_each(|(term, _)| filter.add(*term));
         tables.filter = Some(filter);
         let carrying = Carrying::open(&tables.place)?;
-        Ok(Self { tables, carrying, indexing: None, _lock: lock })
+        let committed = CommittedNote::open(&tables.place.beside(AHEAD), lock)
+            .map_err(|error| tables.place.io_error("read the log of", &error))?;
+        Ok(Self { tables, carrying, indexing: None, committed })
     }
 
     /// Begins to move the postings in memory into the table, from so many on.
@@ -122,7 +125,10 @@ impl Write for SqliteWriter {
         self.start_indexing(INDEX_POSTINGS);
         self.sweep()?;
         let Tables { place, connection, .. } = &self.tables;
-        self.carrying.go_on(place, carry::waiting_pages(place, connection)?)
+        let (committed, carried_over) = carry::log_pages(place, connection)?;
+        let noted = self.committed.write(committed);
+        noted.map_err(|error| place.io_error("write the lock of", &error))?;
+        self.carrying.go_on(place, committed.saturating_sub(carried_over))
     }
 }
 
@@ -213,7 +219,9 @@ mod tests {
             writer.commit(&mut |_| Ok(Some(commit(rows..rows + 150)))).unwrap();
             rows += 150;
             let waiting = |writer: &SqliteWriter| {
-                carry::waiting_pages(&writer.tables.place, &writer.tables.connection).unwrap()
+                let Tables { place, connection, .. } = &writer.tables;
+                let (all, carried_over) = carry::log_pages(place, connection).unwrap();
+                all - carried_over
             };
             let before = waiting(&writer);
             writer.carrying.go_on(&backend.place, carry::CARRY_PAGES).unwrap();
@@ -239,6 +247,67 @@ mod tests {
         drop(writer);
         assert_eq!(std::fs::metadata(folder.join("store.db-wal")).unwrap().len(), 0);
         assert_eq!(super::super::pages::check(&backend.place), Ok(Vec::new()));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// A log begins anew at its start and keeps what was behind, so a page may be half a new one and half an old one.
+    #[test]
+    fn a_commit_that_broke_off_is_no_damage_and_one_that_is_noted_is() {
+        let folder = std::env::temp_dir().join(format!("karat-broke-off-{}", std::process::id()));
+        let copy = super::super::Place { path: folder.join("copy").join("store.db") };
+        std::fs::create_dir_all(folder.join("copy")).unwrap();
+        let backend = Sqlite::create(&folder.join("store.db")).unwrap();
+        let mut writer = writer(&backend);
+        let read = |suffix| std::fs::read(backend.place.beside(suffix)).unwrap();
+        let salts = |log: &[u8]| log.get(16..24).map(<[u8]>::to_vec);
+        let (mut rows, mut firsts, mut cuts) = (0, 0, 0);
+        for round in 0..40 {
+            if round % 8 == 7 {
+                while !matches!(writer.carrying, Carrying::Beside(_)) {
+                    writer.carrying.go_on(&backend.place, carry::CARRY_PAGES).unwrap();
+                }
+                while matches!(writer.carrying, Carrying::Beside(_)) {
+                    writer.carrying.go_on(&backend.place, 0).unwrap();
+                }
+            }
+            for suffix in ["", "-pages", "-lock"] {
+                std::fs::copy(backend.place.beside(suffix), copy.beside(suffix)).unwrap();
+            }
+            let before = read(AHEAD);
+            writer.commit(&mut |_| Ok(Some(commit(rows..rows + 50)))).unwrap();
+            rows += 50;
+            let (pages, _) = carry::log_pages(&writer.tables.place, &writer.tables.connection).unwrap();
+            let end = 32 + 4120 * pages as usize;
+            let mut log = before.clone();
+            log.resize(end.max(before.len()), 0);
+            log[..end].copy_from_slice(&read(AHEAD)[..end]);
+            let mut broke_off = Vec::new();
+            for cut in (end - 4096..end).filter(|at| at % 4096 == 0 || *at == end - 4096) {
+                // Of a file that did not reach so far, nothing of the page is there.
+                if before.len() >= end && before[cut..end] != log[cut..end] {
+                    broke_off.push([&log[..cut], &before[cut..]].concat());
+                }
+            }
+            let is_first = salts(&before).is_some() && salts(&before) != salts(&log);
+            let found = |log: &[u8]| {
+                std::fs::write(copy.beside(AHEAD), log).unwrap();
+                super::super::pages::check(&copy).unwrap().len()
+            };
+            for log in &broke_off {
+                (firsts, cuts) = (firsts + usize::from(is_first), cuts + 1);
+                assert_eq!(found(log), 0, "round {round}");
+            }
+            writer.tidy().unwrap();
+            std::fs::copy(backend.place.beside("-lock"), copy.beside("-lock")).unwrap();
+            assert_eq!(found(&log), 0, "round {round}");
+            let marks =
+                log[..end - 4120 + 8].iter().chain(&[7; 8]).chain(&log[end - 4112..]).copied().collect();
+            for log in broke_off.into_iter().chain([marks, log[..end - 1].to_vec()]) {
+                assert_eq!(found(&log), 1, "round {round}");
+            }
+        }
+        assert!(firsts > 1 && cuts > 30, "{firsts} {cuts}");
+        drop(writer);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
