@@ -1,16 +1,13 @@
 //! The one thread that writes: takes what has been handed in meanwhile, decides, commits it together, answers.
 
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::Receiver;
 
 use crate::error::{Error, Problem, Refusal};
 use crate::item::{Entry, Moment, Prepared, Term};
 use crate::log::{Checkpoint, Hash, Signer, Tree};
 use crate::port::{Commit, Head, Order, Read, Row, Write};
 use crate::store::{Accepted, Limits};
-
-/// How often the writing thread gives way to others before it commits what it has.
-const YIELDS: u32 = 4;
 
 /// What became of one batch.
 pub type Outcome = Result<Vec<Accepted>, Error>;
@@ -72,23 +69,15 @@ impl Writer {
         while let Ok(first) = jobs.recv() {
             let (mut items, mut bytes) = (first.items(), first.bytes());
             let mut group = vec![first];
-            // Whoever was answered last is about to hand in again: giving way before each look lets them, and the sync
-            // serves them all. Without it groups of one and of all the others take turns.
-            let mut waited = 0;
-            while items < limits.commit_items && bytes < limits.commit_bytes {
-                match jobs.try_recv() {
-                    Ok(job) => {
-                        items += job.items();
-                        bytes += job.bytes();
-                        group.push(job);
-                        waited = 0;
-                    }
-                    Err(TryRecvError::Empty) if waited < YIELDS => {
-                        std::thread::yield_now();
-                        waited += 1;
-                    }
-                    Err(_) => break,
-                }
+            // What waits is taken, and nothing is waited for: giving way or sleeping here makes groups larger and, where
+            // others use the processors too, costs a turn of the scheduler each time.
+            while items < limits.commit_items
+                && bytes < limits.commit_bytes
+                && let Ok(job) = jobs.try_recv()
+            {
+                items += job.items();
+                bytes += job.bytes();
+                group.push(job);
             }
             self.commit(group);
             committed();
