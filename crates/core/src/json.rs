@@ -3,6 +3,7 @@
 //! Whoever writes an object here must write its members in key order; a test of the record checks it.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::facts::Digest;
 
@@ -42,8 +43,27 @@ pub fn write_digest(out: &mut Vec<u8>, digest: Digest) {
 /// ```
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut rest = bytes;
+    write_escaped(out, text);
+    out.push(b'"');
+}
+
+/// Appends what is displayed as a JSON string, escaped the same way, without a text of its own in between.
+pub(crate) fn write_displayed(out: &mut Vec<u8>, displayed: &impl fmt::Display) {
+    struct Escaped<'a>(&'a mut Vec<u8>);
+    impl fmt::Write for Escaped<'_> {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            write_escaped(self.0, text);
+            Ok(())
+        }
+    }
+    out.push(b'"');
+    // Memory takes everything, and what is displayed here refuses nothing.
+    let _ = fmt::write(&mut Escaped(out), format_args!("{displayed}"));
+    out.push(b'"');
+}
+
+fn write_escaped(out: &mut Vec<u8>, text: &str) {
+    let mut rest = text.as_bytes();
     while let Some(at) = rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\') {
         let (plain, tail) = rest.split_at(at);
         out.extend_from_slice(plain);
@@ -64,7 +84,6 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
         rest = after;
     }
     out.extend_from_slice(rest);
-    out.push(b'"');
 }
 
 /// Appends a finite double in the shortest form that reads back the same, as ECMAScript prints it.

@@ -1,12 +1,12 @@
 //! The canonical JSON of a record (RFC 8785).
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::{DimensionRecord, ENGINE_VERSION, Published, Reason, Record, Step, TierRecord};
 use crate::facts::{Digest, Fact, Occasion, Outcome};
 use crate::json::{
-    write_digest, write_flag, write_integer, write_list, write_number, write_option, write_string,
+    write_digest, write_displayed, write_flag, write_integer, write_list, write_number, write_option,
+    write_string,
 };
 use crate::number::{Score, write_json};
 
@@ -112,7 +112,7 @@ impl Record<'_> {
             out.extend_from_slice(b"{\"code\":");
             write_string(out, warning.code());
             out.extend_from_slice(b",\"message\":");
-            write_string(out, &format!("{warning}"));
+            write_displayed(out, warning);
             out.push(b'}');
         });
         out.push(b'}');
@@ -158,7 +158,7 @@ impl DimensionRecord<'_> {
         out.extend_from_slice(b",\"reason\":");
         match self.reason {
             Reason::None => out.extend_from_slice(b"null"),
-            reason => write_string(out, &format!("{reason}")),
+            reason => write_displayed(out, &reason),
         }
         out.extend_from_slice(b",\"status\":");
         write_string(out, self.status.name());
@@ -187,7 +187,7 @@ impl TierRecord<'_> {
         out.extend_from_slice(b"{\"blocked_by\":");
         write_list(out, &self.blocked_by, |blocker, out| {
             out.extend_from_slice(b"{\"condition\":");
-            write_string(out, &format!("{}", blocker.condition));
+            write_displayed(out, &blocker.condition);
             out.extend_from_slice(b",\"found\":");
             write_option(out, blocker.found, write_published);
             out.extend_from_slice(b",\"needed\":");

@@ -417,7 +417,7 @@ impl Scorecard {
     /// `id@version`.
     #[must_use]
     pub fn name(&self) -> String {
-        alloc::format!("{}@{}", self.id, self.version)
+        [self.id.as_str(), "@", &self.version].concat()
     }
 
     /// The name that a symbol has in the file.
