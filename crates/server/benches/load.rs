@@ -1,18 +1,22 @@
 //! What a server keeps up with, over connections of this machine: scored submissions one by one from 64 connections, as
-//! many as it takes and 10,000 a second, and in batches of 1,000, each beside a bare endpoint that appends the same bodies to
-//! a file and syncs it, once for all that wait. Then the memory that a million items take, and a leaderboard of all of them.
+//! many as it takes, beside others who use the processors, and 10,000 a second, and in batches of 1,000, each beside a bare
+//! endpoint that appends the same bodies to a file and syncs it, once for all that wait. Then the memory that a million items
+//! take, and a leaderboard of all of them.
 //!
-//! `cargo bench -p karat-server`, with names as arguments to choose: `single`, `paced`, `batches` (with the leaderboard).
+//! `cargo bench -p karat-server`, with names as arguments to choose: `single`, `busy`, `paced`, `batches` (with the
+//! leaderboard).
 //! `--items=N` fills in other than a million items, of some 550 bytes of disk each; `--folder=PATH` is where the files are,
 //! if not beside the build. `--few` only shows that it works, and so does `cargo test`.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark may stop")]
 #![expect(clippy::print_stdout, reason = "it is a program")]
 
 use std::fs::{self, File};
+use std::hint;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -47,10 +51,16 @@ fn main() {
     let names: Vec<&String> = arguments.iter().filter(|given| !given.starts_with('-')).collect();
     let chosen = |name: &str| names.is_empty() || names.iter().any(|given| *given == name);
     let seconds = if few { 0.1 } else { 4.0 };
-    let single = Plan { connections: 64, lines: 1, items: u64::MAX, seconds, per_second: None };
+    let single =
+        Plan { connections: 64, lines: 1, items: u64::MAX, seconds, per_second: None, neighbours: 0 };
     if chosen("single") {
         println!("single posts, 64 connections");
         compare(&single);
+    }
+    if chosen("busy") {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        println!("single posts, 64 connections, beside {processors} threads that never rest");
+        compare(&Plan { neighbours: processors, ..single });
     }
     if chosen("paced") {
         println!("single posts, 64 connections, {PACE} a second, waits from when each was due");
@@ -60,7 +70,7 @@ fn main() {
         let given = arguments.iter().find_map(|given| given.strip_prefix("--items="));
         let million = given.map_or(1_000_000, |number| number.parse().expect("a number of items"));
         let (each, all) = if few { (2000, 3000) } else { (50_000, million) };
-        let plan = Plan { connections: 4, lines: 1000, items: each, seconds: 60.0, per_second: None };
+        let plan = Plan { connections: 4, lines: 1000, items: each, seconds: 60.0, ..single };
         println!("batches, 4 connections");
         compare(&plan);
         fill(&Plan { items: all, seconds: 600.0, ..plan });
@@ -78,13 +88,15 @@ struct Plan {
     seconds: f64,
     /// Requests a second of all connections together, each at its time; if none, each as soon as the one before was answered.
     per_second: Option<f64>,
+    /// Threads that use the processors meanwhile and have nothing to do with it.
+    neighbours: usize,
 }
 
 /// What came of it.
 struct Load {
     items: u64,
     items_per_second: f64,
-    /// Of the endpoint, without that of the clients.
+    /// Of the endpoint, without that of clients and neighbours.
     processor_seconds: f64,
     /// How long requests took, in ascending order.
     waits_seconds: Vec<f64>,
@@ -204,11 +216,23 @@ impl Plan {
             }
             (waits, thread_seconds())
         };
-        let ended: Vec<(Vec<f64>, f64)> = thread::scope(|scope| {
+        let is_over = AtomicBool::new(false);
+        let neighbour = || {
+            while !is_over.load(Ordering::Relaxed) {
+                hint::spin_loop();
+            }
+            thread_seconds()
+        };
+        let (ended, seconds, of_neighbours) = thread::scope(|scope| {
+            let neighbours: Vec<_> = (0..self.neighbours).map(|_| scope.spawn(neighbour)).collect();
             let threads: Vec<_> = (0..self.connections).map(|_| scope.spawn(client)).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            let ended: Vec<(Vec<f64>, f64)> =
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            let seconds = start.elapsed().as_secs_f64();
+            is_over.store(true, Ordering::Relaxed);
+            let of_neighbours: f64 = neighbours.into_iter().map(|thread| thread.join().unwrap()).sum();
+            (ended, seconds, of_neighbours)
         });
-        let seconds = start.elapsed().as_secs_f64();
         let of_clients: f64 = ended.iter().map(|(_, seconds)| seconds).sum();
         let mut waits: Vec<f64> = ended.into_iter().flat_map(|(waits, _)| waits).collect();
         waits.sort_by(f64::total_cmp);
@@ -216,7 +240,7 @@ impl Plan {
         Load {
             items,
             items_per_second: items as f64 / seconds,
-            processor_seconds: processor_seconds() - processor - of_clients,
+            processor_seconds: processor_seconds() - processor - of_clients - of_neighbours,
             waits_seconds: waits,
         }
     }

@@ -6,23 +6,21 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use karat_core::record::ENGINE_VERSION;
 use karat_core::statistics::bootstrap::Plan;
 use karat_evidence::canonical_json;
-use karat_report::board::json::{self as board_json, share};
+use karat_report::board::json as board_json;
 use karat_report::board::{Board, By, Settings};
 use karat_report::rows::Rows;
 use karat_report::rows::filter::Filter as Condition;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use utoipa::IntoParams;
 
-use super::bytes;
+use super::{bytes, ranked};
 use crate::cards::Rule;
 use crate::guard::Caller;
-use crate::params::{Params, limit};
-use crate::problem::{Code, Problem};
-use crate::quick::{Counted, Place, Quick};
+use crate::params::Params;
+use crate::problem::Problem;
 use crate::rows::{self, Kept, RECORDS_MAX, policy, refused};
 use crate::select::{Wanted, Wish, size_at};
 use crate::state::App;
@@ -30,10 +28,6 @@ use crate::stored::Trust;
 
 /// Most subjects for whom samples are drawn.
 pub const DRAWN_MAX: usize = 200;
-/// Standings on a page of a large board, if nothing else is asked for.
-const USUAL: usize = 100;
-/// Most standings on a page.
-const MOST: usize = 1000;
 /// Draws, if nothing else is asked for; as many as the command line makes.
 const DRAWS: u32 = 1000;
 /// Most draws.
@@ -104,7 +98,6 @@ pub struct Made {
 
 /// The records that a leaderboard is about.
 struct Selected {
-    size: u64,
     rules: Vec<Arc<Rule>>,
     positions: Vec<u64>,
     is_large: bool,
@@ -130,36 +123,25 @@ pub(crate) async fn show(
     if let Some(known) = app.boards.get(&question) {
         return Ok(bytes(StatusCode::OK, "application/json", known.to_vec()));
     }
-    let selected = select(&app, &params, size).await?;
-    let answer = if selected.is_large {
-        large(&app, params, selected).await?
-    } else {
-        drawn(&app, params, selected).await?
+    let answer = match make(&app, &params, size).await? {
+        Some(made) => drawn(&made, &params, size),
+        None => ranked::answer(&app, params, size).await?,
     };
     let answer = app.boards.put(question, answer.into_bytes());
     Ok(bytes(StatusCode::OK, "application/json", answer.to_vec()))
 }
 
-/// The leaderboard of a page or an answer, if it is small enough to draw tasks anew.
+/// Makes the leaderboard as of the first `size` entries of the log; none if tasks are not drawn anew for so many, who are
+/// [ranked] by their means alone.
 ///
 /// # Errors
-/// What is wrong with the parameters; that it is too large, or that there is nothing to rank.
-pub async fn make(app: &Arc<App>, params: &BoardParams) -> Result<Made, Problem> {
-    let size = size_at(app, params.known_at.as_deref()).await?;
+/// What is wrong with the parameters, or that there is nothing to rank.
+pub async fn make(app: &Arc<App>, params: &BoardParams, size: u64) -> Result<Option<Made>, Problem> {
     let selected = select(app, params, size).await?;
     if selected.is_large {
-        return Err(too_large());
+        return Ok(None);
     }
-    made(app, params.clone(), selected).await
-}
-
-/// Whether so much is asked for that tasks are not drawn anew.
-///
-/// # Errors
-/// What is wrong with the parameters.
-pub async fn is_large(app: &Arc<App>, params: &BoardParams) -> Result<bool, Problem> {
-    let size = size_at(app, params.known_at.as_deref()).await?;
-    select(app, params, size).await.map(|selected| selected.is_large)
+    made(app, params.clone(), selected).await.map(Some)
 }
 
 async fn select(app: &Arc<App>, params: &BoardParams, size: u64) -> Result<Selected, Problem> {
@@ -172,26 +154,24 @@ async fn select(app: &Arc<App>, params: &BoardParams, size: u64) -> Result<Selec
             positions.push(row.position);
             subjects.insert(row.subject);
             if positions.len() > RECORDS_MAX || subjects.len() > DRAWN_MAX {
-                return Ok(Selected { size, rules, positions: Vec::new(), is_large: true });
+                return Ok(Selected { rules, positions: Vec::new(), is_large: true });
             }
         }
-        Ok(Selected { size, rules, positions, is_large: false })
+        Ok(Selected { rules, positions, is_large: false })
     })
     .await
 }
 
 /// A board whose tasks are drawn anew.
-async fn drawn(app: &Arc<App>, params: BoardParams, selected: Selected) -> Result<String, Problem> {
-    let group_by = params.group_by.clone();
-    let size = selected.size;
-    let Made { rows, settings, boards } = made(app, params, selected).await?;
-    let mut map = board_json::head("karat/leaderboard/1", &rows, &settings);
+fn drawn(made: &Made, params: &BoardParams, size: u64) -> String {
+    let Made { rows, settings, boards } = made;
+    let mut map = board_json::head("karat/leaderboard/1", rows, settings);
     let written: Vec<Value> =
-        boards.iter().map(|board| Value::Object(board_json::board(&rows, board, &settings))).collect();
+        boards.iter().map(|board| Value::Object(board_json::board(rows, board, settings))).collect();
     map.insert("boards".to_owned(), json!(written));
-    map.insert("group_by".to_owned(), json!(group_by));
+    map.insert("group_by".to_owned(), json!(params.group_by));
     map.insert("log_size".to_owned(), json!(size));
-    Ok(canonical_json(&Value::Object(map)))
+    canonical_json(&Value::Object(map))
 }
 
 async fn made(app: &Arc<App>, params: BoardParams, selected: Selected) -> Result<Made, Problem> {
@@ -243,86 +223,5 @@ fn settings(params: &BoardParams, rows: &Rows, rules: &[Arc<Rule>]) -> Result<Se
         plan: Plan { draws, seed: params.seed.unwrap_or(1) },
         attempts: None,
         tasks_min: usize::try_from(params.min_tasks.unwrap_or(1)).unwrap_or(usize::MAX),
-    })
-}
-
-fn too_large() -> Problem {
-    Problem::new(
-        Code::Unanswerable,
-        format!(
-            "a board with this is of at most {DRAWN_MAX} subjects and {RECORDS_MAX} records; narrow it with track, since, until or trust"
-        ),
-    )
-}
-
-/// A board from the index alone.
-async fn large(app: &Arc<App>, params: BoardParams, selected: Selected) -> Result<String, Problem> {
-    let only_small = [
-        ("where", params.condition.is_some()),
-        ("group_by", params.group_by.is_some()),
-        ("by", params.by.as_deref().is_some_and(|by| by != "score")),
-        ("draws", params.draws.is_some()),
-    ];
-    if let Some((name, _)) = only_small.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(too_large().at(name));
-    }
-    let limit = limit(params.limit, USUAL, MOST)?;
-    let shared = Arc::clone(app);
-    app.checked(move || {
-        let (rules, counted) = {
-            let index = shared.memory.index();
-            let (wish, rules) = Wish::new(&shared, &index, &params.wanted())?;
-            let policy = rules.first().map(|rule| policy(rule)).unwrap_or_default();
-            let rows = index.rows(selected.size).filter(|row| wish.admits(row));
-            (rules, Counted::of(rows, index.names(), policy))
-        };
-        let level = params.level.unwrap_or(0.95);
-        let quick = Quick::new(counted, params.min_tasks.unwrap_or(1), level);
-        let quick = quick.map_err(|error| refused(&error))?;
-        let skip = params.skip.unwrap_or(0);
-        let places = quick.places(skip, limit);
-        let standings: Vec<Value> = {
-            let index = shared.memory.index();
-            places.iter().map(|place| standing(index.name(place.standing.subject), place)).collect()
-        };
-        let cards: Vec<Value> = rules
-            .iter()
-            .map(|rule| {
-                let card = &rule.card;
-                json!({"id": card.id, "version": card.version, "digest": card.digest.to_string()})
-            })
-            .collect();
-        let mut map = Map::new();
-        let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
-        put("schema", json!("karat/leaderboard/1"));
-        put("engine", json!(ENGINE_VERSION));
-        put("scorecards", json!(cards));
-        put("scale", json!(rules.first().map(|rule| rule.card.scale.max)));
-        put("level", json!(level));
-        put("draws", Value::Null);
-        put("log_size", json!(selected.size));
-        put("subjects", json!(quick.len()));
-        put("next", json!(Some(skip + standings.len()).filter(|next| *next < quick.len())));
-        put("boards", json!([{"group": null, "by": "score", "standings": standings}]));
-        Ok(canonical_json(&Value::Object(map)))
-    })
-    .await
-}
-
-fn standing(name: &str, place: &Place) -> Value {
-    let Place { standing, rank, rank_range, interval } = place;
-    json!({
-        "subject": name,
-        "rank": [rank.0, rank.1],
-        "rank_range": [rank_range.0, rank_range.1],
-        "score": {
-            "mean": share(karat_core::number::Score::from_billionths(standing.mean).to_f64()),
-            "low": interval.map(|it| share(it.low)),
-            "high": interval.map(|it| share(it.high)),
-            "method": interval.map(|it| it.method.name()),
-            "tasks": standing.tasks,
-        },
-        "tasks": standing.tasks,
-        "items": standing.items,
     })
 }

@@ -1,7 +1,8 @@
 //! The resources under `/v1`, one file each, and the log at the paths that C2SP names.
 //!
 //! * `evidence`: items in, one or many; `records`: what they were scored, and why.
-//! * `subjects`, `standings`, `leaderboards`: what many records say; `reviews`: what people decide.
+//! * `subjects`, `standings`, `leaderboards`: what many records say; `ranked`: leaderboards of very many; `reviews`: what
+//!   people decide.
 //! * `scorecards`, `keys`: what scores, and who may do what.
 //! * `arena`: challenges, agents, matches and ratings.
 //! * `receipts`, `log`: proofs of what is kept.
@@ -15,6 +16,7 @@ pub mod health;
 pub mod keys;
 pub mod leaderboards;
 pub mod log;
+pub mod ranked;
 pub mod receipts;
 pub mod records;
 pub mod reviews;

@@ -24,7 +24,7 @@ use super::form::{given, moment};
 use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, large, welcome};
-use crate::api::leaderboards::{BoardParams, Made, is_large, make};
+use crate::api::leaderboards::{BoardParams, Made, make};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Params;
@@ -82,7 +82,7 @@ pub async fn show(
     let boards = match app.boards.get(&question) {
         Some(known) => known,
         None => {
-            let made = boards(&app, &rule, &params, &asked, page, &welcome::host(&headers)).await?;
+            let made = boards(&app, &rule, &params, size, &asked, page, &welcome::host(&headers)).await?;
             app.boards.put(question, made.into_string().into_bytes())
         }
     };
@@ -100,15 +100,16 @@ async fn boards(
     app: &Arc<App>,
     rule: &Arc<Rule>,
     params: &BoardParams,
+    size: u64,
     asked: &Asked,
     page: usize,
     host: &str,
 ) -> Result<Markup, Problem> {
-    if is_large(app, params).await? {
-        return large::board(app, rule, params, page, |page, all| turn(asked, page, all)).await;
-    }
-    let made = match make(app, params).await {
-        Ok(made) => made,
+    let made = match make(app, params, size).await {
+        Ok(Some(made)) => made,
+        Ok(None) => {
+            return large::board(app, rule, params, size, page, |page, all| turn(asked, page, all)).await;
+        }
         Err(problem) if problem.code == Code::Unanswerable => {
             return Ok(
                 html! { p.care { "There is no board: " (problem.detail) "." } (welcome::nothing(host, rule)) },
