@@ -73,7 +73,7 @@ impl Carrying {
             }
             Self::Beside(thread) if thread.is_finished() || waiting >= WAIT_PAGES => {
                 let (mut carrier, done) = joined(thread)?;
-                let done = done.and_then(|()| carrier.carry_over(CARRY_OVER));
+                let done = done.and_then(|()| carrier.carry_over_rest());
                 *self = Self::Here(carrier);
                 done
             }
@@ -115,13 +115,19 @@ pub(super) struct Carrier {
     /// Reads while the other carries over beside commits: nothing is carried over that it does not see yet.
     witness: Connection,
     pages: Pages,
+    /// Whether everything that is noted is carried over, so that the last note of each page is the one that holds.
+    is_whole: bool,
+    /// How many pages the log had when carrying over beside commits began.
+    began_with: u64,
 }
 
 impl Carrier {
     fn open(place: &Place) -> Result<Self> {
         let connection = place.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let witness = place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let carrier = Self { place: place.clone(), connection, witness, pages: Pages::open(place)? };
+        let pages = Pages::open(place)?;
+        let carrier =
+            Self { place: place.clone(), connection, witness, pages, is_whole: false, began_with: 0 };
         // A connection knows the log when it has read.
         carrier.pages_in_file()?;
         Ok(carrier)
@@ -131,10 +137,22 @@ impl Carrier {
         self.place.query(&self.connection, "PRAGMA page_count")
     }
 
-    /// Carries the log over, as far as no reader still needs the old pages. Nobody writes meanwhile.
+    /// Carries the log over, as far as no reader still needs the old pages. Nobody writes meanwhile, or waits for it.
     fn carry_over(&mut self, mode: &str) -> Result<()> {
-        let (all, carried_over) = self.note_and_carry_over(mode)?;
-        if all == carried_over && self.pages.are_many(self.pages_in_file()?) {
+        self.note_and_carry_over(mode)?;
+        self.shorten_notes()
+    }
+
+    /// Carries over what is left of a log of which the most was carried over beside commits. They wait for it, so it is not
+    /// done where the log began anew all by itself.
+    fn carry_over_rest(&mut self) -> Result<()> {
+        let (all, _) = log_pages(&self.place, &self.connection)?;
+        if all < self.began_with { Ok(()) } else { self.note_and_carry_over(CARRY_OVER) }
+    }
+
+    /// Leaves old notes behind where there are many.
+    fn shorten_notes(&mut self) -> Result<()> {
+        if self.is_whole && self.pages.are_many(self.pages_in_file()?) {
             self.pages.shorten()
         } else {
             Ok(())
@@ -143,6 +161,8 @@ impl Carrier {
 
     /// Carries most of the log over while another connection goes on writing.
     fn carry_over_beside(&mut self) -> Result<()> {
+        self.shorten_notes()?;
+        (self.began_with, _) = log_pages(&self.place, &self.connection)?;
         for _ in 0..ROUNDS {
             self.witness.execute_batch("BEGIN").map_err(|error| self.place.error(&error))?;
             let done = self.place.query::<u64>(&self.witness, "SELECT count(*) FROM head").and_then(|_| {
@@ -151,7 +171,7 @@ impl Carrier {
                 if all == carried_over {
                     return Ok(());
                 }
-                self.note_and_carry_over(CARRY_OVER).map(drop)
+                self.note_and_carry_over(CARRY_OVER)
             });
             let ended = self.witness.execute_batch("COMMIT").map_err(|error| self.place.error(&error));
             done.and(ended)?;
@@ -160,10 +180,13 @@ impl Carrier {
     }
 
     /// Notes the pages of the log, then carries over what the witness sees of them, or all if it sees the newest.
-    fn note_and_carry_over(&mut self, mode: &str) -> Result<(u64, u64)> {
+    fn note_and_carry_over(&mut self, mode: &str) -> Result<()> {
         // What is written from here on is not noted, and the witness does not see it.
         let (noted, _) = log_pages(&self.place, &self.connection)?;
+        self.is_whole = false;
         self.pages.note_log(noted)?;
-        log_pages_after(&self.place, &self.connection, mode)
+        let (all, carried_over) = log_pages_after(&self.place, &self.connection, mode)?;
+        self.is_whole = all == carried_over;
+        Ok(())
     }
 }
