@@ -1,11 +1,15 @@
 //! The one connection that writes, and what it does between commits: move postings into their table, have the write-ahead
 //! log carried over into the file.
 
+use std::ffi::c_int;
 use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::hooks::Wal;
 
 use super::ahead::CommittedNote;
-use super::carry::{self, Carrying};
+use super::carry::{self, CARRY_PAGES, Carrying};
 use super::filter::{Filter, Swept};
 use super::recent::Posting;
 use super::tables::Tables;
@@ -23,6 +27,8 @@ pub(super) struct SqliteWriter {
     tables: Tables,
     carrying: Carrying,
     indexing: Option<Indexing>,
+    /// How many pages the write-ahead log has, as the last commit left it.
+    logged: Arc<AtomicU64>,
     /// Holds the lock, which the system gives back when it is closed, however the process ends.
     committed: CommittedNote,
 }
@@ -45,7 +51,14 @@ impl SqliteWriter {
         let carrying = Carrying::open(&tables.place)?;
         let committed = CommittedNote::open(&tables.place.beside(AHEAD), lock)
             .map_err(|error| tables.place.io_error("read the log of", &error))?;
-        Ok(Self { tables, carrying, indexing: None, committed })
+        let logged = Arc::new(AtomicU64::new(0));
+        let told = Arc::clone(&logged);
+        let tell = move |_: &mut Wal, pages: c_int| {
+            told.store(u64::from(pages.unsigned_abs()), Ordering::Relaxed);
+            Ok(())
+        };
+        tables.connection.wal_hook(Some(tell)).map_err(|error| tables.place.error(&error))?;
+        Ok(Self { tables, carrying, indexing: None, logged, committed })
     }
 
     /// Begins to move the postings in memory into the table, from so many on.
@@ -125,10 +138,14 @@ impl Write for SqliteWriter {
         self.start_indexing(INDEX_POSTINGS);
         self.sweep()?;
         let Tables { place, connection, .. } = &self.tables;
-        let (committed, carried_over) = carry::log_pages(place, connection)?;
-        let noted = self.committed.write(committed);
-        noted.map_err(|error| place.io_error("write the lock of", &error))?;
-        self.carrying.go_on(place, committed.saturating_sub(carried_over))
+        let mut waiting = self.logged.load(Ordering::Relaxed);
+        self.committed.write(waiting).map_err(|error| place.io_error("write the lock of", &error))?;
+        if waiting >= CARRY_PAGES {
+            // That takes as long as a small commit, and few logs are so long.
+            let (all, carried_over) = carry::log_pages(place, connection)?;
+            waiting = all.saturating_sub(carried_over);
+        }
+        self.carrying.go_on(place, waiting)
     }
 }
 

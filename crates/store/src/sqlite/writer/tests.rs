@@ -107,7 +107,7 @@ fn the_log_is_carried_over_beside_commits_and_every_page_is_noted_before() {
             all - carried_over
         };
         let before = waiting(&writer);
-        writer.carrying.go_on(&backend.place, carry::CARRY_PAGES).unwrap();
+        writer.carrying.go_on(&backend.place, CARRY_PAGES).unwrap();
         match writer.carrying {
             Carrying::Beside(_) => beside += 1,
             _ => shortest = shortest.min(waiting(&writer)),
@@ -172,7 +172,7 @@ fn a_commit_that_broke_off_is_no_damage_and_one_that_is_noted_is() {
     for round in 0..40 {
         if round % 8 == 7 {
             while !matches!(writer.carrying, Carrying::Beside(_)) {
-                writer.carrying.go_on(&backend.place, carry::CARRY_PAGES).unwrap();
+                writer.carrying.go_on(&backend.place, CARRY_PAGES).unwrap();
             }
             while matches!(writer.carrying, Carrying::Beside(_)) {
                 writer.carrying.go_on(&backend.place, 0).unwrap();
