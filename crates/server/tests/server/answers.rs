@@ -246,6 +246,18 @@ fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
             .status,
         422
     );
+    // The page has the same places in the same order, fifty at a time.
+    let places = server.get("/v1/leaderboards?card=told@1.0.0&limit=201").at("/boards/0/standings");
+    let names =
+        places.as_array().unwrap().iter().map(|it| format!(">{}</a>", it["subject"].as_str().unwrap()));
+    let names: Vec<String> = names.collect();
+    for (page, shown) in names.chunks(50).enumerate() {
+        let page = server.get(&format!("/?card=told@1.0.0&page={}", page + 1));
+        let at: Vec<Option<usize>> = shown.iter().map(|name| page.is(200).body.find(name)).collect();
+        assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{at:?}");
+        assert_eq!(names.iter().filter(|name| page.body.contains(*name)).count(), shown.len());
+    }
+    assert!(server.get("/?card=told@1.0.0&where=task=t1").body.contains("narrow this one"));
 }
 
 #[test]
