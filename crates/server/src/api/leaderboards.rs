@@ -28,6 +28,8 @@ use crate::stored::Trust;
 
 /// Most subjects for whom samples are drawn.
 pub const DRAWN_MAX: usize = 200;
+/// The confidence of intervals, if nothing else is asked for.
+pub const LEVEL: f64 = 0.95;
 /// Draws, if nothing else is asked for; as many as the command line makes.
 const DRAWS: u32 = 1000;
 /// Most draws.
@@ -219,7 +221,7 @@ fn settings(params: &BoardParams, rows: &Rows, rules: &[Arc<Rule>]) -> Result<Se
     Ok(Settings {
         by,
         policy: rules.first().map(|rule| policy(rule)).unwrap_or_default(),
-        level: params.level.unwrap_or(0.95),
+        level: params.level.unwrap_or(LEVEL),
         plan: Plan { draws, seed: params.seed.unwrap_or(1) },
         attempts: None,
         tasks_min: usize::try_from(params.min_tasks.unwrap_or(1)).unwrap_or(usize::MAX),

@@ -8,7 +8,7 @@ use karat_evidence::canonical_json;
 use karat_report::board::json::share;
 use serde_json::{Map, Value, json};
 
-use super::leaderboards::{BoardParams, DRAWN_MAX};
+use super::leaderboards::{BoardParams, DRAWN_MAX, LEVEL};
 use crate::cards::Rule;
 use crate::params::limit;
 use crate::problem::{Code, Problem};
@@ -17,8 +17,6 @@ use crate::rows::{RECORDS_MAX, policy, refused};
 use crate::select::Wish;
 use crate::state::App;
 
-/// The confidence of intervals, if nothing else is asked for.
-pub const LEVEL: f64 = 0.95;
 /// Standings on a page, if nothing else is asked for.
 const USUAL: usize = 100;
 /// Most standings on a page.

@@ -12,8 +12,8 @@ use maud::{Markup, html};
 
 use super::address;
 use super::leaderboard::ROWS;
-use crate::api::leaderboards::{BoardParams, DRAWN_MAX};
-use crate::api::ranked::{LEVEL, Ranked, ranked};
+use crate::api::leaderboards::{BoardParams, DRAWN_MAX, LEVEL};
+use crate::api::ranked::{Ranked, ranked};
 use crate::cards::Rule;
 use crate::problem::Problem;
 use crate::quick::Place;

@@ -24,7 +24,7 @@ use super::form::{given, moment};
 use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, large, welcome};
-use crate::api::leaderboards::{BoardParams, Made, make};
+use crate::api::leaderboards::{BoardParams, LEVEL, Made, make};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Params;
@@ -58,7 +58,7 @@ pub struct Asked {
 /// How leaderboards of pages are made: as on the command line where nothing is said.
 pub fn settings(rule: &Rule) -> Settings {
     let plan = Plan { draws: 1000, seed: 1 };
-    Settings { by: By::Score, policy: policy(rule), level: 0.95, plan, attempts: None, tasks_min: 1 }
+    Settings { by: By::Score, policy: policy(rule), level: LEVEL, plan, attempts: None, tasks_min: 1 }
 }
 
 /// The page.

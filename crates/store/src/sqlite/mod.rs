@@ -49,12 +49,12 @@ const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; 
 
 /// What the name of the write-ahead log ends in.
 const AHEAD: &str = "-wal";
-/// And what that of the file ends in whose lock is the right to write, and which says how much of that log is committed.
+/// What the name of the file ends in whose lock is the right to write. It also says how much of that log is committed.
 const LOCK: &str = "-lock";
 
 /// A store in a file. Beside it stand its write-ahead log (`-wal`) with an index (`-shm`), the checksums of its pages
-/// (`-pages`) and its lock (`-lock`), which also says how much of the write-ahead log is committed. A copy is made while no process has it open, of the file, `-pages` and, if it is
-/// there, `-wal`.
+/// (`-pages`) and its lock (`-lock`), which also says how much of the write-ahead log is committed. A copy is made while no
+/// process has it open, of the file, `-pages` and, if it is there, `-wal`.
 #[derive(Debug, Clone)]
 pub struct Sqlite {
     place: Place,

@@ -19,7 +19,7 @@ use crate::error::Error;
 pub(super) const PAGE_BYTES: usize = 4096;
 /// Page number and CRC-32, four bytes each, the highest first.
 const NOTE_BYTES: usize = 8;
-/// Beyond twice as many notes as pages and so many more, old notes are left behind.
+/// Beyond twice as many notes as pages and so many more, old notes are left behind. Fewer in tests, whose stores are small.
 const SPARE_NOTES: u64 = if cfg!(test) { 64 } else { 16 * 1024 };
 /// Most pages that are told to be wrong.
 const TOLD_MAX: usize = 20;

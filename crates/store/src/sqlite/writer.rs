@@ -138,13 +138,14 @@ impl Write for SqliteWriter {
         self.start_indexing(INDEX_POSTINGS);
         self.sweep()?;
         let Tables { place, connection, .. } = &self.tables;
-        let mut waiting = self.logged.load(Ordering::Relaxed);
-        self.committed.write(waiting).map_err(|error| place.io_error("write the lock of", &error))?;
-        if waiting >= CARRY_PAGES {
-            // That takes as long as a small commit, and few logs are so long.
+        let pages = self.logged.load(Ordering::Relaxed);
+        self.committed.write(pages).map_err(|error| place.io_error("write the lock of", &error))?;
+        let waiting = if pages < CARRY_PAGES {
+            pages // at most; to ask how many takes as long as a small commit
+        } else {
             let (all, carried_over) = carry::log_pages(place, connection)?;
-            waiting = all.saturating_sub(carried_over);
-        }
+            all.saturating_sub(carried_over)
+        };
         self.carrying.go_on(place, waiting)
     }
 }
