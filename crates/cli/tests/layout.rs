@@ -15,6 +15,10 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-standing"),
     ("karat", "karat-stats"),
     ("karat", "karat-store"),
+    ("karat-conformance", "karat-core"),
+    ("karat-conformance", "karat-evidence"),
+    ("karat-conformance", "karat-standing"),
+    ("karat-conformance", "karat-stats"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),
@@ -147,7 +151,9 @@ fn package_folders() -> Vec<PathBuf> {
 
 fn crate_folders() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join("crates")).expect("no folder `crates`");
-    entries.map(|entry| entry.expect("an unreadable entry").path()).filter(|path| path.is_dir()).collect()
+    let folders =
+        entries.map(|entry| entry.expect("an unreadable entry").path()).filter(|path| path.is_dir());
+    folders.chain([root().join("conformance")]).collect()
 }
 
 /// What git tracks; outside of a clone, as in an unpacked release, every file but what a build leaves.

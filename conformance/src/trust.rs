@@ -6,8 +6,8 @@ use karat_core::scorecard::{Scorecard, WeightSum};
 use karat_core::{number::Decimal, weights};
 use serde_json::{Map, Value, json};
 
-use super::given::Given;
-use super::{Judge, number, score};
+use crate::functions::{Judge, number, score};
+use crate::given::Given;
 
 /// `weights_guard`: the sum of the weights given, and whether the card accepts it.
 pub fn weights_guard(trust: &Judge, given: &Given<'_>) -> Result<Value, String> {

@@ -8,8 +8,8 @@ use karat_evidence::grade::workflow::{
 };
 use serde_json::{Value, json};
 
-use super::super::given::Given;
-use super::super::{Answer, all};
+use crate::functions::{Answer, all};
+use crate::given::Given;
 
 /// The answer of the function called `name`; none if it is not of this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

@@ -6,8 +6,8 @@ use karat_evidence::Problems;
 use karat_evidence::grade::arena::{self, Grade};
 use serde_json::{Map, Value, json};
 
-use super::super::given::Given;
-use super::super::{Answer, all, number};
+use crate::functions::{Answer, all, number};
+use crate::given::Given;
 
 /// The answer of the function called `name`; none if it is not of this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

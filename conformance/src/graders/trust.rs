@@ -3,8 +3,8 @@
 use karat_evidence::grade::trust::jury::{JuryRules, Panel, SeatPlace, Verdict, VerdictStatus, panel};
 use serde_json::{Value, json};
 
-use super::super::given::Given;
-use super::super::{Answer, all, number};
+use crate::functions::{Answer, all, number};
+use crate::given::Given;
 
 /// The answer of the function called `name`; none if it is not of this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

@@ -6,7 +6,7 @@ mod statistics;
 
 use serde_json::Value;
 
-use super::Answer;
+use crate::functions::Answer;
 
 /// The answer of the function called `name`; none if it is not about standing.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

@@ -16,9 +16,8 @@ use karat_standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdic
 use karat_standing::window::{Entry, Window, WindowLimits};
 use serde_json::{Map, Value, json};
 
-use super::super::given::Given;
-use super::super::{Answer, all, number, score};
-use crate::cards;
+use crate::functions::{Answer, all, number, score};
+use crate::given::Given;
 
 /// The answer of the function called `name`; none if it is not of this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
@@ -204,9 +203,7 @@ fn pipeline(given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn trust_card() -> Result<Scorecard, String> {
-    let card = cards::released("trust@1.0.0").ok_or("there is no card `trust@1.0.0`")?;
-    let card = Scorecard::parse(card.text, &cards::library);
-    card.map_err(|diagnostics| all(diagnostics.into_iter().map(|found| found.message)))
+    crate::functions::card(crate::functions::TRUST)
 }
 
 /// The verdict on the dimensions of the input. The cases have no gate.

@@ -1,19 +1,7 @@
-//! `karat conform`: the engine against cases that say what the answer is.
-//!
-//! A case is a line `{"id", "fn", "input", "expected"}`. [`Functions`] answers it with the functions that score evidence
-//! everywhere else; one file per system turns its inputs into facts and its records into the names of the cases, and
-//! computes nothing. [`run`] reads the lines, and either compares (`compare`) or prints the answers as they are.
+//! The functions that a case can ask for, answered with the functions that score evidence everywhere else: one file per
+//! system turns the inputs of its cases into facts and its records into the names of the cases, and computes nothing.
 
-mod arena;
-mod compare;
-mod given;
-mod graders;
-mod report;
-pub mod run;
-mod standing;
-mod trace;
-mod trust;
-mod workflow;
+use std::path::Path;
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item, Occasion};
@@ -21,14 +9,17 @@ use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, Record};
 use karat_core::scorecard::Scorecard;
 use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::{Reader, ReaderOptions};
+use karat_evidence::{Kind, Reader, ReaderOptions};
 use serde_json::{Number, Value};
 
-use crate::cards;
-use crate::output::Color;
-use given::Given;
-use karat_report::failure::Failure;
-use karat_report::session::{kind, wanted};
+use crate::given::Given;
+use crate::{arena, graders, standing, trace, trust, workflow};
+
+/// The card whose cases ask for weights, decay and standing.
+pub const TRUST: &str = include_str!("../../scorecards/trust/1.0.0.toml");
+const WORKFLOW: &str = include_str!("../../scorecards/workflow/1.0.0.toml");
+const TRACE: &str = include_str!("../../scorecards/trace/1.0.0.toml");
+const ARENA: &str = include_str!("../../scorecards/arena/1.0.0.toml");
 
 /// What the engine says to a case.
 #[derive(Debug)]
@@ -52,14 +43,18 @@ pub struct Functions {
 
 impl Functions {
     /// Gets the released scorecards ready, and the embedder if its folder is given.
-    pub fn new(embedder: Option<&str>, portable: bool, color: Color) -> Result<Self, Failure> {
-        let judge = |card| Judge::new(cards::scorer(card, color)?, portable);
+    pub fn new(embedder: Option<&str>, portable: bool) -> Result<Self, String> {
+        let judge = |text| Judge::new(Scorer::new(card(text)?).map_err(|error| error.to_string())?, portable);
+        let load = |folder: &str| {
+            let embedder = Embedder::load(Path::new(folder)).map_err(|problems| all(&problems))?;
+            Ok::<_, String>(if portable { embedder.portable() } else { embedder })
+        };
         Ok(Self {
-            workflow: judge("workflow@1.0.0")?,
-            trace: judge("trace@1.0.0")?,
-            trust: judge("trust@1.0.0")?,
-            arena: arena::Arena::new(cards::load("arena@1.0.0", color)?, portable)?,
-            embedder: embedder.map(|folder| crate::graders::embedder(folder, portable)).transpose()?,
+            workflow: judge(WORKFLOW)?,
+            trace: judge(TRACE)?,
+            trust: judge(TRUST)?,
+            arena: arena::Arena::new(card(ARENA)?, portable)?,
+            embedder: embedder.map(load).transpose()?,
         })
     }
 
@@ -87,28 +82,29 @@ impl Functions {
 }
 
 /// A card with everything that is needed to score by it.
-struct Judge {
-    scorer: Scorer,
-    workspace: Workspace,
+pub struct Judge {
+    pub scorer: Scorer,
+    pub workspace: Workspace,
     reader: Reader,
 }
 
 impl Judge {
-    fn new(scorer: Scorer, portable: bool) -> Result<Self, Failure> {
+    /// Gets a card ready to score.
+    pub fn new(scorer: Scorer, portable: bool) -> Result<Self, String> {
         let workspace = if portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
         let card = scorer.card();
-        let reader = Reader::new(kind(card)?, &wanted(card), ReaderOptions::default());
-        let reader =
-            reader.map_err(|_| Failure::new(format!("no evidence supplies what `{}` reads", card.name())))?;
+        let kind = Kind::from_name(&card.evidence).ok_or("the card reads evidence of an unknown kind")?;
+        let wanted: Vec<_> = card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect();
+        let reader = Reader::new(kind, &wanted, ReaderOptions::default()).map_err(all)?;
         Ok(Self { scorer, workspace, reader })
     }
 
-    fn card(&self) -> &Scorecard {
+    pub fn card(&self) -> &Scorecard {
         self.scorer.card()
     }
 
     /// Scores one item of evidence, as JSON; under other weights if `weighted` is given.
-    fn read_and_score<T>(
+    pub fn read_and_score<T>(
         &mut self,
         item: &Value,
         weighted: Option<&Scorer>,
@@ -129,7 +125,7 @@ impl Judge {
     }
 
     /// Scores named facts; the rest is missing.
-    fn score_facts<T>(
+    pub fn score_facts<T>(
         &mut self,
         named: &[(&str, Option<f64>)],
         visit: impl FnOnce(&Scorer, &Workspace, &Record<'_>) -> T,
@@ -141,15 +137,21 @@ impl Judge {
     }
 }
 
+/// Parses a released card.
+pub fn card(text: &str) -> Result<Scorecard, String> {
+    let card = Scorecard::parse(text, &|name| (name == "arena@1.0.0").then(|| ARENA.to_owned()));
+    card.map_err(|found| all(found.into_iter().map(|found| found.message)))
+}
+
 /// Facts in the order of the card, from numbers by name. No case speaks of refused dimensions, so none is.
-fn facts(card: &Scorecard, named: &[(&str, Option<f64>)]) -> Vec<Fact<'static>> {
+pub fn facts(card: &Scorecard, named: &[(&str, Option<f64>)]) -> Vec<Fact<'static>> {
     let value = |fact: &str| named.iter().find(|(name, _)| *name == fact).and_then(|(_, value)| *value);
     let absent = |fact: &str| if fact.ends_with("_refused") { Fact::Flag(false) } else { Fact::Missing };
     card.facts.iter().map(|fact| value(&fact.name).map_or_else(|| absent(&fact.name), Fact::Number)).collect()
 }
 
 /// An item of facts that no file of evidence holds.
-fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
+pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
     Item {
         subject: "case",
         id: "case",
@@ -161,16 +163,16 @@ fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
 }
 
 /// The reading of a dimension as a number; `null` where there is none.
-fn reading(dimension: &DimensionRecord<'_>) -> Value {
+pub fn reading(dimension: &DimensionRecord<'_>) -> Value {
     score(dimension.reading.map(Score::from_billionths))
 }
 
-fn score(score: Option<Score>) -> Value {
+pub fn score(score: Option<Score>) -> Value {
     score.map_or(Value::Null, |score| number(score.to_f64()))
 }
 
 /// A number as JSON, a whole one without a point.
-fn number(value: f64) -> Value {
+pub fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.trunc() == value && value.abs() < EXACT {
         Value::from(value as i64)
@@ -180,6 +182,6 @@ fn number(value: f64) -> Value {
 }
 
 /// All problems in one line.
-fn all(problems: impl IntoIterator<Item = impl ToString>) -> String {
+pub fn all(problems: impl IntoIterator<Item = impl ToString>) -> String {
     problems.into_iter().map(|problem| problem.to_string()).collect::<Vec<_>>().join("; ")
 }

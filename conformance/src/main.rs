@@ -1,39 +1,96 @@
-//! `karat conform`: cases in, and either the verdict on each or the bare answers out.
+//! Runs published cases against the engine: `cargo run -p karat-conformance -- vectors/trust.jsonl`.
+//!
+//! A case is a line `{"id", "fn", "input", "expected"}`. [`Functions`] answers it with the functions that score evidence
+//! everywhere else, and either the answers are compared (`compare`) or printed as they are.
+
+mod arena;
+mod compare;
+mod functions;
+mod given;
+mod graders;
+mod report;
+mod standing;
+mod trace;
+mod trust;
+mod workflow;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write as _};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
+use std::process::ExitCode;
 
+use clap::Parser;
+use compare::{TOLERANCE, differences};
+use functions::{Answer, Functions};
 use karat_evidence::ReaderOptions;
 use karat_evidence::source::{Layout, Source};
+use report::{Outcome, Report};
 use serde_json::{Map, Value, json};
 
-use super::compare::{TOLERANCE, differences};
-use super::report::{Outcome, Report};
-use super::{Answer, Functions};
-use crate::args::{Cli, ConformArgs};
-use crate::evidence::Files;
-use crate::output::{LOSS, Screen, is_watched, lines};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
-use karat_report::text::clean;
-
-/// Answers every case, and compares or prints the answers.
+/// Checks the engine against cases that say what the answer is
 ///
-/// With `--emit` every case gives one line in the order of the input: `{"id", "fn", "output"}`, or
-/// `{"id", "fn", "refused": "why"}` where the input has no answer or the engine no such function. A line that holds no
-/// case is told to standard error with its place, gives no line, and ends the command with status 1 once all others are
-/// answered.
-pub fn run(args: &ConformArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let mut functions = Functions::new(args.embedder.as_deref(), cli.portable, cli.color)?;
-    // Before anything is answered: are the files there?
-    Files::new(&args.files, cli.color)?;
-    if args.emit { emit(args, cli, &mut functions) } else { check(args, cli, &mut functions) }
+/// A case is one line {"id", "fn", "input", "expected"}. Numbers may be off by 2e-9, or by its "tolerance". A case that is
+/// refused or unknown did not pass and is counted separately. The status is 1 if a case failed, a line has no case, or no
+/// case passed. Lines {"text", "tokens", "embedding"} need --embedder.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Print {"id", "fn", "output"|"refused"} and compare nothing
+    #[arg(long, conflicts_with = "json")]
+    emit: bool,
+    /// The folder of the model that reads traces
+    #[arg(long, value_name = "DIR")]
+    embedder: Option<String>,
+    /// One JSON object instead of the table
+    #[arg(long)]
+    json: bool,
+    /// Use no instruction beyond those that every processor of its kind has
+    #[arg(long)]
+    portable: bool,
+    /// Cases, one JSON object per line; `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
 }
 
-fn emit(args: &ConformArgs, cli: &Cli, functions: &mut Functions) -> Result<Exit, Failure> {
-    let mut out = lines();
-    let mut exit = Exit::Done;
-    each_line(&args.files, &mut |place, bytes| {
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = Functions::new(arguments.embedder.as_deref(), arguments.portable).and_then(|mut functions| {
+        let run =
+            if arguments.emit { emit(&arguments, &mut functions) } else { check(&arguments, &mut functions) };
+        match run {
+            // The program that reads the answers has stopped reading.
+            Err(Stop::Writing(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(true),
+            Err(Stop::Writing(error)) => Err(error.to_string()),
+            Err(Stop::Reading(message)) => Err(message),
+            Ok(is_clean) => Ok(is_clean),
+        }
+    });
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            tell(&message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The reason to stop before the last case.
+enum Stop {
+    Reading(String),
+    Writing(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Writing(error)
+    }
+}
+
+/// Prints one line for each case in the order of the input: `{"id", "fn", "output"}`, or `{"id", "fn", "refused": "why"}`
+/// where the input has no answer or the engine no such function. Returns whether every line has a case.
+fn emit(arguments: &Arguments, functions: &mut Functions) -> Result<bool, Stop> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut is_clean = true;
+    each_line(&arguments.files, &mut |place, bytes| {
         let answered = bytes.and_then(|bytes| {
             let case = Case::parse(bytes)?;
             let (member, value) = match functions.answer(&case.function, &case.input) {
@@ -49,19 +106,20 @@ fn emit(args: &ConformArgs, cli: &Cli, functions: &mut Functions) -> Result<Exit
             Ok(line) => writeln!(out, "{line}")?,
             Err(reason) => {
                 out.flush()?;
-                tell(cli, place, &reason)?;
-                exit = Exit::CouldNotRun;
+                tell(&format!("{place}: {reason}"));
+                is_clean = false;
             }
         }
         Ok(())
     })?;
     out.flush()?;
-    Ok(exit)
+    Ok(is_clean)
 }
 
-fn check(args: &ConformArgs, cli: &Cli, functions: &mut Functions) -> Result<Exit, Failure> {
+/// Compares the answers with what is expected, and prints what came of it. Returns whether all is as expected.
+fn check(arguments: &Arguments, functions: &mut Functions) -> Result<bool, Stop> {
     let mut report = Report::default();
-    each_line(&args.files, &mut |place, bytes| {
+    each_line(&arguments.files, &mut |place, bytes| {
         let judged = bytes.and_then(|bytes| {
             let case = Case::parse(bytes)?;
             let outcome = case.judge(functions)?;
@@ -70,27 +128,25 @@ fn check(args: &ConformArgs, cli: &Cli, functions: &mut Functions) -> Result<Exi
         match judged {
             Ok((case, outcome)) => report.case(&case.name(), &case.function, place, outcome),
             Err(reason) => {
-                tell(cli, place, &reason)?;
+                tell(&format!("{place}: {reason}"));
                 report.bad_line(place.to_owned(), reason);
             }
         }
         Ok(())
     })?;
-    if args.table || (!args.json && is_watched()) {
-        let mut screen = Screen::stdout(cli.color);
-        report.show(&mut screen)?;
-        screen.flush()?;
-    } else {
-        let mut out = lines();
+    let mut out = BufWriter::new(io::stdout().lock());
+    if arguments.json {
         writeln!(out, "{}", report.as_json())?;
-        out.flush()?;
+    } else {
+        report.show(&mut out)?;
     }
-    Ok(if report.is_clean() { Exit::Done } else { Exit::CouldNotRun })
+    out.flush()?;
+    Ok(report.is_clean())
 }
 
-fn tell(cli: &Cli, place: &str, reason: &str) -> Result<(), Failure> {
-    writeln!(Screen::stderr(cli.color), "{LOSS}error{LOSS:#}: {}: {}", clean(place), clean(reason))?;
-    Ok(())
+fn tell(message: &str) {
+    // If standard error is closed, the status still tells.
+    let _ = writeln!(io::stderr(), "error: {message}");
 }
 
 /// How far a vector of another implementation of the same model may be off, number by number.
@@ -178,22 +234,23 @@ impl Case {
 }
 
 /// What is done with a line, or with the reason why it cannot be read.
-type Visit<'v> = dyn FnMut(&str, Result<&[u8], String>) -> Result<(), Failure> + 'v;
+type Visit<'v> = dyn FnMut(&str, Result<&[u8], String>) -> Result<(), Stop> + 'v;
 
 /// Hands every line that is not blank to `visit`, with its place.
-fn each_line(paths: &[String], visit: &mut Visit<'_>) -> Result<(), Failure> {
+fn each_line(paths: &[String], visit: &mut Visit<'_>) -> Result<(), Stop> {
     for path in paths {
         if path == "-" {
             lines_of("standard input", io::stdin().lock(), visit)?;
         } else {
-            let file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
+            let file =
+                File::open(path).map_err(|error| Stop::Reading(format!("cannot read `{path}`: {error}")))?;
             lines_of(path, BufReader::with_capacity(1 << 16, file), visit)?;
         }
     }
     Ok(())
 }
 
-fn lines_of(name: &str, input: impl BufRead, visit: &mut Visit<'_>) -> Result<(), Failure> {
+fn lines_of(name: &str, input: impl BufRead, visit: &mut Visit<'_>) -> Result<(), Stop> {
     let limit = ReaderOptions::default().max_item_bytes;
     let mut source = Source::new(input, Layout::JsonLines, &[], limit);
     while let Some(line) = source.next_item() {

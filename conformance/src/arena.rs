@@ -6,9 +6,8 @@ use karat_core::scorecard::family::{self, Description, DimensionInfo};
 use karat_core::scorecard::{Publish, Scale, Scorecard};
 use serde_json::{Map, Value, json};
 
-use super::given::Given;
-use super::{Judge, all, facts, item, number};
-use karat_report::failure::Failure;
+use crate::functions::{Judge, all, facts, item, number};
+use crate::given::Given;
 
 /// The palette, and a challenge on speed alone.
 pub struct Arena {
@@ -19,9 +18,9 @@ pub struct Arena {
 
 impl Arena {
     /// Takes the palette.
-    pub fn new(palette: Scorecard, portable: bool) -> Result<Self, Failure> {
+    pub fn new(palette: Scorecard, portable: bool) -> Result<Self, String> {
         let alone = family::dims(&palette, &[(String::from("speed"), Decimal::ONE)], &[]);
-        let scorer = challenge(&palette, &alone).map_err(Failure::new)?;
+        let scorer = challenge(&palette, &alone)?;
         Ok(Self { palette, speed: Judge::new(scorer, portable)?, portable })
     }
 

@@ -5,8 +5,8 @@ use karat_evidence::grade::trace::eigentrust::{Options, Stop, eigentrust, votes}
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache, VectorError, value, vector};
 use serde_json::{Map, Value, json};
 
-use super::super::given::Given;
-use super::super::{Answer, number};
+use crate::functions::{Answer, number};
+use crate::given::Given;
 
 /// The answer of the function called `name`; none if it is not of this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

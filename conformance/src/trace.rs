@@ -5,8 +5,8 @@ use karat_evidence::embedding_text;
 use karat_evidence::grade::trace::embedder::Embedder;
 use serde_json::{Map, Value, json};
 
-use super::given::Given;
-use super::{Judge, all, number, reading, score};
+use crate::functions::{Judge, all, number, reading, score};
+use crate::given::Given;
 
 /// `evaluate`: readings, profile, composite, the rules that fired, the score, and the text that novelty goes by.
 ///

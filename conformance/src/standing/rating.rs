@@ -5,8 +5,8 @@ use karat_stats::rating::title::{self, Deeds, Title};
 use karat_stats::rating::{Elo, EloRating, Outcome};
 use serde_json::{Value, json};
 
-use super::super::given::Given;
-use super::super::{Answer, all, number};
+use crate::functions::{Answer, all, number};
+use crate::given::Given;
 
 /// The answer of the function called `name`; none if it is not of this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

@@ -9,8 +9,8 @@ use karat_evidence::grade::quality::{
 };
 use serde_json::{Value, json};
 
-use super::super::given::Given;
-use super::super::{Answer, all, number};
+use crate::functions::{Answer, all, number};
+use crate::given::Given;
 
 const OPTIONS: Options = Options {
     code_evidence: CodeEvidence::Patterns,

@@ -5,8 +5,6 @@ use std::fmt;
 use karat_core::number::Decimal;
 use serde_json::{Map, Value};
 
-use karat_report::text::clean;
-
 /// Digits of a fraction that is kept exactly: as many as the engine can still publish.
 const DIGITS: usize = 30;
 
@@ -45,7 +43,7 @@ impl<'a> Given<'a> {
     /// The members of an object.
     pub fn members(&self) -> Result<Vec<(&'a str, Self)>, String> {
         let place = |(name, value): (&'a String, &'a Value)| {
-            (name.as_str(), Self { value, path: format!("{}.{}", self.path, clean(name)) })
+            (name.as_str(), Self { value, path: format!("{}.{}", self.path, name) })
         };
         Ok(self.object()?.iter().map(place).collect())
     }
@@ -76,7 +74,7 @@ impl<'a> Given<'a> {
         match self.value {
             Value::Null => Ok(None),
             Value::Number(number) => Ok(number.as_f64()),
-            Value::String(text) => match super::compare::number(text) {
+            Value::String(text) => match crate::compare::number(text) {
                 Some(number) => Ok(Some(number)),
                 None => Err(self.expected("a number")),
             },
@@ -131,7 +129,7 @@ impl<'a> Given<'a> {
         if self.is_null() {
             return format!("`{}` is not given, expected {expected}", self.path);
         }
-        let found = super::report::short(self.value);
+        let found = crate::report::short(self.value);
         format!("`{}` is `{found}`, expected {expected}", self.path)
     }
 }

@@ -8,7 +8,7 @@ mod workflow;
 
 use serde_json::Value;
 
-use super::Answer;
+use crate::functions::Answer;
 
 /// The answer of the function called `name`.
 pub fn answer(name: &str, input: &Value) -> Answer {

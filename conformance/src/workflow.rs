@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::given::Given;
-use super::{Judge, number, reading};
+use crate::functions::{Judge, number, reading};
+use crate::given::Given;
 
 /// What the cases call the measurements of a run, and what the card calls them. Retries come with the declared ones taken
 /// off already, so nothing is declared.
@@ -33,7 +33,7 @@ pub fn score(workflow: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
         for dimension in &record.dimensions {
             output.insert(format!("s_{}", dimension.key), reading(dimension));
         }
-        output.insert("score".into(), super::score(record.score));
+        output.insert("score".into(), crate::functions::score(record.score));
         output.insert("status".into(), record.status.name().into());
         Value::Object(output)
     })

@@ -10,8 +10,8 @@ use karat_stats::track::{Members, TrackMethod, track_score};
 use karat_stats::trend::{Trend, score_trend};
 use serde_json::{Map, Value, json};
 
-use super::super::given::Given;
-use super::super::{Answer, number};
+use crate::functions::{Answer, number};
+use crate::given::Given;
 
 /// The answer of the function called `name`; none if it is not of this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
