@@ -9,6 +9,7 @@ use std::process::Command;
 /// Every dependency of one package of ours on another, of whatever sort. A new one is a decision, and belongs here.
 const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
+    ("karat", "karat-demo"),
     ("karat", "karat-evidence"),
     ("karat", "karat-report"),
     ("karat", "karat-server"),
@@ -19,6 +20,11 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-conformance", "karat-evidence"),
     ("karat-conformance", "karat-standing"),
     ("karat-conformance", "karat-stats"),
+    ("karat-demo", "karat-evidence"),
+    ("karat-demo", "karat-report"),
+    ("karat-demo", "karat-server"),
+    ("karat-demo", "karat-stats"),
+    ("karat-demo", "karat-store"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),
@@ -29,6 +35,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-report", "karat-standing"),
     ("karat-report", "karat-stats"),
     ("karat-server", "karat-core"),
+    // Its pages are tested on the demo.
+    ("karat-server", "karat-demo"),
     ("karat-server", "karat-evidence"),
     ("karat-server", "karat-report"),
     ("karat-server", "karat-standing"),

@@ -1,18 +1,18 @@
 //! The demo is the same everywhere, and worth looking at.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat_server::arena::{Match, RatedAgent, ranked};
 use karat_server::clock::Clock;
-use karat_server::{Options, Server, api, demo};
-
-use crate::common::Folder;
+use karat_server::{Options, Server, api};
+use tempfile::TempDir;
 
 /// A server with the demo, in a folder.
-fn filled() -> (Server, Folder) {
-    let folder = Folder::new();
+fn filled() -> (Server, TempDir) {
+    let folder = TempDir::with_prefix("karat-").unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
-    let clock = Clock::fixed(demo::NOW);
+    let clock = Clock::fixed(karat_demo::NOW);
     let server = Server::bind_at(folder.path(), None, address, Options::default(), clock).unwrap();
-    demo::fill(&server.app).unwrap();
+    karat_demo::fill(&server.app).unwrap();
     (server, folder)
 }
 
@@ -42,5 +42,5 @@ fn every_page_of_the_demo_has_something_to_show() {
     let subjects: Vec<&str> = waiting.iter().filter_map(|it| it["subject"].as_str()).collect();
     // What was rejected of `ibis` would still stand, so it waits again.
     assert_eq!(subjects, ["dunnock", "ibis", "plover"]);
-    assert!(server.app.clock.now() >= demo::NOW, "the clock runs on");
+    assert!(server.app.clock.now() >= karat_demo::NOW, "the clock runs on");
 }

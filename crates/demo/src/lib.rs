@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use karat_store::{Error, Moment};
 
-use crate::problem::Problem;
-use crate::state::App;
+use karat_server::problem::Problem;
+use karat_server::state::App;
 
 /// The moment at which the demo begins to run: 2026-06-08T12:00:00Z.
 pub const NOW: Moment = Moment(1_780_920_000_000);

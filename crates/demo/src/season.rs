@@ -5,12 +5,12 @@ use std::sync::Arc;
 use karat_store::Moment;
 use serde_json::{Value, json};
 
-use super::NOW;
-use super::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
-use crate::api::written;
-use crate::arena::{Match, flow};
-use crate::problem::Problem;
-use crate::state::App;
+use crate::NOW;
+use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
+use karat_server::api::written;
+use karat_server::arena::{Match, flow};
+use karat_server::problem::Problem;
+use karat_server::state::App;
 
 /// When the first round is played: 2026-04-27T08:00:00Z.
 const FIRST: Moment = Moment(1_777_276_800_000);
@@ -85,7 +85,7 @@ fn after(start: Moment, steps: u64) -> Moment {
 fn payload(played: &Played, program: &Program, start: Moment) -> Value {
     let mut metadata = json!({ "harness_id": program.plays_with });
     if program.hands_in_log {
-        let step = |call: &super::programs::Call| {
+        let step = |call: &crate::programs::Call| {
             json!({
                 "type": "tool_call",
                 "ts": written(after(start, call.step)),

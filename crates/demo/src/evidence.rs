@@ -9,13 +9,13 @@ use karat_report::session::wanted;
 use karat_store::Moment;
 use serde_json::{Map, Value};
 
-use crate::api::{evidence, scorecards, written};
-use crate::cards::Rule;
-use crate::keys::KeyRequest;
-use crate::memory::Effect;
-use crate::problem::Problem;
-use crate::scoring::How;
-use crate::state::{App, Submission};
+use karat_server::api::{evidence, scorecards, written};
+use karat_server::cards::Rule;
+use karat_server::keys::KeyRequest;
+use karat_server::memory::Effect;
+use karat_server::problem::Problem;
+use karat_server::scoring::How;
+use karat_server::state::{App, Submission};
 
 /// When evidence counts as handed in that does not say its time: 2026-02-01T00:00:00Z.
 pub const BEGINNING: Moment = Moment(1_769_904_000_000);
@@ -23,7 +23,7 @@ const DAY_MILLISECONDS: i64 = 86_400_000;
 
 macro_rules! texts {
     ($($name:literal: $path:literal,)*) => {
-        &[$(($name, $path, include_str!(concat!("../../../../", $path))),)*]
+        &[$(($name, $path, include_str!(concat!("../../../", $path))),)*]
     };
 }
 

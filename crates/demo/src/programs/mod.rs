@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 use karat_stats::random::Random;
 use serde_json::{Value, json};
 
-use crate::arena::{Challenge, Instance};
+use karat_server::arena::{Challenge, Instance};
 
 /// How long a step takes, by the clock of a match.
 pub const STEP_MILLISECONDS: u64 = 10;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use karat_store::Moment;
 
-use crate::api::reviews::{Happening, ReviewRequest, Verdict, keep};
-use crate::problem::Problem;
-use crate::state::App;
+use karat_server::api::reviews::{Happening, ReviewRequest, Verdict, keep};
+use karat_server::problem::Problem;
+use karat_server::state::App;
 
 /// Who decides.
 const REVIEWER: &str = "northlab";
