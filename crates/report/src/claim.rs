@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use karat_core::facts::{Digest, Fact, Occasion, Outcome};
+use karat_core::facts::{Digest, Fact, ItemContext, Outcome};
 use karat_core::number::{Decimal, DecimalError, Score, UNITS_PER_ONE, round};
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
@@ -83,7 +83,7 @@ impl Claim {
     }
 
     /// When it took place, at what, and how it ended, as the evidence says.
-    pub fn occasion(&self) -> Result<Occasion<'_>, Failure> {
+    pub fn occasion(&self) -> Result<ItemContext<'_>, Failure> {
         let outcome = match self.optional("/evidence/outcome")? {
             None => None,
             Some(name) => Some(Outcome::from_name(name).ok_or_else(|| {
@@ -94,7 +94,7 @@ impl Claim {
         if let Some(time) = time.filter(|time| !is_moment(time)) {
             return Err(broken(format!("`evidence.time` is `{}`, not a moment", clean(time))));
         }
-        Ok(Occasion { time, task, outcome })
+        Ok(ItemContext { time, task, outcome })
     }
 
     /// A member by JSON pointer that may be null.
