@@ -11,7 +11,7 @@ use crate::json::{
 use crate::number::{Score, write_json};
 
 impl Record<'_> {
-    /// The identity of the record: SHA-256 over its canonical JSON.
+    /// Returns the identity of the record: SHA-256 over its canonical JSON.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let mut bytes = Vec::with_capacity(2048);
