@@ -48,13 +48,8 @@ pub struct Options {
 /// use karat_report::engine::Engine;
 ///
 /// let mut engine = Engine::open("workflow")?;
-/// let run = r#"{
-///     "workflow_id": "wf-7", "agent_id": "bot-7", "success": 1.0, "output_quality": 0.875,
-///     "actual_cost_tao": 8.0, "max_cost_tao": 10.0, "actual_latency_seconds": 4.5, "max_latency_seconds": 10.0,
-///     "unplanned_retries": 1, "timeouts": 0, "hard_failures": 0
-/// }"#;
-/// let record = engine.score(run.as_bytes())?;
-/// assert_eq!(record.document().subject, "bot-7");
+/// let record = engine.score(include_bytes!("../../../examples/workflow/worked-example.json"))?;
+/// assert_eq!(record.document().subject, "17");
 /// # Ok::<(), karat_report::error::Error>(())
 /// ```
 #[derive(Debug)]
@@ -225,7 +220,7 @@ impl Engine {
                     .with_code(Code::OtherKind)
                     .hint(format!("`{name}` reads evidence of kind `{kind}`: is this of that kind?"))
             } else if is_nameless {
-                error.with_code(Code::NoSubject)
+                error.with_code(Code::NoSubject).hint("to take another field for the subject, name it")
             } else {
                 error
             }
@@ -295,7 +290,7 @@ impl Engine {
     ///     key = "solved"
     ///     label = "Solved"
     ///     weight = 1
-    ///     value = "solved / 50"
+    ///     formula = "solved / 50"
     /// "#)?;
     /// let mut engine = Engine::new(card, Options::default())?;
     /// let mut scores = Vec::new();

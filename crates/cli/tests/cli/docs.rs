@@ -18,7 +18,6 @@ const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 /// Pages with commands, and screens or none.
 const OTHERS: [&str; 8] = [
     "docs/guide/record.md",
-    "vectors/README.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
     "docs/guide/standing.md",

@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 
 use super::broken;
 use crate::error::Error;
+use crate::moment::is_moment;
 use crate::text::clean;
 
 /// The score of one item by one scorecard, with the account of every point.
@@ -384,6 +385,27 @@ pub struct WarningDocument {
 }
 
 impl RecordDocument {
+    /// Checks what the types of the members leave open.
+    ///
+    /// # Errors
+    ///
+    /// If a timestamp is not one, the exact score is not a share, or `grading` is not an object.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for (member, text) in [("as_of", &self.as_of), ("evidence.time", &self.evidence.time)] {
+            if let Some(text) = text.as_deref().filter(|text| !is_moment(text)) {
+                return Err(broken(format!("`{member}` is `{}`, not a moment", clean(text))));
+            }
+        }
+        if let Some(exact) = self.score.map(|score| score.exact).filter(|exact| !(0.0..=1.0).contains(exact))
+        {
+            return Err(broken(format!("`score.exact` is {exact}, not within 0 to 1")));
+        }
+        if self.grading.as_ref().is_some_and(|grading| !grading.get().starts_with('{')) {
+            return Err(broken(String::from("`grading` is not an object")));
+        }
+        Ok(())
+    }
+
     /// Returns the exact score, if there is one.
     #[must_use]
     pub fn score(&self) -> Option<Score> {
