@@ -6,17 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
-use karat_evidence::{Graders, Kind, Moment};
+use karat_evidence::{Graders, Kind};
 
 use crate::args::GraderArgs;
 use crate::output::replace;
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
 use karat_report::session::kind;
-use karat_report::text::clean;
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
 const CACHE_BYTES: u64 = 4 << 30;
@@ -25,7 +25,7 @@ const CACHE_BYTES: u64 = 4 << 30;
 pub fn of_card(
     card: &Scorecard,
     args: &GraderArgs,
-    as_of: Option<&str>,
+    as_of: Option<Timestamp>,
     portable: bool,
 ) -> Result<Graders, Failure> {
     let evaluator = evaluator(card).transpose()?;
@@ -37,7 +37,7 @@ pub fn of_card(
 pub fn of_kind(
     kind: Kind,
     args: &GraderArgs,
-    as_of: Option<&str>,
+    as_of: Option<Timestamp>,
     portable: bool,
 ) -> Result<Graders, Failure> {
     if kind != Kind::ReasoningTrace
@@ -49,15 +49,7 @@ pub fn of_kind(
     }
     let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
-    // Where no grader asks for the moment, one that none could take, a leap second, does no harm.
-    let is_asked_for = matches!(kind, Kind::ReasoningTrace | Kind::AgentEvidence);
-    let moment = |text: &str| {
-        Moment::parse(text).ok_or_else(|| {
-            Failure::new(format!("`{}` is not a moment that evidence can be graded at", clean(text)))
-                .help("write it as 2026-01-31T12:00:00Z; no leap second")
-        })
-    };
-    let as_of = as_of.filter(|_| is_asked_for).map(moment).transpose()?;
+    let as_of = as_of.filter(|_| matches!(kind, Kind::ReasoningTrace | Kind::AgentEvidence));
     Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, ..Graders::default() })
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use karat_core::timestamp::WrittenTimestamp;
 use karat_evidence::Kind;
 use karat_report::rows::problems::{Problems, said};
 use karat_report::rows::{Loader, Rows, Selection};
@@ -24,8 +25,8 @@ pub struct Request<'a> {
     pub card: Option<&'a str>,
     /// The field of an item of facts that says who is scored.
     pub subject_field: Option<&'a str>,
-    /// The moment of the verdict, for evidence that is graded by it.
-    pub as_of: Option<&'a str>,
+    /// The time of the verdict, for evidence that is graded by it.
+    pub as_of: Option<WrittenTimestamp<'a>>,
     /// Which items are wanted.
     pub selection: Selection<'a>,
     /// No progress bar.
@@ -37,7 +38,12 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
     let given = request.card.map(|card| cards::scorer(card, cli.color)).transpose()?;
     let mut session = match &given {
         Some(scorer) => {
-            let graders = graders::of_card(scorer.card(), &Default::default(), request.as_of, cli.portable)?;
+            let graders = graders::of_card(
+                scorer.card(),
+                &Default::default(),
+                request.as_of.map(|as_of| as_of.at),
+                cli.portable,
+            )?;
             Some(Session::new(scorer, request.subject_field, graders, cli.portable)?)
         }
         None => None,

@@ -77,7 +77,8 @@ pub fn compare(
     let (subject, id, digest) =
         (claim.text("/subject")?, claim.text("/evidence/id")?, claim.evidence_digest()?);
     let as_of = claim.as_of()?;
-    let graders = graders::of_card(scorer.card(), request.graders, as_of, cli.portable)?;
+    let graders =
+        graders::of_card(scorer.card(), request.graders, as_of.map(|as_of| as_of.at), cli.portable)?;
     let mut session = Session::new(scorer, request.subject_field, graders, cli.portable)?;
     let mut best: Option<Origin> = None;
     let files = Files::new(&[request.path.to_owned()], cli.color)?;

@@ -30,6 +30,7 @@ use crate::plan::vector::{Instructions, execute, hand_over};
 use crate::plan::{BLOCK, Code, FactColumns, Input, Known, Registers};
 use crate::record::{ProfileUse, Record};
 use crate::scorecard::{FactType, Scorecard};
+use crate::timestamp::WrittenTimestamp;
 use crate::weights::{NoOverride, OverrideUse, Weighting};
 
 /// A card ready to score, compiled once.
@@ -62,8 +63,8 @@ const PAGE_BYTES: usize = 4096;
 /// What is given besides the evidence.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// The moment of the verdict, as RFC 3339; it is written into the record.
-    pub as_of: Option<&'a str>,
+    /// The time of the verdict; its text is written into the record.
+    pub as_of: Option<WrittenTimestamp<'a>>,
 }
 
 /// Room for the intermediate results of one scorer, reused from item to item. Not shared between threads.

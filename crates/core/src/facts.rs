@@ -5,6 +5,7 @@ use core::fmt;
 use sha2::{Digest as _, Sha256};
 
 use crate::json::hexadecimal;
+use crate::timestamp::Timestamp;
 
 /// One measurement of one evidence item. A missing fact is a value of its own, never a number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -42,8 +43,8 @@ pub struct Item<'a> {
 /// standing orders, groups and counts items by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Occasion<'a> {
-    /// The moment, after RFC 3339 in UTC.
-    pub time: Option<&'a str>,
+    /// When it took place.
+    pub time: Option<Timestamp>,
     /// What was attempted. Several runs at one task are not independent of each other; an item without one is its own task.
     pub task: Option<&'a str>,
     /// How it ended.

@@ -22,4 +22,5 @@ pub mod scorecard;
 mod shares;
 pub mod standing;
 pub mod statistics;
+pub mod timestamp;
 pub mod weights;

@@ -6,11 +6,11 @@ use std::fmt::Display;
 use karat_core::facts::{Fact, Outcome};
 use karat_core::json;
 
-use crate::Moment;
 use crate::document::{Children, Node, Value};
 use crate::locate;
 use crate::problem::{Problem, Problems, nearest, quoted};
 use crate::reader::Note;
+use karat_core::timestamp::{Timestamp, TimestampError};
 
 /// The fields that no reader knows, by path, over all items of a run.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ pub(crate) struct Identity<'a> {
     pub subject: Option<Name<'a>>,
     pub id: Option<Name<'a>>,
     /// When it took place.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// What was attempted.
     pub task: Option<Name<'a>>,
     /// How it ended.
@@ -179,14 +179,17 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// A moment after RFC 3339.
-    pub(crate) fn moment(&mut self, node: Node<'_>) -> Option<Moment> {
-        let moment = Moment::parse(self.text(node)?);
-        if moment.is_none() {
-            let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
-            self.refuse(node, expected, "give date, time with seconds, and the offset from UTC");
-        }
-        moment
+    /// Reads a timestamp with `parse`, which is one of the functions of [`karat_core::timestamp`].
+    pub(crate) fn timestamp<T>(
+        &mut self,
+        node: Node<'_>,
+        parse: impl FnOnce(&str) -> Result<T, TimestampError>,
+    ) -> Option<T> {
+        let text = match node.value() {
+            Value::Text(text) => Ok(text),
+            _ => Err(TimestampError::Form),
+        };
+        text.and_then(parse).map_err(|error| self.refuse(node, error.expected(), error.hint())).ok()
     }
 
     /// How a run ended.

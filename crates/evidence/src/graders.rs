@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::Moment;
 use crate::grade::arena::{Evaluator, MatchOptions};
 use crate::grade::quality;
 use crate::grade::trace::embedder::Embedder;
 use crate::grade::trace::novelty::VectorCache;
+use karat_core::timestamp::Timestamp;
 
 /// What graders need besides the item: all that a fact may depend on and an item does not hold.
 ///
@@ -16,7 +16,7 @@ use crate::grade::trace::novelty::VectorCache;
 #[derive(Debug, Clone, Default)]
 pub struct Graders {
     /// The moment of the verdict. Where none is given, what an item says of its own time counts.
-    pub as_of: Option<Moment>,
+    pub as_of: Option<Timestamp>,
     /// How outputs of workflows are graded.
     pub quality: quality::Options,
     /// What a challenge compares, for matches that come as they were played.
@@ -36,7 +36,7 @@ pub(crate) struct Pending {
     pub id: String,
     /// None if the trace does not belong into the cache; then only what is expired goes.
     pub vector: Option<Vec<f32>>,
-    pub moment: Moment,
+    pub moment: Timestamp,
 }
 
 impl Graders {

@@ -134,7 +134,6 @@ struct Memory {
     places: Vec<usize>,
     subject: String,
     id: String,
-    time: String,
     task: String,
 }
 
@@ -239,8 +238,7 @@ impl Reader {
         watch: &mut dyn FnMut(&'static str),
     ) -> Result<Evidence<'a>, Problems> {
         self.keep_last();
-        let Memory { tape, graded, grading, canonical, notes, places, subject, id, time, task } =
-            &mut self.memory;
+        let Memory { tape, graded, grading, canonical, notes, places, subject, id, task } = &mut self.memory;
         notes.clear();
         let document = parse(tape, text, &self.options)?;
         let root = document.root();
@@ -319,14 +317,8 @@ impl Reader {
             }
         };
         let subject = identity.subject.map_or(id, |name| written(name, subject));
-        let time = identity.time.map(|moment| {
-            time.clear();
-            // Writing to a string cannot fail.
-            let _ = fmt::Write::write_fmt(time, format_args!("{moment}"));
-            time.as_str()
-        });
         let task = identity.task.map(|name| written(name, task));
-        let occasion = Occasion { time, task, outcome: identity.outcome };
+        let occasion = Occasion { time: identity.time, task, outcome: identity.outcome };
         let grading = if work.seen.is_empty() {
             None
         } else {

@@ -4,7 +4,7 @@
 
 use insta::assert_snapshot;
 use karat_core::facts::Fact;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::{FactType, Graders, Kind, Reader, ReaderOptions};
 
 /// Everything an item gives, one line each; or its problems.
@@ -537,7 +537,7 @@ fn the_moment_of_a_verdict_is_given_or_that_of_the_newest_item() {
     let agent = br#"{"agent_id": "a", "incidents": [
         {"id": "i", "time": "2026-04-01T00:00:00Z", "severity": "high", "confirmed": true, "closed_at": "2026-04-03T06:00:00+02:00"}]}"#;
     let graded = |text: &[u8], as_of: Option<&str>| {
-        let as_of = as_of.map(|text| Moment::parse(text).unwrap());
+        let as_of = as_of.map(|text| Timestamp::parse(text).unwrap());
         let wanted = [("high_incident_open".to_owned(), FactType::Boolean)];
         let reader = Reader::new(Kind::AgentEvidence, &wanted, ReaderOptions::default()).unwrap();
         let mut reader = reader.with_graders(Graders { as_of, ..Graders::default() });

@@ -6,6 +6,7 @@ use karat_core::facts::{Digest, Fact, Occasion, Outcome};
 use karat_core::number::{Decimal, DecimalError, Score, UNITS_PER_ONE, round};
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use karat_evidence::canonical_json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -14,7 +15,6 @@ use serde_json::value::RawValue;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::moment::is_moment;
 use crate::text::{clean, list};
 
 /// Most differences that are listed.
@@ -63,14 +63,13 @@ impl Claim {
         Ok(format!("{}@{}", self.text("/scorecard/id")?, self.text("/scorecard/version")?))
     }
 
-    /// The moment given, if any.
-    pub fn as_of(&self) -> Result<Option<&str>, Failure> {
+    /// Returns the time of the verdict, if the record names one.
+    pub fn as_of(&self) -> Result<Option<WrittenTimestamp<'_>>, Failure> {
         match self.value.get("as_of") {
             None | Some(Value::Null) => Ok(None),
             Some(_) => {
                 let text = self.text("/as_of")?;
-                let problem = || broken(format!("`as_of` is `{}`, not a moment", clean(text)));
-                is_moment(text).then_some(Some(text)).ok_or_else(problem)
+                WrittenTimestamp::parse(text).map(Some).map_err(|error| no_timestamp("as_of", text, error))
             }
         }
     }
@@ -91,9 +90,9 @@ impl Claim {
             })?),
         };
         let [time, task] = [self.optional("/evidence/time")?, self.optional("/evidence/task")?];
-        if let Some(time) = time.filter(|time| !is_moment(time)) {
-            return Err(broken(format!("`evidence.time` is `{}`, not a moment", clean(time))));
-        }
+        let time = time
+            .map(|text| Timestamp::parse(text).map_err(|error| no_timestamp("evidence.time", text, error)));
+        let time = time.transpose()?;
         Ok(Occasion { time, task, outcome })
     }
 
@@ -313,6 +312,10 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
 fn broken(message: String) -> Failure {
     Failure::with_exit(Exit::VerificationFailed, format!("this is not a sound record: {message}"))
+}
+
+fn no_timestamp(member: &str, text: &str, error: TimestampError) -> Failure {
+    broken(format!("`{member}` is `{}`, {error}", clean(text)))
 }
 
 fn path(pointer: &str) -> String {

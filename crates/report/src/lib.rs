@@ -18,7 +18,6 @@ pub mod estimate;
 pub mod exit;
 pub mod explanation;
 pub mod failure;
-pub mod moment;
 pub mod number;
 pub mod page;
 pub mod pages;

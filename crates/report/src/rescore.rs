@@ -7,6 +7,7 @@ use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::number::Score;
 use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::Graders;
 
 use crate::claim::Claim;
@@ -88,7 +89,7 @@ pub struct Kept<'a> {
 }
 
 /// What graders need, for a card and the moment of a verdict.
-pub type GradersOf<'a> = dyn Fn(&Scorecard, Option<&str>) -> Result<Graders, Failure> + 'a;
+pub type GradersOf<'a> = dyn Fn(&Scorecard, Option<Timestamp>) -> Result<Graders, Failure> + 'a;
 
 /// The cards and what else scoring takes.
 pub struct Rescorer<'a> {
@@ -152,7 +153,7 @@ impl Rescorer<'_> {
     }
 
     fn of_evidence(&self, claim: &Claim, scorer: &Scorer, bytes: &[u8]) -> Result<Verdict, Failure> {
-        let graders = (self.graders)(scorer.card(), claim.as_of()?)?;
+        let graders = (self.graders)(scorer.card(), claim.as_of()?.map(|as_of| as_of.at))?;
         let mut session = Session::new(scorer, None, graders, self.is_portable)?;
         let place = Place { file: "its evidence", line: None, is_row: false };
         session
@@ -190,7 +191,7 @@ mod tests {
     }
 
     fn rescored(claim: &Claim, old: &Scorer, new: &Scorer, kept: Kept<'_>) -> Result<Rescored, Failure> {
-        let graders = |_: &Scorecard, _: Option<&str>| Ok(Graders::default());
+        let graders = |_: &Scorecard, _: Option<Timestamp>| Ok(Graders::default());
         Rescorer { card: new, graders: &graders, is_portable: false }.rescore(claim, old, kept)
     }
 

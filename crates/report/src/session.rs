@@ -7,6 +7,7 @@ use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Fact;
 use karat_core::record::Record;
 use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::timestamp::WrittenTimestamp;
 use karat_evidence::grade::trace::budget::Budget;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind, Note, Problem, Problems, Reader, ReaderOptions, UnknownFact};
@@ -133,7 +134,7 @@ impl<'s> Session<'s> {
         &mut self,
         place: &Place<'_>,
         bytes: Result<&[u8], Refusal>,
-        as_of: Option<&str>,
+        as_of: Option<WrittenTimestamp<'_>>,
         visit: impl FnOnce(&Record<'_>, &[Note]) -> T,
     ) -> Result<T, Refusal> {
         let kind = self.reader.kind();

@@ -8,8 +8,9 @@ use karat_core::check::Checked;
 use karat_core::diagnostic::nearest;
 use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::arena::Evaluator;
-use karat_evidence::{Graders, Moment, Reader, ReaderOptions};
+use karat_evidence::{Graders, Reader, ReaderOptions};
 use karat_report::cards::{self, CardText, EMBEDDED};
 use karat_report::session;
 
@@ -78,7 +79,7 @@ impl Rule {
     /// That it scores nothing, or what `work` says.
     pub fn with_bench<T>(
         &self,
-        as_of: Option<Moment>,
+        as_of: Option<Timestamp>,
         work: impl FnOnce(&Scorer, &mut Bench) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         let Some(scorer) = &self.scorer else {

@@ -2,8 +2,8 @@
 
 use karat_core::evaluate::Context;
 use karat_core::facts::Digest;
-use karat_evidence::{Moment, Note, Problems};
-use karat_report::moment::is_moment;
+use karat_core::timestamp::WrittenTimestamp;
+use karat_evidence::{Note, Problems};
 use karat_store::{Kind, NewItem};
 
 use crate::cards::Rule;
@@ -33,8 +33,8 @@ pub struct Scored {
 pub struct How<'a> {
     /// The rule.
     pub rule: &'a Rule,
-    /// The moment of the verdict, as it was given.
-    pub as_of: Option<&'a str>,
+    /// The time of the verdict, as it was given.
+    pub as_of: Option<WrittenTimestamp<'a>>,
     /// Whose word it is.
     pub key: &'a Key,
 }
@@ -45,7 +45,7 @@ impl How<'_> {
     /// # Errors
     /// Everything that is wrong with it; that the key may not say this.
     pub fn score(&self, bytes: &[u8]) -> Result<Scored, Problem> {
-        self.rule.with_bench(self.moment()?, |scorer, bench| {
+        self.rule.with_bench(self.as_of.map(|as_of| as_of.at), |scorer, bench| {
             let evidence = bench.reader.read(bytes).map_err(|problems| refused(&problems))?;
             let item = evidence.item();
             self.check(scorer.card(), &item)?;
@@ -82,7 +82,7 @@ impl How<'_> {
                         .task
                         .map(str::to_owned)
                         .or_else(|| card.base.is_some().then(|| card.id.clone())),
-                    time: item.occasion.time.and_then(Moment::parse),
+                    time: item.occasion.time,
                     outcome: item.occasion.outcome,
                     score: record.score,
                     evidence: item.digest,
@@ -91,21 +91,6 @@ impl How<'_> {
                 notes: evidence.notes().to_vec(),
             })
         })
-    }
-
-    /// The moment of the verdict.
-    fn moment(&self) -> Result<Option<Moment>, Problem> {
-        let Some(text) = self.as_of else { return Ok(None) };
-        match Moment::parse(text).filter(|_| is_moment(text)) {
-            Some(moment) => Ok(Some(moment)),
-            None => {
-                let found = text.escape_debug();
-                Err(Problem::parameter(
-                    "as_of",
-                    format!("found `{found}`, expected a moment such as 2026-01-31T12:00:00Z"),
-                ))
-            }
-        }
     }
 
     /// Whether the key may say this: about this subject, and what the scorecard says comes from somebody.

@@ -3,7 +3,7 @@
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_report::rows::Row;
 use karat_report::rows::filter::Filter;
 use serde::Deserialize;
@@ -41,7 +41,7 @@ pub struct EvidenceOf {
     /// The id of its own.
     pub id: String,
     digest: String,
-    time: Option<String>,
+    time: Option<Timestamp>,
     task: Option<String>,
     outcome: Option<String>,
 }
@@ -83,8 +83,8 @@ impl StoredRecord {
 
     /// When the evidence took place, if it says so.
     #[must_use]
-    pub fn time(&self) -> Option<Moment> {
-        self.evidence.time.as_deref().and_then(Moment::parse)
+    pub fn time(&self) -> Option<Timestamp> {
+        self.evidence.time
     }
 
     /// How it ended, if it says so.

@@ -9,7 +9,7 @@ use karat_core::record::Record;
 use karat_evidence::grade::trace::budget::Budget;
 use karat_evidence::{Kind, Note};
 
-use crate::args::{Cli, ScoreArgs};
+use crate::args::{AsOf, Cli, ScoreArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::graders;
@@ -29,7 +29,12 @@ const LISTED: usize = 20;
 /// Scores everything that is given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let scorer = scorer(args, cli.color)?;
-    let graders = graders::of_card(scorer.card(), &args.graders, args.as_of.as_deref(), cli.portable)?;
+    let graders = graders::of_card(
+        scorer.card(),
+        &args.graders,
+        args.as_of.as_ref().map(|as_of| as_of.at),
+        cli.portable,
+    )?;
     let mut session = Session::new(&scorer, args.subject_field.as_deref(), graders, cli.portable)?;
     if let Some(budget) = budget(args, session.wanted().kind) {
         session = session.with_budget(budget);
@@ -44,11 +49,12 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut refused = 0u64;
     let wanted = session.wanted();
     files.each(&wanted, &progress, &mut |place, bytes| {
-        let outcome = session.score(&place, bytes, args.as_of.as_deref(), |record, notes| {
-            limit.see(record);
-            remarks.see(&place, notes);
-            sink.record(record, notes)
-        });
+        let outcome =
+            session.score(&place, bytes, args.as_of.as_ref().map(AsOf::written), |record, notes| {
+                limit.see(record);
+                remarks.see(&place, notes);
+                sink.record(record, notes)
+            });
         match outcome {
             Ok(written) => written?,
             Err(refusal) if args.keep_going => {

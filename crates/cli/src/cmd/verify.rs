@@ -5,7 +5,8 @@ use std::io::Write as _;
 
 use karat_core::evaluate::Scorer;
 use karat_core::record::ENGINE_VERSION;
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_report::claim::Claim;
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
@@ -189,7 +190,7 @@ fn about(verified: &Verified) -> Option<(String, String)> {
     if let (Some(subject), Some(card)) = (&entry.subject, card) {
         what = format!("record of {} by {}", short(subject), short(&card));
     }
-    let moment = Moment { milliseconds: entry.moment.0 };
+    let moment = Timestamp { milliseconds: entry.moment.0 };
     let log = match karat_server::receipt::claimed(receipt) {
         Some((name, head)) => {
             format!("entry {} of {} in the log {}", receipt.index, head.size, short(name))
@@ -211,7 +212,7 @@ fn as_value(path: &str, verified: &Verified) -> Value {
             "id": receipt.entry.id,
             "index": receipt.index,
             "kind": receipt.entry.kind.name(),
-            "moment": Moment { milliseconds: receipt.entry.moment.0 }.to_string(),
+            "moment": Timestamp { milliseconds: receipt.entry.moment.0 }.to_string(),
             "subject": receipt.entry.subject,
         })
     });

@@ -2,12 +2,12 @@
 
 use karat_core::facts::Fact;
 
-use crate::Moment;
 use crate::check::{AMOUNT, Check, Identity, POINTS, digits, flag, number};
 use crate::document::{Node, Value};
 use crate::kind::vocabulary;
 use crate::locate;
 use crate::problem::{Problem, Problems, quoted};
+use karat_core::timestamp::Timestamp;
 
 vocabulary! {
     /// What a match gives.
@@ -125,7 +125,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             "challenge_slug" => slug = check.name(member),
             "challenge_id" => challenge_id = check.name(member),
             "outcome" => outcome = check.outcome(member),
-            "completed_at" => completed = check.moment(member),
+            "completed_at" => completed = check.timestamp(member, Timestamp::parse),
             _ => check.unknown("$", member),
         }
     }
@@ -169,14 +169,14 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome })
 }
 
-fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Moment)> {
-    check.moment(node).map(|moment| (node, moment))
+fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Timestamp)> {
+    check.timestamp(node, Timestamp::parse).map(|moment| (node, moment))
 }
 
 /// The time between the two moments, or the time that the item gives, or both if they agree to the millisecond.
 fn time_used(
-    started: Option<(Node<'_>, Moment)>,
-    submitted: Option<(Node<'_>, Moment)>,
+    started: Option<(Node<'_>, Timestamp)>,
+    submitted: Option<(Node<'_>, Timestamp)>,
     used: Option<(Node<'_>, f64)>,
     check: &mut Check<'_>,
 ) -> Option<f64> {

@@ -2,10 +2,10 @@
 
 use karat_core::facts::{Fact, Outcome};
 
-use crate::Moment;
 use crate::check::{ANY, Check, EXACT, Identity, Name};
 use crate::document::{Node, Value};
 use crate::kind::FactType;
+use karat_core::timestamp::Timestamp;
 
 /// The facts that a scorecard declares, by name.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ fn occasion<'a>(member: Node<'a>, identity: &mut Identity<'a>) -> bool {
     match (member.key(), member.value()) {
         ("time" | "task" | "outcome", Value::Null) => true,
         ("time", Value::Text(text)) => {
-            identity.time = Moment::parse(text);
+            identity.time = Timestamp::parse(text).ok();
             identity.time.is_some()
         }
         ("outcome", Value::Text(text)) => {

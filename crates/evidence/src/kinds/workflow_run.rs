@@ -2,7 +2,6 @@
 
 use karat_core::facts::Fact;
 
-use crate::Moment;
 use crate::check::{AMOUNT, Check, Identity, digits, flag, number};
 use crate::document::{Node, Value};
 use crate::grade::workflow::{
@@ -14,6 +13,7 @@ use crate::kinds::workflow_output::Output;
 use crate::locate;
 use crate::problem::quoted;
 use crate::value;
+use karat_core::timestamp::Timestamp;
 
 vocabulary! {
     /// What a run gives.
@@ -59,7 +59,7 @@ pub(crate) fn read<'a>(
             "workflow_plan" => workflow_plan = Some(member),
             "output_quality" => output.quality = Some(member),
             "result" => result = Some(member),
-            "time" => time = check.moment(member),
+            "time" => time = check.timestamp(member, Timestamp::parse),
             "task_id" => tell_once(&mut task_id, member, check),
             "outcome" => outcome = check.outcome(member),
             // The rest of the documented message plays no part in a score.
@@ -312,11 +312,11 @@ fn read_retries(
 }
 
 /// The last moment of the log of a result.
-fn last_moment(result: Node<'_>) -> Option<Moment> {
+fn last_moment(result: Node<'_>) -> Option<Timestamp> {
     let attempts = result.children().find(|member| member.key() == "attempts")?;
     let ends = attempts.children().filter_map(|attempt| {
         match attempt.children().find(|member| member.key() == "end")?.value() {
-            Value::Text(text) => Moment::parse(text),
+            Value::Text(text) => Timestamp::parse(text).ok(),
             _ => None,
         }
     });

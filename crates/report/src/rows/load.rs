@@ -9,7 +9,6 @@ use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::facts::Digest;
 use karat_core::record::{DimensionRecord, ReadingStatus, Record};
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
 
 use super::filter::{Wish, check_field, value};
 use super::problems::Problems;
@@ -87,7 +86,7 @@ impl<'r> Loader<'r> {
     /// Adds what was scored just now with the scorer at that place.
     pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
         let item = &record.item;
-        let time = item.occasion.time.and_then(Moment::parse);
+        let time = item.occasion.time;
         let subject = self.renames.apply(item.subject);
         if !self.selection.wish.admits(record, subject, time) {
             self.filtered += 1;

@@ -8,7 +8,6 @@ use axum::extract::State;
 use axum::http::Response;
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Digest;
-use karat_evidence::Moment;
 use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
@@ -115,7 +114,7 @@ fn evidence(kept: &Kept, rule: &Rule, scorer: Option<&Scorer>) -> Check {
 /// The record that the evidence gives now.
 fn scored(kept: &Kept, rule: &Rule, scorer: &Scorer, evidence: &[u8]) -> Result<Vec<u8>, String> {
     let as_of = kept.claim.as_of().map_err(|failure| super::record::told(&failure))?;
-    let scored = rule.with_bench(as_of.and_then(Moment::parse), |_, bench| {
+    let scored = rule.with_bench(as_of.map(|as_of| as_of.at), |_, bench| {
         let read = bench.reader.read(evidence);
         let read = read.map_err(|problems| Problem::new(Code::EvidenceRefused, problems.to_string()))?;
         let mut workspace = Workspace::new(scorer);

@@ -1,7 +1,8 @@
 //! Everything that `karat rate` found, and its JSON form.
 
 use karat_core::statistics::ranks::RankRange;
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use serde_json::{Map, Value, json};
 
 use super::agreement::{Agreement, Count, Judged};
@@ -98,7 +99,7 @@ fn shown(number: f64) -> Value {
 }
 
 fn time(milliseconds: i64) -> Value {
-    Moment { milliseconds }.to_string().into()
+    Timestamp { milliseconds }.to_string().into()
 }
 
 fn tally(tally: Tally) -> Map<String, Value> {

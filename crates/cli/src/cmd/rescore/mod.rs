@@ -11,7 +11,8 @@ use std::io::Write as _;
 use karat_core::evaluate::Scorer;
 use karat_core::facts::Digest;
 use karat_core::number::Score;
-use karat_evidence::{Graders, Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::{Graders, canonical_json};
 use karat_report::cards::ready;
 use karat_report::claim::Claim;
 use karat_report::exit::Exit;
@@ -67,12 +68,12 @@ struct Work<'a> {
 /// Scores everything again.
 pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = cards::scorer(&args.card, cli.color)?;
-    let graders = |card: &_, as_of: Option<&str>| -> Result<Graders, Failure> {
+    let graders = |card: &_, as_of: Option<Timestamp>| -> Result<Graders, Failure> {
         graders::of_card(card, &args.graders, as_of, cli.portable)
     };
     let rescorer = Rescorer { card: &card, graders: &graders, is_portable: cli.portable };
     let progress = Progress::of_items(args.no_progress);
-    let stock = stock(&args.database, args.known_at.as_deref(), &progress)?;
+    let stock = stock(&args.database, args.known_at, &progress)?;
     let mut work = Work {
         of: args.of.as_deref().unwrap_or(&card.card().id),
         subject: args.subject.as_deref(),
@@ -120,18 +121,12 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 /// Walks through a store once, for what the records need.
-fn stock(database: &str, known_at: Option<&str>, progress: &Progress) -> Result<Stock, Failure> {
+fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Result<Stock, Failure> {
     let refused = |error| store::refused(&error);
     let mut reader = store::reader(database)?;
-    let size = match known_at.map(|text| (text, Moment::parse(text))) {
+    let size = match known_at {
         None => reader.head().map_err(refused)?.size,
-        Some((_, Some(moment))) => {
-            reader.size_at(karat_store::Moment(moment.milliseconds)).map_err(refused)?
-        }
-        Some((text, None)) => {
-            return Err(Failure::new(format!("`{}` is not a moment that a log could have", clean(text)))
-                .help("write it as 2026-01-31T12:00:00Z; no leap second"));
-        }
+        Some(known_at) => reader.size_at(karat_store::Moment(known_at.milliseconds)).map_err(refused)?,
     };
     let (mut evidence, mut cards) = (BTreeMap::new(), Vec::new());
     let mut records: BTreeMap<String, u64> = BTreeMap::new();
@@ -225,7 +220,7 @@ impl Work<'_> {
             return Failure::new(format!("{reads}, and the records by `{of}` are of kind `{kind}`"))
                 .help("only a card for the same kind of evidence can score them again");
         }
-        let when = args.known_at.as_deref().map_or_else(String::new, |at| format!(" at {at}"));
+        let when = args.known_at.map_or_else(String::new, |at| format!(" at {at}"));
         let who = self.subject.map_or_else(String::new, |name| format!(" of `{}`", clean(name)));
         let message = format!("`{}` has no record{who} by `{}`{when}", args.database, clean(self.of));
         let others: Vec<String> =

@@ -2,7 +2,7 @@
 
 use karat_core::record::ENGINE_VERSION;
 use karat_core::statistics::proportion::Proportion;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, told};
 use crate::render::rating::below::{about_forecasts, about_judges};
@@ -21,7 +21,7 @@ pub fn rate(report: &Report) -> Page {
     for board in &report.boards {
         tell(&labelled("matches", board), board.input.digest.to_string());
         if let Some((first, last)) = board.input.milliseconds {
-            let time = |milliseconds| Moment { milliseconds }.to_string();
+            let time = |milliseconds| Timestamp { milliseconds }.to_string();
             tell(&labelled("played", board), format!("{} to {}", time(first), time(last)));
         }
     }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use karat_core::timestamp::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::members::refuse;
 use super::payload::{Action, Step, TOOL_TEXT_MAX};
 use super::{detail, text};
-use crate::instant::Instant;
 use crate::problem::{Problems, quoted};
 
 /// Start and submission of a match by the clock of the arena, in milliseconds since 1970-01-01T00:00:00Z.
@@ -64,7 +64,7 @@ impl Window {
 }
 
 fn milliseconds(text: &str) -> Option<i64> {
-    Instant::parse(text).filter(|instant| instant.has_seconds).map(|instant| instant.milliseconds)
+    Timestamp::parse(text).ok().map(|time| time.milliseconds)
 }
 
 /// How [`validate_trajectory`] checks. The default is what the arena does.

@@ -5,11 +5,11 @@
 
 mod records;
 
+use karat_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde::de::Deserializer;
 
 use super::jury::Verdict;
-use crate::Moment;
 
 pub use records::*;
 
@@ -51,12 +51,12 @@ impl AgentEvidence {
     /// The moment of the newest thing that the evidence tells; none if it tells of nothing.
     ///
     /// ```
-    /// use karat_evidence::Moment;
+    /// use karat_core::timestamp::Timestamp;
     /// use karat_evidence::grade::trust::AgentEvidence;
     /// let text = br#"{"agent_id": "a", "incidents": [{"id": "i", "time": "1970-01-01T00:00:01Z", "severity": "info"}]}"#;
-    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Moment { milliseconds: 1000 }));
+    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Timestamp { milliseconds: 1000 }));
     /// ```
-    pub fn newest(&self) -> Option<Moment> {
+    pub fn newest(&self) -> Option<Timestamp> {
         let Self { declarations, evaluations, bond, incidents, memory, collaborations, .. } = self;
         let checks = evaluations.iter().flat_map(|it| &it.checks).filter_map(|it| it.time);
         let tests = evaluations.iter().map(|it| it.time).chain(checks);
@@ -94,7 +94,7 @@ pub struct Declaration {
     /// Its own name.
     pub id: String,
     /// From when on it is in force.
-    pub time: Moment,
+    pub time: Timestamp,
     /// The configuration that is said to run.
     #[serde(default, deserialize_with = "or_default")]
     pub runtime: Runtime,
@@ -162,7 +162,7 @@ pub struct Evaluation {
     /// Its own name.
     pub id: String,
     /// When it was run; checks without a time of their own have this one.
-    pub time: Moment,
+    pub time: Timestamp,
     /// Who ran it.
     pub runner: Runner,
     /// Digest of the suite, where the same checks are run again and again.
@@ -219,7 +219,7 @@ pub struct Check {
     /// Its own name, unlike that of every other check of the agent.
     pub id: String,
     /// When, if not at the time of the evaluation.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// What is asserted.
     pub category: Category,
     /// The task that was set. Checks of one task count as one.

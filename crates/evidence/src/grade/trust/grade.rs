@@ -1,13 +1,13 @@
 //! The grade of an agent: for each dimension the facts that a scorecard reads, or why there are none yet.
 
 use karat_core::facts::Fact;
+use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::evidence::AgentEvidence;
 use super::items::Agent;
 use super::options::Options;
 use super::{conduct, records, tasks};
-use crate::Moment;
 use crate::problem::Problems;
 
 /// What a dimension came to.
@@ -55,7 +55,7 @@ pub struct AgentGrade {
     /// Who was graded.
     pub agent_id: String,
     /// The moment of the verdict.
-    pub as_of: Moment,
+    pub as_of: Timestamp,
     /// The sixteen dimensions, in the order of the trust document.
     pub dimensions: Vec<DimensionGrade>,
     /// Facts that hold whether or not a dimension was measured: what applies, which incidents are open.
@@ -137,10 +137,10 @@ impl From<String> for Unmeasured {
 /// Nothing depends on the order of the items, nor on an item being there twice. What is not measured yet has no facts.
 ///
 /// ```
-/// use karat_evidence::Moment;
+/// use karat_core::timestamp::Timestamp;
 /// use karat_evidence::grade::trust::{AgentEvidence, Options, Status, grade};
 /// let evidence = AgentEvidence::from_json(br#"{"agent_id": "bot-7"}"#).unwrap();
-/// let grade = grade(&evidence, &Options::at(Moment::parse("2026-05-18T00:00:00Z").unwrap())).unwrap();
+/// let grade = grade(&evidence, &Options::at(Timestamp::parse("2026-05-18T00:00:00Z").unwrap())).unwrap();
 /// let accuracy = grade.dimension("accuracy").unwrap();
 /// assert_eq!(accuracy.status, Status::NotMeasured);
 /// assert_eq!(accuracy.reason, "not measured yet, 0 of 10 tasks");

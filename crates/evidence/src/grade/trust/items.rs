@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karat_core::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::evidence::{
@@ -10,14 +11,13 @@ use super::evidence::{
 };
 use super::jury::{self, Outcome, Panel};
 use super::options::Options;
-use crate::Moment;
 
 /// One check that was not quarantined.
 #[derive(Debug)]
 pub(super) struct Item<'a> {
     pub check: &'a Check,
     pub evaluation: &'a Evaluation,
-    pub time: Moment,
+    pub time: Timestamp,
     /// Severity x difficulty x method x independence, and the jury's part. 0 does not count.
     pub weight: f64,
     /// How good, 0 to 1; none if it was not decided.
@@ -112,7 +112,7 @@ impl<'a> Agent<'a> {
         agent
     }
 
-    fn is_future(&self, time: Moment) -> bool {
+    fn is_future(&self, time: Timestamp) -> bool {
         time.seconds_since(self.options.as_of) > self.options.skew_seconds
     }
 
@@ -121,7 +121,7 @@ impl<'a> Agent<'a> {
         &mut self,
         kind: &'static str,
         list: &'a [T],
-        key: fn(&'a T) -> (Moment, &'a str),
+        key: fn(&'a T) -> (Timestamp, &'a str),
     ) -> Vec<&'a T> {
         let known: BTreeMap<&str, &'a T> = list.iter().map(|item| (key(item).1, item)).collect();
         let (future, mut present): (Vec<&T>, Vec<&T>) =
@@ -133,7 +133,7 @@ impl<'a> Agent<'a> {
     }
 
     /// What the agent declared last, at a moment.
-    fn declared_at(&self, time: Moment) -> Option<&'a Declaration> {
+    fn declared_at(&self, time: Timestamp) -> Option<&'a Declaration> {
         let later = self.declarations.partition_point(|declaration| declaration.time <= time);
         self.declarations.get(later.checked_sub(1)?).copied()
     }
@@ -144,12 +144,12 @@ impl<'a> Agent<'a> {
     }
 
     /// Age of a moment, not below 0.
-    pub(super) fn age_seconds(&self, time: Moment) -> f64 {
+    pub(super) fn age_seconds(&self, time: Timestamp) -> f64 {
         self.options.as_of.seconds_since(time).max(0.0)
     }
 
     /// Whether a moment lies in the last `seconds`.
-    pub(super) fn is_within(&self, time: Moment, seconds: f64) -> bool {
+    pub(super) fn is_within(&self, time: Timestamp, seconds: f64) -> bool {
         self.age_seconds(time) <= seconds
     }
 
@@ -165,7 +165,7 @@ impl<'a> Agent<'a> {
 fn item<'a>(
     check: &'a Check,
     evaluation: &'a Evaluation,
-    time: Moment,
+    time: Timestamp,
     panel: Option<&Panel>,
     declaration: Option<&Declaration>,
     options: &Options,

@@ -1,7 +1,8 @@
 //! The numbers of the trust grader, each with its default. The trust document leaves them open; they are a choice of karat.
 
+use karat_core::timestamp::Timestamp;
+
 use super::jury::JuryRules;
-use crate::Moment;
 
 /// Seconds of a day.
 pub(super) const DAY_SECONDS: f64 = 86_400.0;
@@ -10,7 +11,7 @@ pub(super) const DAY_SECONDS: f64 = 86_400.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// The moment of the verdict. What is later is quarantined.
-    pub as_of: Moment,
+    pub as_of: Timestamp,
     /// Older items count only where there are too few in the window.
     pub window_seconds: f64,
     /// How far a clock may be ahead: an item that is at most so much later than the verdict has the age 0.
@@ -28,7 +29,7 @@ pub struct Options {
 
 impl Options {
     /// The defaults, at a moment.
-    pub fn at(as_of: Moment) -> Self {
+    pub fn at(as_of: Timestamp) -> Self {
         Self {
             as_of,
             window_seconds: 365.0 * DAY_SECONDS,

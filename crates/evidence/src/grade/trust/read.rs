@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karat_core::timestamp::Timestamp;
+
 use super::evidence::{
     AgentEvidence, Bond, CONTROLS, Category, Check, Declaration, Incident, Memory, Method, Runtime, TaskClass,
 };
 use super::jury;
 use super::problems::{found, required, within};
-use crate::Moment;
 use crate::problem::{Problem, Problems, nearest, quoted};
 
 impl AgentEvidence {
@@ -204,7 +205,7 @@ fn part(part: u64, whole: u64, path: &str, problems: &mut Problems) {
     }
 }
 
-fn not_before(later: Option<Moment>, earlier: Moment, path: &str, problems: &mut Problems) {
+fn not_before(later: Option<Timestamp>, earlier: Timestamp, path: &str, problems: &mut Problems) {
     if later.is_some_and(|later| later < earlier) {
         problems.add(|| found(path, "a moment before the item's own `time`", "a later one"));
     }
@@ -304,7 +305,7 @@ fn check_result(check: &Check, path: &str, all: &mut Problems) {
 }
 
 fn check_bond(bond: &Bond, all: &mut Problems) {
-    let mut deposits: BTreeMap<&str, (f64, Moment, Option<Moment>)> = BTreeMap::new();
+    let mut deposits: BTreeMap<&str, (f64, Timestamp, Option<Timestamp>)> = BTreeMap::new();
     for (path, deposit) in once(&bond.deposits, "$.bond.deposits", |it| &it.id, all) {
         positive(Some(deposit.amount_usd), &format!("{path}.amount_usd"), all);
         not_before(deposit.withdrawn_at, deposit.time, &format!("{path}.withdrawn_at"), all);

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karat_core::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::estimators::{Z_90, effective_count, wilson_lower_bound};
 use super::items::{Agent, Item};
-use crate::Moment;
 
 /// How much a dimension needs.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +38,8 @@ impl Variety {
 pub(super) struct Selection<'s, T> {
     /// Newest first.
     pub items: Vec<&'s T>,
-    /// Moment of the last unit of a whole minimum, counted from the newest: to look fresh costs as much as being measured.
-    pub anchor: Moment,
+    /// Timestamp of the last unit of a whole minimum, counted from the newest: to look fresh costs as much as being measured.
+    pub anchor: Timestamp,
     /// Whether items older than the window had to be taken.
     pub is_beyond_window: bool,
 }
@@ -53,7 +53,7 @@ pub(super) fn not_yet(found: usize, needed: usize, what: &str) -> String {
 pub(super) fn select<'s, T, K: Ord>(
     agent: &Agent<'_>,
     items: &'s [T],
-    time: impl Fn(&T) -> Moment,
+    time: impl Fn(&T) -> Timestamp,
     unit: impl Fn(&'s T) -> K,
     need: Need,
 ) -> Result<Selection<'s, T>, String> {
@@ -65,7 +65,7 @@ pub(super) fn select<'s, T, K: Ord>(
 pub(super) fn select_varied<'s, T, K: Ord>(
     agent: &Agent<'_>,
     items: &'s [T],
-    time: impl Fn(&T) -> Moment,
+    time: impl Fn(&T) -> Timestamp,
     unit: impl Fn(&'s T) -> K,
     need: Need,
     kind: impl Fn(&'s T) -> &'s str,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Attempt, Log, Moment, Outcome};
+use super::attempts::{Attempt, Log, LogTime, Outcome};
 use super::plan::{Plan, Step};
 
 /// The account of a run (Scoring Formula v1.0.0, section 3.2).
@@ -146,7 +146,7 @@ impl StepState {
 #[must_use]
 pub fn account(plan: &Plan, log: &Log, budget_aborted: Option<bool>) -> Account {
     let mut seen = Seen::default();
-    let mut span: Option<(Moment, Moment)> = None;
+    let mut span: Option<(LogTime, LogTime)> = None;
     let mut steps = Vec::with_capacity(plan.steps().len());
     let mut rest = log.attempts();
     for (at, step) in plan.steps().iter().enumerate() {

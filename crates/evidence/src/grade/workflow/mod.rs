@@ -23,7 +23,7 @@ mod standing;
 
 pub use account::{Account, Seen, StepAccount, StepState, account};
 pub(crate) use attempts::read as read_log;
-pub use attempts::{Attempt, Log, Moment, Outcome};
+pub use attempts::{Attempt, Log, LogTime, Outcome};
 pub use dry_run::{Budget, DryRun, DryState, ESTIMATED_COST_TAO, dry_run};
 pub(crate) use plan::read as read_plan;
 pub use plan::{Plan, PlanRules, References, Step};

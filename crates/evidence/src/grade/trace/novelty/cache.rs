@@ -6,12 +6,12 @@ use std::fmt;
 use std::ops::Range;
 
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::saved;
 use super::search::{Best, Rows};
 use super::vector::nearest;
-use crate::Moment;
 use crate::grade::instructions::Instructions;
 use crate::grade::trace::problems::{problem, shown};
 use crate::problem::{Problem, Problems};
@@ -60,9 +60,9 @@ pub enum VectorError {
     /// Its moment lies before that of the newest vector in the cache.
     Earlier {
         /// The moment that was given.
-        found: Moment,
+        found: Timestamp,
         /// That of the newest vector.
-        newest: Moment,
+        newest: Timestamp,
     },
 }
 
@@ -109,7 +109,7 @@ pub struct Entry<'a> {
     /// Whose vector it is; several may have the same id.
     pub id: &'a str,
     /// When it came in.
-    pub moment: Moment,
+    pub moment: Timestamp,
     /// The vector.
     pub vector: &'a [f32],
 }
@@ -126,12 +126,12 @@ pub struct Match<'a> {
 /// A first-in-first-out cache of vectors. A value: it knows no clock, and equal ones are saved as the same bytes.
 ///
 /// ```
-/// use karat_evidence::Moment;
+/// use karat_core::timestamp::Timestamp;
 /// use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
 ///
 /// let settings = Settings { capacity: 2, dimension: 2, ttl_milliseconds: Some(1000) };
 /// let mut cache = VectorCache::new(settings).unwrap();
-/// let moment = |milliseconds| Moment { milliseconds };
+/// let moment = |milliseconds| Timestamp { milliseconds };
 /// for (id, vector, at) in [("a", [1.0, 0.0], 0), ("b", [0.0, 1.0], 400), ("c", [3.0, 4.0], 900)] {
 ///     cache.insert(id, &vector, moment(at)).unwrap();
 /// }
@@ -158,7 +158,7 @@ pub struct VectorCache {
 #[derive(Debug, Clone)]
 struct Label {
     id: Box<str>,
-    moment: Moment,
+    moment: Timestamp,
     /// Of the saved form of the entry.
     digest: Digest,
 }
@@ -209,7 +209,7 @@ impl VectorCache {
     ///
     /// If the vector has another dimension or a number that is not finite, or if `moment` lies before that of the newest
     /// vector. The cache is then as it was.
-    pub fn insert(&mut self, id: &str, vector: &[f32], moment: Moment) -> Result<(), VectorError> {
+    pub fn insert(&mut self, id: &str, vector: &[f32], moment: Timestamp) -> Result<(), VectorError> {
         self.check(vector)?;
         self.check_moment(moment)?;
         if self.settings.capacity == 0 {
@@ -226,7 +226,7 @@ impl VectorCache {
     }
 
     /// Removes what is expired at `moment`, and says how many vectors that were.
-    pub fn expire(&mut self, moment: Moment) -> usize {
+    pub fn expire(&mut self, moment: Timestamp) -> usize {
         let expired = self.expired(moment);
         self.remove_first(expired);
         expired
@@ -259,7 +259,7 @@ impl VectorCache {
     }
 
     /// How many of the oldest are expired at `moment`.
-    pub(super) fn expired(&self, moment: Moment) -> usize {
+    pub(super) fn expired(&self, moment: Timestamp) -> usize {
         let Some(ttl) = self.settings.ttl_milliseconds else {
             return 0;
         };
@@ -304,7 +304,7 @@ impl VectorCache {
         }
     }
 
-    pub(super) fn check_moment(&self, moment: Moment) -> Result<(), VectorError> {
+    pub(super) fn check_moment(&self, moment: Timestamp) -> Result<(), VectorError> {
         match self.labels.back() {
             Some(newest) if moment < newest.moment => {
                 Err(VectorError::Earlier { found: moment, newest: newest.moment })

@@ -1,6 +1,6 @@
 //! Novelty: how unlike a trace is to those before it, by the cosines of vectors.
 //!
-//! [`observe`] takes a [`VectorCache`], an [`Item`] and a [`Moment`], and gives the next cache and what it read;
+//! [`observe`] takes a [`VectorCache`], an [`Item`] and a [`Timestamp`], and gives the next cache and what it read;
 //! [`novelty`] only reads. `cache` has the cache as a value, `saved` its form as bytes, `search` the exact search
 //! and why its quick pass never drops the best match, `vector` the choice of instructions.
 //!
@@ -16,8 +16,8 @@ mod vector;
 use karat_core::facts::Digest;
 use serde_json::{Value, json};
 
-use crate::Moment;
 use crate::problem::Problems;
+use karat_core::timestamp::Timestamp;
 
 pub use cache::{Entry, Match, Settings, VectorCache, VectorError, vector};
 pub use saved::LoadError;
@@ -65,7 +65,7 @@ pub struct Nearest {
     /// Whose it is.
     pub id: String,
     /// When it came into the cache.
-    pub moment: Moment,
+    pub moment: Timestamp,
     /// The cosine as computed, from -1 to one rounding step above 1.
     pub similarity: f64,
 }
@@ -134,11 +134,11 @@ pub fn value(similarity: Option<f64>) -> f64 {
 /// already with the same id and vector. If the item is refused, the cache comes back as it was.
 ///
 /// ```
-/// use karat_evidence::Moment;
+/// use karat_core::timestamp::Timestamp;
 /// use karat_evidence::grade::trace::novelty::{Item, Settings, VectorCache, observe};
 ///
 /// let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-/// let at = |milliseconds| Moment { milliseconds };
+/// let at = |milliseconds| Timestamp { milliseconds };
 /// let (cache, first) = observe(cache, &Item { id: "a", vector: Some(&[1.0, 0.0]) }, at(0));
 /// let (cache, second) = observe(cache, &Item { id: "b", vector: Some(&[3.0, 4.0]) }, at(1));
 /// assert_eq!(first.unwrap().value, 0.5, "the first of all");
@@ -153,7 +153,7 @@ pub fn value(similarity: Option<f64>) -> f64 {
 pub fn observe(
     mut cache: VectorCache,
     item: &Item<'_>,
-    moment: Moment,
+    moment: Timestamp,
 ) -> (VectorCache, Result<Novelty, Problems>) {
     let mut novelty = match novelty(&cache, item, moment) {
         Ok(novelty) => novelty,
@@ -188,7 +188,7 @@ const PATH: &str = "$.vector";
 /// If its vector has another dimension than the cache or a number that is not finite, or if `moment` lies before that of
 /// the newest vector of the cache: what came between would be missed. Of an item that is there with the same vector the
 /// cache knows what came before it, so its moment may be any.
-pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Moment) -> Result<Novelty, Problems> {
+pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Timestamp) -> Result<Novelty, Problems> {
     let refused = |wrong: VectorError| Problems::from(wrong.at(PATH));
     let alive = cache.expired(moment);
     let unknown = |basis| Novelty {

@@ -22,9 +22,9 @@ use std::error::Error;
 use std::fmt;
 
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 
 use super::cache::{Entry, Settings, VectorCache, VectorError};
-use crate::Moment;
 
 /// The first bytes. The digit is the version of the form.
 const MAGIC: &[u8; 16] = b"karat vectors 1\n";
@@ -62,11 +62,11 @@ impl VectorCache {
     /// removed are part of it.
     ///
     /// ```
-    /// use karat_evidence::Moment;
+    /// use karat_core::timestamp::Timestamp;
     /// use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
     ///
     /// let mut cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-    /// cache.insert("kp:trace:1", &[0.6, 0.8], Moment { milliseconds: 0 }).unwrap();
+    /// cache.insert("kp:trace:1", &[0.6, 0.8], Timestamp { milliseconds: 0 }).unwrap();
     /// let loaded = VectorCache::load(&cache.save()).unwrap();
     /// assert_eq!(loaded.save(), cache.save());
     /// assert_eq!(loaded.digest(), cache.digest());
@@ -182,7 +182,7 @@ impl<'a> Rest<'a> {
 
     fn entry(&mut self, cache: &mut VectorCache, vector: &mut Vec<f32>) -> Result<(), LoadError> {
         let start = self.at;
-        let moment = Moment { milliseconds: self.number()?.cast_signed() };
+        let moment = Timestamp { milliseconds: self.number()?.cast_signed() };
         let id_bytes = self.number()?;
         let id_at = self.at;
         let id = str::from_utf8(self.take(id_bytes)?)

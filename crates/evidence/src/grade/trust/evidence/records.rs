@@ -1,9 +1,9 @@
 //! Items that are no checks: stakes, incidents, memory, collaborations.
 
+use karat_core::timestamp::Timestamp;
 use serde::Deserialize;
 
 use super::or_default;
-use crate::Moment;
 
 /// Staked collateral, and what it stands for.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -27,13 +27,13 @@ pub struct Deposit {
     /// Its own name.
     pub id: String,
     /// When it was posted.
-    pub time: Moment,
+    pub time: Timestamp,
     /// How much, above 0.
     pub amount_usd: f64,
     /// Until when it cannot be withdrawn.
-    pub locked_until: Option<Moment>,
+    pub locked_until: Option<Timestamp>,
     /// When what was left of it was withdrawn.
-    pub withdrawn_at: Option<Moment>,
+    pub withdrawn_at: Option<Timestamp>,
 }
 
 /// A part of a stake that was taken away.
@@ -43,7 +43,7 @@ pub struct Slash {
     /// Its own name.
     pub id: String,
     /// When.
-    pub time: Moment,
+    pub time: Timestamp,
     /// The deposit.
     pub deposit: String,
     /// How much, above 0; no more than the deposit in all.
@@ -57,7 +57,7 @@ pub struct Deal {
     /// Its own name.
     pub id: String,
     /// When.
-    pub time: Moment,
+    pub time: Timestamp,
     /// What it was worth.
     pub value_usd: f64,
 }
@@ -69,14 +69,14 @@ pub struct Incident {
     /// Its own name.
     pub id: String,
     /// When it began.
-    pub time: Moment,
+    pub time: Timestamp,
     /// How bad it is.
     pub severity: IncidentSeverity,
     /// Whether somebody other than the agent confirmed it. An unconfirmed one changes nothing.
     #[serde(default, deserialize_with = "or_default")]
     pub confirmed: bool,
     /// When it was closed; without that it is open.
-    pub closed_at: Option<Moment>,
+    pub closed_at: Option<Timestamp>,
 }
 
 /// How bad an incident is.
@@ -115,7 +115,7 @@ pub struct CompletedTask {
     /// Its own name.
     pub id: String,
     /// When.
-    pub time: Moment,
+    pub time: Timestamp,
     /// The task.
     pub task: String,
 }
@@ -127,7 +127,7 @@ pub struct MemoryRecord {
     /// Its own name.
     pub id: String,
     /// When.
-    pub time: Moment,
+    pub time: Timestamp,
     /// The task that it is about.
     pub task: String,
     /// Whether its hash and its provenance verify.
@@ -143,7 +143,7 @@ pub struct Retrieval {
     /// Its own name.
     pub id: String,
     /// When.
-    pub time: Moment,
+    pub time: Timestamp,
     /// How many records were retrieved.
     pub retrieved: u64,
     /// How many would have been relevant.
@@ -159,7 +159,7 @@ pub struct Collaboration {
     /// Its own name.
     pub id: String,
     /// When it ended.
-    pub time: Moment,
+    pub time: Timestamp,
     /// The other agent.
     pub counterparty: String,
     /// Work that was handed over to the other.

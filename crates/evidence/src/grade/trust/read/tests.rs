@@ -27,7 +27,7 @@ fn defaults_are_those_of_the_document() {
     let evidence = read(&given).unwrap();
     let check = &evidence.evaluations[0].checks[0];
     assert_eq!((check.method, check.level, check.completed), (Method::Deterministic, 1, true));
-    assert_eq!(evidence.evaluations[0].time, Moment { milliseconds: 1_767_225_600_000 });
+    assert_eq!(evidence.evaluations[0].time, Timestamp { milliseconds: 1_767_225_600_000 });
 }
 
 #[test]
