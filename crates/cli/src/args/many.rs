@@ -3,8 +3,8 @@
 use clap::Args;
 use karat_core::facts::Outcome;
 use karat_core::number::Decimal;
-use karat_core::statistics::outcome::Treatment;
 use karat_core::timestamp::Timestamp;
+use karat_stats::outcome::Treatment;
 
 use super::{AsOf, points};
 use karat_report::renames::Rename;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::{Applied, League};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+use karat_stats::rating::{Applied, League};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
