@@ -26,4 +26,5 @@ mod store;
 mod streams;
 mod stress;
 mod tasks;
+mod timestamps;
 mod verify;
