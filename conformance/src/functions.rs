@@ -113,9 +113,9 @@ impl Judge {
         let text = item.to_string();
         let evidence = self.reader.read(text.as_bytes()).map_err(|problems| {
             let list = problems.iter().map(|problem| {
-                let mend = if problem.mend.is_empty() { "" } else { "; " };
+                let mend = if problem.hint.is_empty() { "" } else { "; " };
                 let (path, found, expected) = (&problem.path, &problem.found, &problem.expected);
-                format!("{path}: found {found}, expected {expected}{mend}{}", problem.mend)
+                format!("{path}: found {found}, expected {expected}{mend}{}", problem.hint)
             });
             all(list)
         })?;

@@ -26,8 +26,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use crate::kind::FactType;
-use crate::problem::Problem;
+use crate::json::problem::Problem;
+use crate::vocabulary::FactType;
 use json::JsonSource;
 use rows::RowSource;
 
@@ -87,25 +87,25 @@ impl SourceError {
         line: u64,
         found: impl Into<String>,
         expected: impl Into<String>,
-        mend: &str,
+        hint: &str,
     ) -> Self {
         let problem = Problem {
             path: "$".into(),
             found: found.into(),
             expected: expected.into(),
-            mend: mend.into(),
+            hint: hint.into(),
             line: Some(line),
             column: None,
         };
         Self { problem: Box::new(problem), resumable }
     }
 
-    fn fatal(line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
-        Self::new(false, line, found, expected, mend)
+    fn fatal(line: u64, found: impl Into<String>, expected: impl Into<String>, hint: &str) -> Self {
+        Self::new(false, line, found, expected, hint)
     }
 
-    fn skipped(line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
-        Self::new(true, line, found, expected, mend)
+    fn skipped(line: u64, found: impl Into<String>, expected: impl Into<String>, hint: &str) -> Self {
+        Self::new(true, line, found, expected, hint)
     }
 
     fn unreadable(line: u64, error: &io::Error) -> Self {

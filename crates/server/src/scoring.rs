@@ -129,10 +129,10 @@ pub(crate) fn refused(problems: &Problems) -> Problem {
     let parts: Vec<Part> = problems
         .iter()
         .map(|problem| {
-            let mend = if problem.mend.is_empty() { String::new() } else { format!("; {}", problem.mend) };
+            let hint = if problem.hint.is_empty() { String::new() } else { format!("; {}", problem.hint) };
             Part {
                 field: Some(problem.path.clone()),
-                detail: format!("found {}, expected {}{mend}", problem.found, problem.expected),
+                detail: format!("found {}, expected {}{hint}", problem.found, problem.expected),
                 line: problem.line,
                 column: problem.column,
             }

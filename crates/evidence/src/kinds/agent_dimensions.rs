@@ -2,9 +2,9 @@
 
 use karat_core::facts::Fact;
 
-use crate::check::{AMOUNT, Check, Identity, UNIT, number};
-use crate::document::{Node, Value};
-use crate::kind::{FactSpec, FactType};
+use crate::json::check::{AMOUNT, Check, Identity, UNIT, number};
+use crate::json::document::{Node, Value};
+use crate::vocabulary::{FactSpec, FactType};
 use karat_core::timestamp::Timestamp;
 
 /// Declares, for each dimension, its key and the names of its three facts.

@@ -2,11 +2,11 @@
 
 use karat_core::facts::Fact;
 
-use crate::check::{Check, Identity, Name};
-use crate::document::{Node, Value};
 use crate::grade::trust::{AgentEvidence, AgentGrade, Options, Status, grade};
 use crate::graders::Work;
-use crate::kind::{FactSpec, FactType};
+use crate::json::check::{Check, Identity, Name};
+use crate::json::document::{Node, Value};
+use crate::vocabulary::{FactSpec, FactType};
 use karat_core::timestamp::Timestamp;
 
 /// Declares the facts that the grader makes, and for each dimension the age of what it rests on.

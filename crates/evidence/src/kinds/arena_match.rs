@@ -2,11 +2,11 @@
 
 use karat_core::facts::Fact;
 
-use crate::check::{AMOUNT, Check, Identity, POINTS, digits, flag, number};
-use crate::document::{Node, Value};
-use crate::kind::vocabulary;
-use crate::locate;
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::check::{AMOUNT, Check, Identity, POINTS, digits, flag, number};
+use crate::json::document::{Node, Value};
+use crate::json::locate;
+use crate::json::problem::{Problem, Problems, quoted};
+use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
 vocabulary! {
@@ -233,7 +233,12 @@ fn read_scores<'a>(
     }
 }
 
-fn read_score(node: Node<'_>, path: &str, range: crate::check::Range, check: &mut Check<'_>) -> Option<f64> {
+fn read_score(
+    node: Node<'_>,
+    path: &str,
+    range: crate::json::check::Range,
+    check: &mut Check<'_>,
+) -> Option<f64> {
     let mut score = None;
     for member in check.members(node) {
         match member.key() {
@@ -347,7 +352,7 @@ pub fn finalize_breakdown(
                 path: path(),
                 found: quoted(&value.to_string()),
                 expected: "a number not below 0".into(),
-                mend: String::new(),
+                hint: String::new(),
                 line: None,
                 column: None,
             });

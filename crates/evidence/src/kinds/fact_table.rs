@@ -2,9 +2,9 @@
 
 use karat_core::facts::{Fact, Outcome};
 
-use crate::check::{ANY, Check, EXACT, Identity, Name};
-use crate::document::{Node, Value};
-use crate::kind::FactType;
+use crate::json::check::{ANY, Check, Identity, Name};
+use crate::json::document::{EXACT, Node, Value};
+use crate::vocabulary::FactType;
 use karat_core::timestamp::Timestamp;
 
 /// The facts that a scorecard declares, by name.

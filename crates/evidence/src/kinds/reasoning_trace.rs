@@ -2,13 +2,13 @@
 
 use karat_core::facts::Fact;
 
-use crate::check::{AMOUNT, Check, Identity, UNIT, flag, number};
-use crate::document::{Document, Node, Tape, Value};
 use crate::graders::Work;
-use crate::kind::vocabulary;
+use crate::json::check::{AMOUNT, Check, Identity, UNIT, flag, number};
+use crate::json::document::{Document, Node, Tape, Value};
+use crate::json::parse::{Limits, parse};
+use crate::json::problem::Problems;
 use crate::kinds::trace_novelty::{self, Given};
-use crate::problem::Problems;
-use crate::reader;
+use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
 vocabulary! {
@@ -291,7 +291,7 @@ fn knowledge_graph(node: Node<'_>, check: &mut Check<'_>) {
 /// ```
 pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
     let mut tape = Tape::default();
-    let document = reader::parse(&mut tape, trace, &reader::ReaderOptions::default())?;
+    let document = parse(&mut tape, trace, &Limits::default())?;
     Ok(text_of(document.root()))
 }
 

@@ -3,14 +3,14 @@
 use karat_core::facts::Fact;
 use serde_json::{Value as Json, json};
 
-use crate::check::{Check, Name, UNIT, digits, number};
-use crate::document::Node;
 use crate::grade::trace::embedder::Embedding;
 use crate::grade::trace::novelty::{Basis, Item, Settings, VectorCache, belongs, novelty, vector};
 use crate::graders::{Pending, Work};
+use crate::json::check::{Check, Name, UNIT, digits, number};
+use crate::json::document::Node;
+use crate::json::problem::{Problem, Problems};
+use crate::json::value;
 use crate::kinds::reasoning_trace::text_of;
-use crate::problem::{Problem, Problems};
-use crate::value;
 use karat_core::timestamp::Timestamp;
 
 /// What a trace says itself.

@@ -2,13 +2,13 @@
 
 use serde_json::Value as Json;
 
-use crate::check::{Check, UNIT, digits};
-use crate::document::{Node, Value};
 use crate::grade::quality::{CodeEvidence, Evidence, Grade, Task, TestResults};
 use crate::graders::Work;
-use crate::locate;
-use crate::problem::{Problem, Problems};
-use crate::value;
+use crate::json::check::{Check, UNIT, digits};
+use crate::json::document::{Node, Value};
+use crate::json::locate;
+use crate::json::problem::{Problem, Problems};
+use crate::json::value;
 
 /// What a run says of its output.
 #[derive(Default)]

@@ -2,17 +2,17 @@
 
 use karat_core::facts::Fact;
 
-use crate::check::{AMOUNT, Check, Identity, digits, flag, number};
-use crate::document::{Node, Value};
 use crate::grade::workflow::{
     Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, read_log, read_plan, settle,
 };
 use crate::graders::Work;
-use crate::kind::vocabulary;
+use crate::json::check::{AMOUNT, Check, Identity, digits, flag, number};
+use crate::json::document::{Node, Value};
+use crate::json::locate;
+use crate::json::problem::quoted;
+use crate::json::value;
 use crate::kinds::workflow_output::Output;
-use crate::locate;
-use crate::problem::quoted;
-use crate::value;
+use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
 vocabulary! {

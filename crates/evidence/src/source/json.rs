@@ -252,7 +252,7 @@ impl<R: BufRead> JsonSource<R> {
     }
 
     fn unexpected(&self, byte: u8, expected: &str) -> SourceError {
-        let found = crate::problem::quoted(&char::from(byte).to_string());
+        let found = crate::json::problem::quoted(&char::from(byte).to_string());
         SourceError::fatal(self.lines + 1, found, expected, "")
     }
 

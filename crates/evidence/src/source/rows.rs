@@ -6,10 +6,10 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 use karat_core::json;
 
 use super::{RawItem, SourceError, skip_byte_order_mark};
-use crate::check::EXACT;
-use crate::kind::FactType;
+use crate::json::document::EXACT;
+use crate::json::problem::quoted;
 use crate::kinds::fact_table::Columns;
-use crate::problem::quoted;
+use crate::vocabulary::FactType;
 
 /// How a cell is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,13 +119,13 @@ impl<R: BufRead> RowSource<R> {
     fn read_header(&self, line: u64) -> Result<Vec<(Vec<u8>, Cell)>, SourceError> {
         if let Some(separator) = self.other_separator() {
             let found = format!("columns separated by {separator}");
-            let mend = "save the table as CSV, with commas between the columns and points in the numbers";
-            return Err(SourceError::fatal(line, found, "commas", mend));
+            let hint = "save the table as CSV, with commas between the columns and points in the numbers";
+            return Err(SourceError::fatal(line, found, "commas", hint));
         }
         let mut header = Vec::new();
         for (at, bytes) in cells(&self.record).enumerate() {
-            let refuse = |found: String, mend: &str| {
-                Err(SourceError::fatal(line, found, "a name of its own for each column", mend))
+            let refuse = |found: String, hint: &str| {
+                Err(SourceError::fatal(line, found, "a name of its own for each column", hint))
             };
             let Ok(name) = std::str::from_utf8(bytes).map(str::trim) else {
                 return refuse("bytes that are not UTF-8 in the header".to_owned(), "save the file as UTF-8");
@@ -175,8 +175,8 @@ impl<R: BufRead> RowSource<R> {
                 return Err(SourceError::too_long(line, self.limit));
             }
             if self.rows.get_ref().has_open_quote() {
-                let mend = "close it; a double quote within a text is written twice";
-                return Err(SourceError::fatal(line, "a double quote that is not closed", "its end", mend));
+                let hint = "close it; a double quote within a text is written twice";
+                return Err(SourceError::fatal(line, "a double quote that is not closed", "its end", hint));
             }
             if self.record.as_slice() != b"\r" {
                 return Ok(Some(line));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::detail;
 use super::members::Members;
 use super::payload::{Action, Step};
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// The advisory limits of a challenge; none is set by default.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::members::refusal;
-use crate::problem::{Problems, nearest, quoted};
+use crate::json::problem::{Problems, nearest, quoted};
 
 /// How far a match has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl MatchStatus {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, status)| *status).ok_or_else(|| {
             let near = nearest(name, Self::NAMES.iter().map(|(known, _)| *known));
-            let mend = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-            refusal("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &mend)
+            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+            refusal("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &hint)
         })
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     fn a_status_has_one_of_four_names() {
         assert_eq!(MatchStatus::parse("active"), Ok(MatchStatus::Active));
         assert_eq!(
-            MatchStatus::parse("complete").unwrap_err().iter().next().unwrap().mend,
+            MatchStatus::parse("complete").unwrap_err().iter().next().unwrap().hint,
             "did you mean `completed`?"
         );
     }

@@ -3,7 +3,7 @@
 use karat_core::facts::Digest;
 use karat_core::json;
 
-use crate::problem::quoted;
+use crate::json::problem::quoted;
 
 /// The parts of a harness that make its structure. Description, version, name and model are no part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

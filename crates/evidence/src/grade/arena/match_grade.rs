@@ -11,8 +11,8 @@ use super::played::Played;
 use super::primitives::Seen;
 use super::trajectory::{Standing, TrajectoryGrade, TrajectoryOptions, validate_trajectory};
 use super::warnings::SubmissionWarning;
-use crate::check::EXACT;
-use crate::problem::Problems;
+use crate::json::document::EXACT;
+use crate::json::problem::Problems;
 
 /// How [`grade_match`] grades.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::members::{Member, Members};
 use super::text;
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 /// Most steps of a trajectory.
 pub const STEPS_MAX: usize = 1000;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::members::refuse;
 use super::payload::{Action, Step, TOOL_TEXT_MAX};
 use super::{detail, text};
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// Start and submission of a match by the clock of the arena, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl Window {
             let moment = milliseconds(text);
             if moment.is_none() {
                 let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
-                let mend = "give date, time with seconds, and the offset from UTC";
-                refuse(&mut problems, path, quoted(text), expected, mend);
+                let hint = "give date, time with seconds, and the offset from UTC";
+                refuse(&mut problems, path, quoted(text), expected, hint);
             }
             moment
         });

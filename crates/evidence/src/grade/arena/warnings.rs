@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::detail;
 use super::primitives::described;
-use crate::problem::quoted;
+use crate::json::problem::quoted;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

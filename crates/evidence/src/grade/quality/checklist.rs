@@ -5,7 +5,7 @@ use regex_syntax::ast::{AssertionKind, Ast, Visitor, parse::Parser, visit};
 use serde_json::{Value, json};
 
 use super::{described, json as strict, refuse};
-use crate::problem::{Problems, nearest, quoted};
+use crate::json::problem::{Problems, nearest, quoted};
 
 /// The criteria of a task, checked and ready.
 #[derive(Debug)]
@@ -206,12 +206,12 @@ impl Criterion {
         let field = if kind == "regex" { "pattern" } else { "text" };
         let is_known = KINDS.contains(&kind);
         if !is_known && unknown == UnknownCriterion::Refuse {
-            let mend = nearest(kind, KINDS).map(|kind| format!("did you mean `{kind}`?")).unwrap_or_default();
+            let hint = nearest(kind, KINDS).map(|kind| format!("did you mean `{kind}`?")).unwrap_or_default();
             return Err(refuse(
                 &format!("{path}.type"),
                 quoted(kind),
                 "`keyword`, `json_key` or `regex`",
-                &mend,
+                &hint,
             ));
         }
         let here = format!("{path}.{field}");
@@ -268,8 +268,8 @@ impl Test {
             let reason = reason.to_string();
             // The last line says what is wrong, those before it draw the pattern.
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            let mend = format!("{reason} (there is no look-around and no back-reference)");
-            refuse(path, quoted(pattern), "a regular expression that is searched in linear time", &mend)
+            let hint = format!("{reason} (there is no look-around and no back-reference)");
+            refuse(path, quoted(pattern), "a regular expression that is searched in linear time", &hint)
         };
         let regex = RegexBuilder::new(pattern)
             .case_insensitive(true)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::described;
 use super::report::TestResults;
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
 /// How tests and lint are weighed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,9 +88,9 @@ pub fn code(
         });
     }
     if lint_violations.is_none() && lint_weight > 0.0 {
-        let mend = "run the linter, or give lint no weight";
+        let hint = "run the linter, or give lint no weight";
         problems.add(|| {
-            Problem::at("$.lint_violations", "nothing".to_owned(), "the number of lint violations", mend)
+            Problem::at("$.lint_violations", "nothing".to_owned(), "the number of lint violations", hint)
         });
     }
     if !problems.is_empty() {

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::problem::quoted;
+use crate::json::problem::quoted;
 
 /// Why a text is not used as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]

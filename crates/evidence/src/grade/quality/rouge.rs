@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::lcs::Pattern;
 use super::refuse;
 use super::tokens::{Tokenizer, Tokens};
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 /// A reference text, cut into tokens once for all answers.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::json::{DEPTH_MAX, is_shallow};
 use super::refuse;
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// A schema, ready to check values.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use super::rouge::{Overlap, Reference, RougeL};
 use super::tokens::Tokenizer;
 use super::transform::{PartialCredit, Transform, TransformGrade};
 use super::{described, refuse};
-use crate::problem::{Problems, nearest, quoted};
+use crate::json::problem::{Problems, nearest, quoted};
 
 /// How tasks are graded where they do not say so themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -177,9 +177,9 @@ impl Task {
             }
             Grader::Tests(options) => {
                 let Some(tests) = evidence.tests else {
-                    let mend = "run the tests, or grade the code by patterns";
+                    let hint = "run the tests, or grade the code by patterns";
                     let expected = "the results of the tests of the code";
-                    return Err(refuse("$.tests", "nothing".to_owned(), expected, mend));
+                    return Err(refuse("$.tests", "nothing".to_owned(), expected, hint));
                 };
                 let grade = code(tests.clone(), evidence.lint_violations, *options)?;
                 (grade.value, None, Grading::Tests(grade))
@@ -274,8 +274,8 @@ fn load_reference(reference: &Value, tokenizer: Tokenizer) -> Result<Reference, 
     match member(reference, "reference_answer") {
         Value::String(text) if !text.trim().is_empty() => Reference::new(text, tokenizer),
         other => {
-            let mend = "every answer would score 0";
-            Err(refuse("$.reference.reference_answer", described(other), "a text that is not blank", mend))
+            let hint = "every answer would score 0";
+            Err(refuse("$.reference.reference_answer", described(other), "a text that is not blank", hint))
         }
     }
 }

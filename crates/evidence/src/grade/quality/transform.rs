@@ -6,8 +6,8 @@ use super::checklist::Checklist;
 use super::json::{self as strict, NotUsed};
 use super::schema::Schema;
 use super::{described, refuse};
-use crate::locate::push_member;
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::locate::push_member;
+use crate::json::problem::{Problem, Problems, quoted};
 
 /// What a task expects, checked and ready.
 #[derive(Debug)]

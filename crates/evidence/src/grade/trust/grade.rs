@@ -8,7 +8,7 @@ use super::evidence::AgentEvidence;
 use super::items::Agent;
 use super::options::Options;
 use super::{conduct, records, tasks};
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 /// What a dimension came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

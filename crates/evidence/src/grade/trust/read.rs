@@ -9,7 +9,7 @@ use super::evidence::{
 };
 use super::jury;
 use super::problems::{found, required, within};
-use crate::problem::{Problem, Problems, nearest, quoted};
+use crate::json::problem::{Problem, Problems, nearest, quoted};
 
 impl AgentEvidence {
     /// Reads the evidence of one agent and checks it.
@@ -79,11 +79,11 @@ impl AgentEvidence {
             let place = format!("{path}.check");
             match checks.get(row.check.as_str()) {
                 None => all.add(|| Problem {
-                    mend: did_you_mean(&row.check, checks.keys().copied()),
+                    hint: did_you_mean(&row.check, checks.keys().copied()),
                     ..found(&place, quoted(&row.check), "the id of a check")
                 }),
                 Some((_, check)) if check.method != Method::Jury => all.add(|| Problem {
-                    mend: "give the check `\"method\": \"jury\"`".to_owned(),
+                    hint: "give the check `\"method\": \"jury\"`".to_owned(),
                     ..found(
                         &place,
                         format!("{}, which no jury decides", quoted(&row.check)),
@@ -169,7 +169,7 @@ fn once_by<'a, T: PartialEq>(
         match known.insert(id(item), item) {
             Some(first) if first == item => continue,
             Some(_) => problems.add(|| Problem {
-                mend: "a correction is an item of its own".to_owned(),
+                hint: "a correction is an item of its own".to_owned(),
                 ..found(
                     &format!("{path}.{field}"),
                     format!("{} of another item", quoted(id(item))),
@@ -269,11 +269,11 @@ fn check_class(check: &Check, path: &str, classes: &BTreeSet<&str>, all: &mut Pr
             all.add(|| found(path, "nothing", expected));
         }
         (Category::Control, Some(class)) if !CONTROLS.contains(&class) => all.add(|| Problem {
-            mend: did_you_mean(class, CONTROLS),
+            hint: did_you_mean(class, CONTROLS),
             ..found(path, quoted(class), format!("one of {}", CONTROLS.join(", ")))
         }),
         (Category::Task, Some(class)) if !classes.contains(class) => all.add(|| Problem {
-            mend: did_you_mean(class, classes.iter().copied()),
+            hint: did_you_mean(class, classes.iter().copied()),
             ..found(path, quoted(class), "a class of `$.task_classes`")
         }),
         (_, Some(class)) => required(class, path, all),
@@ -288,14 +288,14 @@ fn check_result(check: &Check, path: &str, all: &mut Problems) {
     let is_jury = check.method == Method::Jury;
     if is_jury && given > 0 {
         all.add(|| Problem {
-            mend: "take the result away, or change `method`".to_owned(),
+            hint: "take the result away, or change `method`".to_owned(),
             ..found(path, "a result beside a jury", "no `passed`, `score` or `observed`")
         });
     } else if given > 1 {
         all.add(|| found(path, format!("{given} results"), "one of `passed`, `score` and `observed`"));
     } else if given == 0 && !is_jury && check.completed {
         all.add(|| Problem {
-            mend: "say `\"completed\": false` if there was no output".to_owned(),
+            hint: "say `\"completed\": false` if there was no output".to_owned(),
             ..found(path, "no result", "one of `passed`, `score` and `observed`")
         });
     }
@@ -315,7 +315,7 @@ fn check_bond(bond: &Bond, all: &mut Problems) {
         positive(Some(slash.amount_usd), &format!("{path}.amount_usd"), all);
         let Some((left, posted, withdrawn)) = deposits.get_mut(slash.deposit.as_str()) else {
             all.add(|| Problem {
-                mend: did_you_mean(&slash.deposit, deposits.keys().copied()),
+                hint: did_you_mean(&slash.deposit, deposits.keys().copied()),
                 ..found(&format!("{path}.deposit"), quoted(&slash.deposit), "the id of a deposit")
             });
             continue;

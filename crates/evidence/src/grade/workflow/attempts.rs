@@ -3,10 +3,10 @@
 use karat_core::timestamp::{TimestampError, parse_nanoseconds};
 
 use super::plan::Plan;
-use crate::check::{AMOUNT, Check, digits};
-use crate::document::Node;
-use crate::problem::{Problems, quoted};
-use crate::reader::Note;
+use crate::json::check::{AMOUNT, Check, digits};
+use crate::json::document::Node;
+use crate::json::note::Note;
+use crate::json::problem::{Problems, quoted};
 
 /// The attempts of a run, without contradictions among themselves or with the plan.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -222,8 +222,8 @@ fn read_record<'a>(
         && seconds + CLOCK_SECONDS < limit
     {
         let found = format!("a timeout after {} s of {} s", digits(seconds), digits(limit));
-        let mend = "correct the moments, or say `failed` if something else stopped it";
-        check.refuse_as(record, found, "an attempt as long as the time limit that the plan declares", mend);
+        let hint = "correct the moments, or say `failed` if something else stopped it";
+        check.refuse_as(record, found, "an attempt as long as the time limit that the plan declares", hint);
     }
     Some(Draft { attempt, node: record })
 }
@@ -245,8 +245,8 @@ fn find_step(node: Node<'_>, check: &mut Check<'_>, plan: &Plan) -> Option<usize
 fn check_order(draft: &Draft<'_>, before: Option<&Draft<'_>>, check: &mut Check<'_>, plan: &Plan) {
     let Attempt { step, number, start, outcome, .. } = draft.attempt;
     let id = || quoted(plan.steps().get(step).map_or("", |step| &step.id));
-    let mut refuse = |found: String, expected: &str, mend: &str| {
-        check.refuse_as(draft.node, found, expected, mend);
+    let mut refuse = |found: String, expected: &str, hint: &str| {
+        check.refuse_as(draft.node, found, expected, hint);
     };
     let expected_number = before.map_or(1, |before| before.attempt.number.saturating_add(1));
     if number < expected_number {

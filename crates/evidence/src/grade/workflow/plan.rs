@@ -4,8 +4,8 @@ mod read;
 
 use super::graph::Graph;
 use super::reference::Reference;
-use crate::problem::Problems;
-use crate::reader::Note;
+use crate::json::note::Note;
+use crate::json::problem::Problems;
 
 pub(crate) use read::read;
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::python;
-use crate::locate::push_member;
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::locate::push_member;
+use crate::json::problem::{Problem, Problems, quoted};
 
 /// A reference to the output of a step.
 ///
@@ -145,12 +145,12 @@ pub fn resolve(mut params: Value, results: &BTreeMap<String, StepResult>) -> Res
                 open.extend(inside.collect::<Vec<_>>().into_iter().rev());
             }
             Value::String(text) if text.contains("${") => {
-                *text = substitute(text, results, &mut bytes_left, &mut |reference, (expected, mend)| {
+                *text = substitute(text, results, &mut bytes_left, &mut |reference, (expected, hint)| {
                     problems.add(|| Problem {
                         path: path(&places, place),
                         found: quoted(&reference.text()),
                         expected: expected.to_owned(),
-                        mend,
+                        hint,
                         line: None,
                         column: None,
                     });

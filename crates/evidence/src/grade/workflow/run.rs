@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::account::{Account, account};
 use super::attempts::Log;
 use super::plan::Plan;
-use crate::check::digits;
-use crate::problem::{Problem, Problems};
+use crate::json::check::digits;
+use crate::json::problem::{Problem, Problems};
 
 /// What a harness says a run came to. Everything may be left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -119,12 +119,12 @@ pub fn grade_run(
     limits: &Limits,
 ) -> Result<RunGrade, Problems> {
     let mut problems = Problems::default();
-    let mut refuse = |path: String, found: String, expected: &str, mend: &str| {
+    let mut refuse = |path: String, found: String, expected: &str, hint: &str| {
         problems.add(|| Problem {
             path,
             found,
             expected: expected.to_owned(),
-            mend: mend.to_owned(),
+            hint: hint.to_owned(),
             line: None,
             column: None,
         });

@@ -54,7 +54,7 @@ use super::primitives::{ExactMatch, FuzzyString, NumericTolerance, Seen, SetOver
 use super::warnings::{
     SubmissionWarning, assign_dimensions, validate_flat_answers, validate_required_strings,
 };
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 use field::Field;
 
 /// A checked evaluator.

@@ -7,7 +7,7 @@ use rapidfuzz::distance::levenshtein;
 use super::{Grade, Seen};
 use crate::grade::arena::members::refusal;
 use crate::grade::arena::text;
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 /// Most pairs of code units that [`fuzzy_string`] compares: those of two texts of 50,000, the longest that a step of a
 /// trajectory may hold.

@@ -12,7 +12,7 @@ mod overlap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::problem::quoted;
+use crate::json::problem::quoted;
 
 pub use fuzzy::{CELLS_MAX, FuzzyString, fuzzy_string};
 pub use matching::{ExactMatch, exact_match, exact_match_ratio};

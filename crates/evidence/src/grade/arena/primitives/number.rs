@@ -2,7 +2,7 @@
 
 use super::{Grade, Listing, Seen, all_or_nothing};
 use crate::grade::arena::members::{refusal, refuse};
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// How [`numeric_tolerance`] compares.
 #[derive(Debug, Clone, Copy, PartialEq)]

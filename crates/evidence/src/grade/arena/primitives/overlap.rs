@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Grade, Listing, Seen, all_or_nothing, described, share};
 use crate::grade::arena::members::refuse;
 use crate::grade::arena::text;
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// What [`set_overlap`] divides by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,8 +59,8 @@ pub fn set_overlap(submitted: &[Value], expected: &[Value], options: SetOverlap)
         match member(value) {
             Some(form) => drop(wanted.insert(form)),
             None => {
-                let mend = "members of a set are compared by their text; use `exact_match` with `deep` for structures";
-                refuse(&mut problems, &format!("$[{at}]"), described(value), "a scalar", mend);
+                let hint = "members of a set are compared by their text; use `exact_match` with `deep` for structures";
+                refuse(&mut problems, &format!("$[{at}]"), described(value), "a scalar", hint);
             }
         }
     }

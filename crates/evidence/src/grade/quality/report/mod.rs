@@ -11,7 +11,7 @@ mod xml;
 use serde_json::{Value, json};
 
 use self::xml::{Elements, Step};
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
 /// The results of one run of tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -172,7 +172,7 @@ fn problem(found: String, expected: &str, line: Option<u64>) -> Problems {
         path: "report".to_owned(),
         found,
         expected: expected.to_owned(),
-        mend: String::new(),
+        hint: String::new(),
         line,
         column: None,
     }

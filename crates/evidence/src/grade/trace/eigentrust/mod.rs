@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use self::network::{Network, Walk};
 use super::problems::{problem, shown};
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
 /// What one agent says of a piece of another one's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,11 +87,11 @@ impl Options {
 
     fn check(&self) -> Problems {
         let mut problems = Problems::default();
-        let mut range = |name: &str, found: f64, least: f64, most: f64, mend: &str| {
+        let mut range = |name: &str, found: f64, least: f64, most: f64, hint: &str| {
             if !(least..=most).contains(&found) {
                 let most = if most.is_finite() { format!(" to {most}") } else { " or more".to_owned() };
                 problems.add(|| Problem {
-                    mend: mend.to_owned(),
+                    hint: hint.to_owned(),
                     ..problem(
                         &format!("$.{name}"),
                         found.to_string(),
@@ -102,8 +102,8 @@ impl Options {
         };
         match self.stop {
             Stop::Settled { tolerance } => {
-                let mend = "without going back, trust depends on where one begins";
-                range("alpha", self.alpha, Stop::ALPHA_MIN, 1.0, mend);
+                let hint = "without going back, trust depends on where one begins";
+                range("alpha", self.alpha, Stop::ALPHA_MIN, 1.0, hint);
                 range("tolerance", tolerance, Stop::TOLERANCE_MIN, 1.0, "");
             }
             Stop::Unchanged { epsilon, .. } => {
@@ -194,7 +194,7 @@ pub fn eigentrust(votes: &[Vote], options: &Options) -> Result<EigenTrust, Probl
     let network = Network::new(votes, &pre_trusted);
     if network.pre_trusted == 0 && !pre_trusted.is_empty() && !votes.is_empty() {
         problems.add(|| Problem {
-            mend: "name voters as the votes do".to_owned(),
+            hint: "name voters as the votes do".to_owned(),
             ..problem("$.pre_trusted", "nobody who votes or is voted on".to_owned(), "at least one who does")
         });
     }

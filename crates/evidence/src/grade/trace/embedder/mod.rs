@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 use self::tokenizer::Tokenizer;
 use self::weights::{Shape, Weights};
 use crate::grade::instructions::Instructions;
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
 /// The weights, and the most bytes that they are expected to have (those of the publication have 90,868,376).
 const WEIGHTS: (&str, u64) = ("model.safetensors", 128 << 20);
@@ -126,7 +126,7 @@ impl Embedder {
                 path: WEIGHTS.0.to_owned(),
                 found: format!("weights that give a text a vector of length {length}"),
                 expected: "length 1".to_owned(),
-                mend: "the model is damaged: fetch it anew".to_owned(),
+                hint: "the model is damaged: fetch it anew".to_owned(),
                 line: None,
                 column: None,
             }));
@@ -167,7 +167,7 @@ fn read(folder: &Path, (file, most): (&str, u64)) -> Result<Vec<u8>, Problems> {
             path: path.display().to_string(),
             found,
             expected: format!("the file `{file}` of all-MiniLM-L6-v2"),
-            mend: "scripts/fetch-embedder gets the files of the model".to_owned(),
+            hint: "scripts/fetch-embedder gets the files of the model".to_owned(),
             line: None,
             column: None,
         })

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::problem::{Problem, Problems, quoted};
 
 /// Longer words are unknown; the file says the same.
 const LONGEST_WORD: usize = 100;
@@ -71,7 +71,7 @@ impl Tokenizer {
                 path: format!("{file}: {path}"),
                 found,
                 expected,
-                mend: String::new(),
+                hint: String::new(),
                 line: None,
                 column: None,
             });

@@ -14,7 +14,7 @@ use super::search::{Best, Rows};
 use super::vector::nearest;
 use crate::grade::instructions::Instructions;
 use crate::grade::trace::problems::{problem, shown};
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
 /// What a cache holds, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl VectorError {
     pub fn at(self, path: &str) -> Problem {
         match self {
             Self::Dimension { found, expected } => Problem {
-                mend: "vectors of one cache come from one embedder; use the one that the cache was filled with, or \
+                hint: "vectors of one cache come from one embedder; use the one that the cache was filled with, or \
                        a new cache"
                     .to_owned(),
                 ..problem(
@@ -84,7 +84,7 @@ impl VectorError {
                 problem(&format!("{path}[{at}]"), found.to_string(), "a finite number of 32 bits")
             }
             Self::Earlier { found, newest } => Problem {
-                mend: "score in the order of time, or give the cache as it was then".to_owned(),
+                hint: "score in the order of time, or give the cache as it was then".to_owned(),
                 ..problem(
                     path,
                     format!("a vector of {found}"),

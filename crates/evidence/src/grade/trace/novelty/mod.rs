@@ -16,7 +16,7 @@ mod vector;
 use karat_core::facts::Digest;
 use serde_json::{Value, json};
 
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 use karat_core::timestamp::Timestamp;
 
 pub use cache::{Entry, Match, Settings, VectorCache, VectorError, vector};

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub use seats::{LAST_JUDGE, SCALE_POINTS, Seat, Summary, summarize};
 
 use super::problems::{found, required};
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::problem::{Problem, Problems, quoted};
 
 /// One judge's verdict on one output.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -281,7 +281,7 @@ pub(super) fn check(verdict: &Verdict, path: &str, problems: &mut Problems) {
     let path = format!("{path}.score");
     match (verdict.status, verdict.score) {
         (VerdictStatus::Valid, None) => problems.add(|| Problem {
-            mend: "give its points, or say in `status` why there are none".to_owned(),
+            hint: "give its points, or say in `status` why there are none".to_owned(),
             ..found(&path, "nothing", "the points of a valid verdict")
         }),
         (VerdictStatus::Valid, Some(score)) if !(0.0..=scale).contains(&score) => {

@@ -6,10 +6,10 @@ use std::fmt::Display;
 use karat_core::facts::{Fact, Outcome};
 use karat_core::json;
 
-use crate::document::{Children, Node, Value};
-use crate::locate;
-use crate::problem::{Problem, Problems, nearest, quoted};
-use crate::reader::Note;
+use crate::json::document::{Children, EXACT, Node, Value};
+use crate::json::locate;
+use crate::json::note::Note;
+use crate::json::problem::{Problem, Problems, nearest, quoted};
 use karat_core::timestamp::{Timestamp, TimestampError};
 
 /// The fields that no reader knows, by path, over all items of a run.
@@ -57,9 +57,6 @@ pub(crate) const POINTS: Range = Range { min: 0.0, max: 1000.0, rule: "a score f
 pub(crate) const AMOUNT: Range = Range { min: 0.0, max: f64::MAX, rule: "a number not below 0" };
 /// Any finite number.
 pub(crate) const ANY: Range = Range { min: f64::MIN, max: f64::MAX, rule: "a number" };
-
-/// Every whole number below this (2^53) is a double of its own.
-pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Who is scored, or which item it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -234,13 +231,13 @@ impl<'r> Check<'r> {
     }
 
     /// Reports a value that is not what it should be.
-    pub(crate) fn refuse(&mut self, node: Node<'_>, expected: impl Display, mend: impl Display) {
-        self.add(node, None, || (describe(node), expected.to_string(), mend.to_string()));
+    pub(crate) fn refuse(&mut self, node: Node<'_>, expected: impl Display, hint: impl Display) {
+        self.add(node, None, || (describe(node), expected.to_string(), hint.to_string()));
     }
 
     /// Reports a value that is not what it should be, and gives nothing in its place.
-    fn refused<T>(&mut self, node: Node<'_>, expected: impl Display, mend: impl Display) -> Option<T> {
-        self.refuse(node, expected, mend);
+    fn refused<T>(&mut self, node: Node<'_>, expected: impl Display, hint: impl Display) -> Option<T> {
+        self.refuse(node, expected, hint);
         None
     }
 
@@ -250,9 +247,9 @@ impl<'r> Check<'r> {
         node: Node<'_>,
         found: impl Display,
         expected: impl Display,
-        mend: impl Display,
+        hint: impl Display,
     ) {
-        self.add(node, None, || (found.to_string(), expected.to_string(), mend.to_string()));
+        self.add(node, None, || (found.to_string(), expected.to_string(), hint.to_string()));
     }
 
     /// Reports a name that is none of the known ones.
@@ -309,7 +306,7 @@ impl<'r> Check<'r> {
         words: impl FnOnce() -> (String, String, String),
     ) {
         self.problems.add(|| {
-            let (found, expected, mend) = words();
+            let (found, expected, hint) = words();
             let mut path = locate::path(node);
             if let Some(member) = member {
                 locate::push_member(&mut path, member);
@@ -317,7 +314,7 @@ impl<'r> Check<'r> {
             let text = node.document().text();
             let (line, column) =
                 locate::line_and_column(text, locate::range(node.document(), node.at()).start);
-            Problem { path, found, expected, mend, line: Some(line), column: Some(column) }
+            Problem { path, found, expected, hint, line: Some(line), column: Some(column) }
         });
     }
 }

@@ -1,9 +1,9 @@
-//! What is wrong with an evidence item, told to the person who must mend it.
+//! Problems of evidence items, for the person who must correct them.
 
 use std::error::Error;
 use std::fmt;
 
-/// One thing that is wrong: where, what was found, what was expected, how to mend it.
+/// One problem of an item: where it is, what was found, what was expected, a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// JSON path of the value, such as `$.steps[3].type`.
@@ -13,7 +13,7 @@ pub struct Problem {
     /// What should stand there.
     pub expected: String,
     /// What to do about it; empty if the expectation says it all.
-    pub mend: String,
+    pub hint: String,
     /// Line of the value, from 1, where it is known.
     pub line: Option<u64>,
     /// Column of the value in characters, from 1, where it is known.
@@ -22,12 +22,12 @@ pub struct Problem {
 
 impl Problem {
     /// What is wrong at a JSON path, where no line of a text is known.
-    pub(crate) fn at(path: &str, found: String, expected: &str, mend: &str) -> Self {
+    pub(crate) fn at(path: &str, found: String, expected: &str, hint: &str) -> Self {
         Self {
             path: path.to_owned(),
             found,
             expected: expected.to_owned(),
-            mend: mend.to_owned(),
+            hint: hint.to_owned(),
             line: None,
             column: None,
         }
@@ -37,8 +37,8 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: found {}, expected {}", self.path, self.found, self.expected)?;
-        if !self.mend.is_empty() {
-            write!(f, "; {}", self.mend)?;
+        if !self.hint.is_empty() {
+            write!(f, "; {}", self.hint)?;
         }
         match (self.line, self.column) {
             (Some(line), Some(column)) => write!(f, " (line {line}, column {column})"),
@@ -248,7 +248,7 @@ mod tests {
                 path: "$".into(),
                 found: "x".into(),
                 expected: "y".into(),
-                mend: String::new(),
+                hint: String::new(),
                 line: None,
                 column: None,
             });
