@@ -18,14 +18,14 @@ use crate::kinds::played_match::{self, Graded};
 use crate::kinds::{agent_dimensions, agent_evidence, fact_table, reasoning_trace, workflow_run};
 use crate::vocabulary::FactType;
 
-/// What may be set about a reader.
+/// Options of a reader.
 #[derive(Debug, Clone)]
 pub struct ReaderOptions {
     /// The field that names the subject of a [`Kind::Facts`] item; `subject` if not given.
     pub subject_field: Option<String>,
-    /// How deep brackets may nest; more than [`ReaderOptions::DEEPEST`] counts as that.
+    /// Deepest nesting of brackets; more than [`ReaderOptions::DEEPEST`] counts as that.
     pub max_depth: usize,
-    /// How many bytes an item may have; more than 2 GiB counts as that.
+    /// Most bytes of an item; more than 2 GiB counts as that.
     pub max_item_bytes: usize,
 }
 
@@ -93,7 +93,7 @@ impl Evidence<'_> {
         self.canonical
     }
 
-    /// What a reader of the score should know about the item.
+    /// Returns what a reader of the score should know about the item.
     pub fn notes(&self) -> &[Note] {
         self.notes
     }
@@ -113,7 +113,7 @@ pub struct Reader {
     memory: Memory,
 }
 
-/// What is overwritten by every item.
+/// Memory that every item overwrites.
 #[derive(Debug, Default)]
 struct Memory {
     tape: Tape,
@@ -187,7 +187,8 @@ impl Reader {
         Self { graders, ..self }
     }
 
-    /// What graders need besides an item, as it is after all items so far: the cache of vectors changes from item to item.
+    /// Returns what graders need besides an item, as it is after all items so far: the cache of vectors changes from
+    /// item to item.
     pub fn graders(&mut self) -> &Graders {
         self.keep_last();
         &self.graders
@@ -327,7 +328,7 @@ impl Reader {
     }
 }
 
-/// What an item of facts has in place of a name: one of its fields may be meant.
+/// Describes the fields that an item of facts has in place of a name: one of its fields may be meant.
 fn no_name_among(root: Node<'_>) -> String {
     const SHOWN: usize = 6;
     let shown: Vec<String> = root.children().take(SHOWN).map(|member| quoted(member.key())).collect();

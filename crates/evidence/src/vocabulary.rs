@@ -7,7 +7,7 @@ pub use karat_core::scorecard::FactType;
 pub struct FactSpec {
     /// The name by which scorecards declare it.
     pub name: &'static str,
-    /// What sort of value it is.
+    /// Type of its values.
     pub fact_type: FactType,
     /// Its unit; `1` and `count` are dimensionless.
     pub unit: &'static str,

@@ -1,4 +1,4 @@
-//! Typed access to the values of a document: what does not fit becomes a problem, what nobody asked for is counted.
+//! Typed access to the values of a document: a value that does not fit becomes a problem, an unknown member is counted.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -58,7 +58,7 @@ pub(crate) const AMOUNT: Range = Range { min: 0.0, max: f64::MAX, rule: "a numbe
 /// Any finite number.
 pub(crate) const ANY: Range = Range { min: f64::MIN, max: f64::MAX, rule: "a number" };
 
-/// Who is scored, or which item it is.
+/// Name of a subject or an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Name<'a> {
     Text(&'a str),
@@ -70,11 +70,11 @@ pub(crate) enum Name<'a> {
 pub(crate) struct Identity<'a> {
     pub subject: Option<Name<'a>>,
     pub id: Option<Name<'a>>,
-    /// When it took place.
+    /// Time of the item.
     pub time: Option<Timestamp>,
-    /// What was attempted.
+    /// The task that was attempted.
     pub task: Option<Name<'a>>,
-    /// How it ended.
+    /// Outcome of the attempt.
     pub outcome: Option<Outcome>,
 }
 
@@ -189,7 +189,7 @@ impl<'r> Check<'r> {
         text.and_then(parse).map_err(|error| self.refuse(node, error.expected(), error.hint())).ok()
     }
 
-    /// How a run ended.
+    /// Reads how a run ended.
     pub(crate) fn outcome(&mut self, node: Node<'_>) -> Option<Outcome> {
         self.one_of(node, &Outcome::ALL.map(Outcome::name)).and_then(Outcome::from_name)
     }

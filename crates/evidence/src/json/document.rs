@@ -67,7 +67,7 @@ pub(crate) struct Tape {
     unescaped: String,
 }
 
-/// Why a text did not become a document.
+/// Reason why a text did not become a document.
 #[derive(Debug)]
 pub(crate) enum ParseFailure {
     /// A container deeper than allowed, at this place of the tape.
@@ -172,7 +172,7 @@ pub(crate) struct Node<'a> {
     entry: &'a Entry,
 }
 
-/// What a node holds.
+/// Value of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,

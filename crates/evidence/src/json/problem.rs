@@ -8,11 +8,11 @@ use std::fmt;
 pub struct Problem {
     /// JSON path of the value, such as `$.steps[3].type`.
     pub path: String,
-    /// What stands there.
+    /// The value found.
     pub found: String,
-    /// What should stand there.
+    /// The value expected.
     pub expected: String,
-    /// What to do about it; empty if the expectation says it all.
+    /// Advice on how to correct it; empty if the expectation says everything.
     pub hint: String,
     /// Line of the value, from 1, where it is known.
     pub line: Option<u64>,
@@ -21,7 +21,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// What is wrong at a JSON path, where no line of a text is known.
+    /// Returns a problem at a JSON path, where no line of a text is known.
     pub(crate) fn at(path: &str, found: String, expected: &str, hint: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -66,12 +66,12 @@ impl Problems {
         self.list.iter()
     }
 
-    /// How many problems there are, the unlisted ones included.
+    /// Returns how many problems there are, the unlisted ones included.
     pub fn len(&self) -> usize {
         self.list.len() + self.omitted
     }
 
-    /// Whether nothing is wrong.
+    /// Returns whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

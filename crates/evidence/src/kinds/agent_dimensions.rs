@@ -59,7 +59,7 @@ dimensions! {
     "skillMastery", "proficiency in the declared skills";
 }
 
-/// What an item gives.
+/// Dimensions that an item gives.
 pub(crate) struct Dimensions {
     scores: [Option<f64>; COUNT],
     ages: [Option<f64>; COUNT],

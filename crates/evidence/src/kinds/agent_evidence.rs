@@ -98,7 +98,7 @@ facts! {
     }
 }
 
-/// What an agent's evidence gives.
+/// Facts from an agent's evidence.
 #[derive(Default)]
 pub(crate) struct AgentFacts(Option<AgentGrade>);
 

@@ -10,7 +10,7 @@ use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
 vocabulary! {
-    /// What a match gives.
+    /// Facts of a match.
     MatchFacts {
         correctness_score: Number in "points", "accuracy of the primary answer, 0 to 1000";
         completeness_score: Number in "points", "coverage of all required parts, 0 to 1000";
@@ -39,7 +39,7 @@ vocabulary! {
 }
 
 impl<'a> MatchFacts<'a> {
-    /// Whether a computed dimension is refused: no score of its own could say so.
+    /// Returns whether a computed dimension is refused: no score of its own could say so.
     fn refused(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
         Some(match dimension {
             "speed" => &mut self.speed_refused,

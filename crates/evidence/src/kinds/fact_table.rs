@@ -24,7 +24,7 @@ impl Columns {
         Self { columns, subject_field: subject_field.to_owned() }
     }
 
-    /// How many facts are wanted.
+    /// Returns how many facts are wanted.
     pub(crate) fn wanted(&self) -> usize {
         self.columns.len()
     }
@@ -77,8 +77,8 @@ impl Columns {
     }
 }
 
-/// Whether a member says when, at what, or how it ended. A column of such a name may hold something else: then it is a fact
-/// like any other, or unread.
+/// Returns whether a member says when, at what, or how it ended. A column of such a name may hold something else: then
+/// it is a fact like any other, or unread.
 fn occasion<'a>(member: Node<'a>, identity: &mut Identity<'a>) -> bool {
     match (member.key(), member.value()) {
         ("time" | "task" | "outcome", Value::Null) => true,

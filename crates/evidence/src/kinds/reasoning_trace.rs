@@ -12,7 +12,7 @@ use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
 vocabulary! {
-    /// What a trace gives.
+    /// Facts of a trace.
     TraceFacts {
         step_count: Number in "count", "steps of the trace";
         step_type_count: Number in "count", "distinct types among the steps";

@@ -13,7 +13,7 @@ use crate::json::value;
 use crate::kinds::reasoning_trace::text_of;
 use karat_core::timestamp::Timestamp;
 
-/// What a trace says itself.
+/// Members that a trace states about itself.
 #[derive(Default)]
 pub(super) struct Given<'a> {
     pub novelty: Option<Node<'a>>,
@@ -70,7 +70,7 @@ pub(super) fn grade<'a>(
             if let Some((node, claimed)) = claimed.filter(|&(_, claimed)| Some(claimed) != value) {
                 let by_its_vector = match value {
                     Some(value) => format!("by its vector it is {}", digits(value)),
-                    // Or else whoever has no vector could choose how new it is.
+                    // Or else a trace without a vector could choose its own novelty.
                     None => "it has no vector that says so, so it is missing".to_owned(),
                 };
                 check.note(node, format!("the trace says {}, {by_its_vector}", digits(claimed)));

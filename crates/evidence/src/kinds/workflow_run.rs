@@ -16,7 +16,7 @@ use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
 vocabulary! {
-    /// What a run gives.
+    /// Facts of a run.
     RunFacts {
         output_quality: Number in "1", "quality of the final output, 0 to 1";
         steps_completed: Number in "count", "steps that ended in success";

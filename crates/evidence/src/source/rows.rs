@@ -11,7 +11,7 @@ use crate::json::problem::quoted;
 use crate::kinds::fact_table::Columns;
 use crate::vocabulary::FactType;
 
-/// How a cell is told.
+/// Type of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Fact(FactType),
@@ -144,7 +144,7 @@ impl<R: BufRead> RowSource<R> {
         Ok(header)
     }
 
-    /// What separates the columns in place of commas, if names in the header are known that way alone.
+    /// Returns what separates the columns in place of commas, if names in the header are known that way alone.
     fn other_separator(&self) -> Option<&'static str> {
         let header: Vec<_> = cells(&self.record).map(String::from_utf8_lossy).collect();
         let is_known = |separator: char| {
@@ -253,7 +253,7 @@ fn parse_number(text: &str) -> Option<f64> {
     (number.abs() < EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
 }
 
-/// Whether JSON would take the text for a whole number.
+/// Returns whether JSON would take the text for a whole number.
 fn is_whole(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -262,7 +262,7 @@ fn is_whole(text: &str) -> bool {
 /// A stream that fails when one record asks for too many bytes, such as after a quote that is never closed.
 struct Limited<R> {
     input: R,
-    /// How much the record that is being read may still take.
+    /// Number of bytes that the record being read may still take.
     left: u64,
     total: u64,
     last: u8,
@@ -275,7 +275,7 @@ impl<R> Limited<R> {
         Self { input, left: 0, total: 0, last: b'\n', has_odd_quotes: false, has_ended: false }
     }
 
-    /// Whether the last record goes on to the end of the stream because of a quote: the parser does not tell.
+    /// Returns whether the last record goes on to the end of the stream because of a quote: the parser does not tell.
     fn has_open_quote(&self) -> bool {
         self.has_ended && self.has_odd_quotes
     }

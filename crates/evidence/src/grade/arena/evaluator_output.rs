@@ -1,4 +1,4 @@
-//! What the script of a challenge printed: its scores.
+//! Scores printed by the script of a challenge.
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ use crate::json::problem::{Problem, Problems, nearest, quoted};
 pub(super) struct Members<'a> {
     map: &'a Map<String, Value>,
     path: String,
-    /// Whether `null` reads as if the member were not there.
+    /// True if `null` reads as if the member were not there.
     null_is_absent: bool,
 }
 

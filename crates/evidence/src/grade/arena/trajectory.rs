@@ -1,4 +1,4 @@
-//! Whether a trajectory can be believed, and what a match is worth as a benchmark.
+//! Validity of a trajectory, and the value of a match as a benchmark.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,8 @@ impl Window {
         Ok(Self { started_at, submitted_at })
     }
 
-    /// Whether the submission came after `limit_seconds` had passed. The last moment is in time, and there is no grace.
+    /// Returns whether the submission came after `limit_seconds` had passed. The last moment is in time, and there is
+    /// no grace.
     pub fn is_past(self, limit_seconds: f64) -> bool {
         self.used_seconds() > limit_seconds
     }
@@ -67,7 +68,7 @@ fn milliseconds(text: &str) -> Option<i64> {
     Timestamp::parse(text).ok().map(|time| time.milliseconds)
 }
 
-/// How [`validate_trajectory`] checks. The default is what the arena does.
+/// Options of [`validate_trajectory`]. The default is what the arena does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrajectoryOptions {
     /// Milliseconds before the start and after the submission that are still in bounds, both ends included.
@@ -92,32 +93,32 @@ impl Default for TrajectoryOptions {
     }
 }
 
-/// What became of a trajectory.
+/// Result of checking a trajectory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrajectoryGrade {
-    /// Whether the match counts as verified: the log is not empty and its times are in bounds, and the files were read as
+    /// True if the match counts as verified: the log is not empty and its times are in bounds, and the files were read as
     /// they are if the options ask for that.
     pub valid: bool,
-    /// Whether there is a step.
+    /// True if there is a step.
     pub non_empty: bool,
-    /// Whether every step has a moment between start and submission.
+    /// True if every step has a moment between start and submission.
     pub timestamps_in_bounds: bool,
-    /// Whether every file of the workspace that was read had its text.
+    /// True if every file of the workspace that was read had its text.
     pub tool_replay_consistent: bool,
-    /// What is wrong, one for each step and check.
+    /// Warnings, one for each step and check.
     pub warnings: Vec<TrajectoryWarning>,
     /// Paths that were read and are not in the workspace, each once; empty where the workspace is not known.
     pub unknown_files: Vec<String>,
 }
 
-/// What is wrong with one step, or with the whole.
+/// Warning about one step, or about the whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrajectoryWarning {
     /// The check that failed.
     pub check: TrajectoryCheck,
     /// The step, from 0; none where there is no step.
     pub step: Option<usize>,
-    /// What was found.
+    /// The finding, in words.
     pub message: String,
 }
 
@@ -129,7 +130,7 @@ pub enum TrajectoryCheck {
     NonEmpty,
     /// Every step has a moment, and it lies within the match.
     TimestampsInBounds,
-    /// What was read is what the workspace holds.
+    /// Every file that was read has the content that it has in the workspace.
     ToolReplayConsistent,
 }
 
@@ -236,7 +237,7 @@ pub fn validate_trajectory(
     }
 }
 
-/// What a match is worth as a benchmark (Scoring, "Impact on Elo").
+/// Value of a match as a benchmark (Scoring, "Impact on Elo").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Standing {
     /// A valid trajectory was handed in.

@@ -13,7 +13,7 @@ pub struct Checklist {
     criteria: Vec<Criterion>,
 }
 
-/// What to do with a criterion of a kind that is not known.
+/// Treatment of a criterion of an unknown kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownCriterion {
     /// The task is refused.
@@ -47,22 +47,22 @@ enum Test {
 pub struct ChecklistGrade {
     /// Met criteria as a share of all, 0 to 1; a criterion that stands twice counts twice.
     pub value: f64,
-    /// How many criteria are met.
+    /// Number of criteria that are met.
     pub met: usize,
     /// Each criterion, in the order of the task.
     pub criteria: Vec<CriterionGrade>,
 }
 
-/// What became of one criterion.
+/// Result of one criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriterionGrade {
     /// `keyword`, `json_key`, `regex`, or what else the task says.
     pub kind: String,
     /// The keyword, key or pattern as the task has it.
     pub wanted: String,
-    /// Whether the text meets it.
+    /// True if the text meets it.
     pub is_met: bool,
-    /// Why not, where there is more to say than that it is not there.
+    /// Reason for not meeting it, where more can be said than that it is absent.
     pub reason: Option<String>,
 }
 
@@ -144,7 +144,7 @@ impl Checklist {
 }
 
 impl ChecklistGrade {
-    /// What was seen: `met`, `criteria` (each with `type`, `wanted`, `is_met` and perhaps `reason`).
+    /// Returns the observations: `met`, `criteria` (each with `type`, `wanted`, `is_met` and perhaps `reason`).
     pub fn detail(&self) -> Value {
         let criteria = self.criteria.iter().map(|criterion| {
             let mut detail = json!({

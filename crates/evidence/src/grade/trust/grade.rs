@@ -10,7 +10,7 @@ use super::options::Options;
 use super::{conduct, records, tasks};
 use crate::json::problem::Problems;
 
-/// What a dimension came to.
+/// Status of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// There is enough evidence: the facts are there.
@@ -37,22 +37,22 @@ impl Status {
 pub struct DimensionGrade {
     /// The dimension, as scorecards name it.
     pub key: &'static str,
-    /// What it came to.
+    /// Its status.
     pub status: Status,
-    /// Why it was not measured, such as `not measured yet, 12 of 20 forecasts of different tasks`; empty if it was.
+    /// Reason for not measuring it, such as `not measured yet, 12 of 20 forecasts of different tasks`; empty if it was.
     pub reason: String,
     /// Age of the evidence: that of the last item of a whole minimum, so that one new item does not make it fresh.
     pub age_seconds: Option<f64>,
     /// Names and values of the facts; empty unless it was measured.
     pub facts: Vec<(&'static str, Fact<'static>)>,
-    /// What was seen, measured or not.
+    /// Observations, whether it was measured or not.
     pub seen: Map<String, Value>,
 }
 
 /// The grade of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentGrade {
-    /// Who was graded.
+    /// The graded agent.
     pub agent_id: String,
     /// The moment of the verdict.
     pub as_of: Timestamp,
@@ -64,7 +64,7 @@ pub struct AgentGrade {
     pub quarantined: Value,
     /// Evaluations that their owner wants back; they count.
     pub withdrawn: Value,
-    /// What each jury came to, by check.
+    /// Result of each jury, by check.
     pub panels: Value,
 }
 
@@ -85,8 +85,8 @@ impl AgentGrade {
         measured.chain(&self.standing).copied()
     }
 
-    /// What was seen: by dimension its `status`, `reason`, `age_seconds` and `seen`, by grader of the rest `evidence` (`as_of`
-    /// after RFC 3339, `quarantined`, `withdrawn`) and `panels` (by check, as
+    /// Returns the observations: by dimension its `status`, `reason`, `age_seconds` and `seen`, by grader of the rest
+    /// `evidence` (`as_of` after RFC 3339, `quarantined`, `withdrawn`) and `panels` (by check, as
     /// [`Panel::detail`](super::jury::Panel::detail)).
     pub fn detail(&self) -> Value {
         let dimensions = self.dimensions.iter().map(|dimension| {
@@ -110,7 +110,7 @@ impl AgentGrade {
     }
 }
 
-/// What a dimension's grader returns.
+/// Result of the grader of a dimension.
 pub(super) type Graded = Result<Measured, Unmeasured>;
 
 /// A dimension that was measured.

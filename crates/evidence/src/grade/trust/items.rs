@@ -20,16 +20,16 @@ pub(super) struct Item<'a> {
     pub time: Timestamp,
     /// Severity x difficulty x method x independence, and the jury's part. 0 does not count.
     pub weight: f64,
-    /// How good, 0 to 1; none if it was not decided.
+    /// Quality, 0 to 1; none if it was not decided.
     pub score: Option<f64>,
-    /// Whether it was good enough.
+    /// True if it was good enough.
     pub success: Option<bool>,
-    /// What an observed configuration differs in from the declared one.
+    /// Members in which an observed configuration differs from the declared one.
     pub differs: Vec<&'static str>,
 }
 
 impl<'a> Item<'a> {
-    /// Whether it has a result and a weight.
+    /// Returns whether it has a result and a weight.
     pub(super) fn counts(&self) -> bool {
         self.weight > 0.0 && self.success.is_some()
     }
@@ -47,7 +47,7 @@ impl<'a> Item<'a> {
         f64::from(u8::from(self.success == Some(true)))
     }
 
-    /// What its input is told apart by.
+    /// Returns the key that tells its input from others.
     pub(super) fn input(&self) -> &'a str {
         self.check.input_digest.as_deref().unwrap_or(&self.check.task)
     }
@@ -65,7 +65,7 @@ pub(super) struct Agent<'a> {
     pub items: Vec<Item<'a>>,
     /// Panels by check.
     pub panels: BTreeMap<&'a str, Panel>,
-    /// What is later than the verdict, by kind and id.
+    /// Items later than the verdict, by kind and id.
     pub quarantined: BTreeSet<(&'static str, &'a str)>,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Agent<'a> {
         present
     }
 
-    /// What the agent declared last, at a moment.
+    /// Returns what the agent declared last, at a moment.
     fn declared_at(&self, time: Timestamp) -> Option<&'a Declaration> {
         let later = self.declarations.partition_point(|declaration| declaration.time <= time);
         self.declarations.get(later.checked_sub(1)?).copied()
@@ -148,12 +148,13 @@ impl<'a> Agent<'a> {
         self.options.as_of.seconds_since(time).max(0.0)
     }
 
-    /// Whether a moment lies in the last `seconds`.
+    /// Returns whether a moment lies in the last `seconds`.
     pub(super) fn is_within(&self, time: Timestamp, seconds: f64) -> bool {
         self.age_seconds(time) <= seconds
     }
 
-    /// What was set aside or remarked: `quarantined` (`{kind, id}`), `withdrawn` (ids of evaluations), `panels` by check.
+    /// Returns what was set aside or remarked: `quarantined` (`{kind, id}`), `withdrawn` (ids of evaluations), `panels`
+    /// by check.
     pub(super) fn detail(&self) -> (Value, Value, Value) {
         let quarantined = self.quarantined.iter().map(|(kind, id)| json!({ "kind": kind, "id": id }));
         let withdrawn = self.evaluations.iter().filter(|it| it.withdrawn).map(|it| it.id.as_str());

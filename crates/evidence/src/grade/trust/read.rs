@@ -130,7 +130,7 @@ fn short(text: &str) -> String {
     text.chars().take(SHOWN).map(plain).chain(cut.chars()).collect()
 }
 
-/// What the parser expected, in the words of JSON.
+/// Returns what the parser expected, in the words of JSON.
 fn in_words(expected: &str) -> String {
     match expected {
         "f64" => "a number",

@@ -72,7 +72,7 @@ fn card() -> Scorecard {
     Scorecard::parse(include_str!("../../../../../scorecards/trust/1.1.0.toml"), &|_| None).unwrap()
 }
 
-/// What `look` finds in the record that the card makes of a grade.
+/// Returns what `look` finds in the record that the card makes of a grade.
 fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let scorer = Scorer::new(card()).unwrap();
     let facts: Vec<Fact<'_>> =

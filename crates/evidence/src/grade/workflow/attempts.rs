@@ -19,19 +19,19 @@ pub struct Log {
 pub struct Attempt {
     /// Place of the step among the steps of the plan.
     pub step: usize,
-    /// Which attempt at the step it is, from 1.
+    /// Number of the attempt at the step, from 1.
     pub number: u64,
-    /// When it began.
+    /// Time at which it began.
     pub start: Option<LogTime>,
-    /// When it ended.
+    /// Time at which it ended.
     pub end: Option<LogTime>,
-    /// What it cost in TAO, whatever came of it.
+    /// Cost in TAO, whatever its outcome.
     pub cost_tao: Option<f64>,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What came of an attempt.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It gave an output: `success`.
@@ -60,7 +60,7 @@ impl Outcome {
         })
     }
 
-    /// Whether something was tried.
+    /// Returns whether something was tried.
     #[must_use]
     pub fn is_attempt(self) -> bool {
         matches!(self, Self::Success | Self::Failed | Self::Timeout)
@@ -104,14 +104,14 @@ impl LogTime {
 }
 
 impl Attempt {
-    /// How long it took.
+    /// Returns how long it took.
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         Some(self.end?.seconds_since(self.start?))
     }
 
-    /// Whether it exceeded the time limit that the plan declares for an attempt at its step: not without a limit, and not
-    /// by taking exactly as long. A harness that stopped it for that says so itself. `None` without moments to tell by.
+    /// Returns whether it exceeded the time limit that the plan declares for an attempt at its step: not without a
+    /// limit, and not by taking exactly as long. A harness that stopped it for that says so itself. `None` without moments to tell by.
     #[must_use]
     pub fn exceeds(&self, timeout_seconds: Option<f64>) -> Option<bool> {
         match timeout_seconds {

@@ -82,12 +82,12 @@ fn first_piece(text: &str) -> (Piece<'_>, &str) {
     }
 }
 
-/// What a step has come to before the step that refers to it begins.
+/// Result of a step before the step that refers to it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepResult {
-    /// Whether the step ended in success.
+    /// True if the step ended in success.
     pub is_success: bool,
-    /// What it gave: `{"text": …, "artifacts": {"code": …, "metadata": {…}}}` as a rule.
+    /// Its output: `{"text": …, "artifacts": {"code": …, "metadata": {…}}}` as a rule.
     pub output: Value,
 }
 

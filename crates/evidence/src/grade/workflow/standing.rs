@@ -1,4 +1,4 @@
-//! What happens to a score beside the formula: warm-up scaling of a new participant, and the flag on a jump.
+//! Adjustments of a score beside the formula: warm-up scaling of a new participant, and the flag on a jump.
 
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use super::{Grade, Listing, Seen, all_or_nothing};
 use crate::grade::arena::members::{refusal, refuse};
 use crate::json::problem::{Problems, quoted};
 
-/// How [`numeric_tolerance`] compares.
+/// Options of [`numeric_tolerance`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NumericTolerance {
     /// Distance that is still perfect, from 0.

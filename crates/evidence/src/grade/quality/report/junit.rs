@@ -11,7 +11,7 @@ enum Open {
     Other,
 }
 
-/// What a suite says of itself and what it holds.
+/// Counts that a suite states, and the tests in it.
 #[derive(Default)]
 struct Suite {
     name: String,

@@ -10,7 +10,7 @@ enum Open {
     Other,
 }
 
-/// What the summary says.
+/// Counts of the summary.
 #[derive(Default)]
 struct Counters {
     total: Option<u64>,

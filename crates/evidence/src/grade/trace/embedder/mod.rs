@@ -58,9 +58,9 @@ pub struct Embedding {
     pub embedder: Digest,
     /// Tokens that the model read, the two that frame a text included. At most [`Embedder::TOKENS`].
     pub tokens: usize,
-    /// How many of them are `[UNK]`: words that no pieces of the vocabulary cover.
+    /// Number of tokens that are `[UNK]`: words that no pieces of the vocabulary cover.
     pub unknown_tokens: usize,
-    /// Whether the text has more tokens than the model reads. The vector is that of its beginning.
+    /// True if the text has more tokens than the model reads. The vector is that of its beginning.
     pub is_truncated: bool,
 }
 
@@ -106,7 +106,7 @@ impl Embedder {
         self.digest
     }
 
-    /// Whether the files are those that were published as sentence-transformers/all-MiniLM-L6-v2.
+    /// Returns whether the files are those that were published as sentence-transformers/all-MiniLM-L6-v2.
     pub fn is_published(&self) -> bool {
         self.digest.to_string() == Self::PUBLISHED
     }
@@ -126,7 +126,7 @@ impl Embedder {
                 path: WEIGHTS.0.to_owned(),
                 found: format!("weights that give a text a vector of length {length}"),
                 expected: "length 1".to_owned(),
-                hint: "the model is damaged: fetch it anew".to_owned(),
+                hint: "the model is damaged: download it again".to_owned(),
                 line: None,
                 column: None,
             }));
@@ -142,12 +142,12 @@ impl Embedder {
 }
 
 impl Embedding {
-    /// Whether the text had nothing to read: it was empty, blank, or of control characters.
+    /// Returns whether the text had nothing to read: it was empty, blank, or of control characters.
     pub fn is_blank(&self) -> bool {
         self.tokens == 2
     }
 
-    /// What was seen, without the vector: `embedder` (the digest of the model), `tokens`, `unknown_tokens`,
+    /// Returns the observations, without the vector: `embedder` (the digest of the model), `tokens`, `unknown_tokens`,
     /// `truncated`.
     pub fn detail(&self) -> Value {
         json!({

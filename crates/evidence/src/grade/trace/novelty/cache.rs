@@ -16,7 +16,7 @@ use crate::grade::instructions::Instructions;
 use crate::grade::trace::problems::{problem, shown};
 use crate::json::problem::{Problem, Problems};
 
-/// What a cache holds, and for how long.
+/// Capacity of a cache, and the time for which it keeps vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
     /// Most vectors; the oldest goes when one too many comes. 0 keeps none.
@@ -40,7 +40,7 @@ impl Default for Settings {
     }
 }
 
-/// Why a vector was not taken.
+/// Reason for not taking a vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum VectorError {
     /// It has another number of numbers.
@@ -52,16 +52,16 @@ pub enum VectorError {
     },
     /// One of its numbers is infinite or not a number.
     NotFinite {
-        /// Which one, from 0.
+        /// Its position, from 0.
         at: usize,
-        /// That number.
+        /// The number found.
         found: f32,
     },
     /// Its moment lies before that of the newest vector in the cache.
     Earlier {
         /// The moment that was given.
         found: Timestamp,
-        /// That of the newest vector.
+        /// Timestamp of the newest vector.
         newest: Timestamp,
     },
 }
@@ -108,7 +108,7 @@ impl Error for VectorError {}
 pub struct Entry<'a> {
     /// Whose vector it is; several may have the same id.
     pub id: &'a str,
-    /// When it came in.
+    /// Time at which it came in.
     pub moment: Timestamp,
     /// The vector.
     pub vector: &'a [f32],
@@ -117,7 +117,7 @@ pub struct Entry<'a> {
 /// The vector of a cache that is most like another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match<'a> {
-    /// That vector; of equally similar ones the one that came first.
+    /// The vector; of equally similar ones, the one that came first.
     pub entry: Entry<'a>,
     /// Their cosine as computed: below 0 for vectors that point apart, one rounding step above 1 at most.
     pub similarity: f64,
@@ -154,7 +154,7 @@ pub struct VectorCache {
     rows: Rows,
 }
 
-/// What a cache knows of a vector besides its numbers.
+/// Facts about a vector besides its numbers.
 #[derive(Debug, Clone)]
 struct Label {
     id: Box<str>,
@@ -188,17 +188,17 @@ impl VectorCache {
         self.settings
     }
 
-    /// How many vectors are in it, expired ones included until [`VectorCache::expire`].
+    /// Returns how many vectors are in it, expired ones included until [`VectorCache::expire`].
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether it holds nothing.
+    /// Returns whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// What is in it, the oldest first.
+    /// Returns what is in it, the oldest first.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.len()).filter_map(|row| self.entry(row))
     }
@@ -258,7 +258,7 @@ impl VectorCache {
         Digest::of(&head)
     }
 
-    /// How many of the oldest are expired at `moment`.
+    /// Returns how many of the oldest are expired at `moment`.
     pub(super) fn expired(&self, moment: Timestamp) -> usize {
         let Some(ttl) = self.settings.ttl_milliseconds else {
             return 0;
@@ -320,7 +320,7 @@ impl VectorCache {
     }
 }
 
-/// A short form of an id. Ids with the same one are compared in full; SHA-256 leaves nobody a way to make many.
+/// A short form of an id. Ids with the same one are compared in full; With SHA-256 there is no way to make many.
 fn key(id: &str) -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = Digest::of(id.as_bytes()).0;
     u64::from_le_bytes([a, b, c, d, e, f, g, h])

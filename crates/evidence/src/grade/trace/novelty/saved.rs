@@ -32,16 +32,16 @@ const MAGIC: &[u8; 16] = b"karat vectors 1\n";
 /// Bytes of a digest.
 const DIGEST: usize = 32;
 
-/// What is wrong with a saved cache.
+/// Problem of a saved cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadError {
     /// Where, in bytes from the beginning.
     pub byte: usize,
-    /// Which entry that is, from 0; none for the head and the end.
+    /// Position of the entry, from 0; none for the head and the end.
     pub entry: Option<usize>,
-    /// What stands there.
+    /// The value found.
     pub found: String,
-    /// What should stand there.
+    /// The value expected.
     pub expected: String,
 }
 
@@ -154,7 +154,7 @@ fn write(entry: Entry<'_>, bytes: &mut Vec<u8>) {
     bytes.extend(entry.vector.iter().flat_map(|number| number.to_le_bytes()));
 }
 
-/// What is not read yet.
+/// The bytes not read yet.
 struct Rest<'a> {
     all: &'a [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! What is read, and what is refused with which words.
+//! Tests of reading: accepted texts, and the words of refusals.
 
 use proptest::prelude::*;
 
