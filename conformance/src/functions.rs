@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, Record};
 use karat_core::scorecard::Scorecard;
@@ -17,7 +17,8 @@ use crate::{arena, graders, standing, trace, trust, workflow};
 
 /// The card whose cases ask for weights, decay and standing.
 pub const TRUST: &str = include_str!("../../scorecards/trust/1.0.0.toml");
-const WORKFLOW: &str = include_str!("../../scorecards/workflow/1.0.0.toml");
+/// The card whose cases ask for windows.
+pub const WORKFLOW: &str = include_str!("../../scorecards/workflow/1.0.0.toml");
 const TRACE: &str = include_str!("../../scorecards/trace/1.0.0.toml");
 const ARENA: &str = include_str!("../../scorecards/arena/1.0.0.toml");
 
@@ -155,7 +156,7 @@ pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
     Item {
         subject: "case",
         id: "case",
-        occasion: Occasion::default(),
+        context: ItemContext::default(),
         digest: Digest::of(b""),
         facts,
         grading: None,

@@ -1,9 +1,9 @@
 //! Agent dimensions: weights, overrides, the composite over what is covered, and the published scale.
 
 use karat_core::evaluate::Scorer;
+use karat_core::number::{self, Decimal};
 use karat_core::record::ReadingStatus;
 use karat_core::scorecard::{Scorecard, WeightSum};
-use karat_core::{number::Decimal, weights};
 use serde_json::{Map, Value, json};
 
 use crate::functions::{Judge, number, score};
@@ -12,7 +12,7 @@ use crate::given::Given;
 /// `weights_guard`: the sum of the weights given, and whether the card accepts it.
 pub fn weights_guard(trust: &Judge, given: &Given<'_>) -> Result<Value, String> {
     let given = given.member("weights")?;
-    let sum = weights::sum(given.exact_weights()?.into_iter().map(|(_, weight)| weight));
+    let sum = number::sum(given.exact_weights()?.into_iter().map(|(_, weight)| weight));
     let sum = sum.ok_or_else(|| given.expected("weights that can be added up"))?;
     let guard = trust.card().weight_sum;
     Ok(json!({ "sum": sum.to_string(), "ok": guard.is_none_or(|guard: WeightSum| guard.accepts(sum)) }))
@@ -24,7 +24,7 @@ pub fn effective_weights(trust: &Judge, given: &Given<'_>) -> Result<Value, Stri
     let card = trust.card();
     if given.is_null() {
         let base: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
-        let sum = weights::sum(base.iter().copied()).unwrap_or_default();
+        let sum = number::sum(base.iter().copied()).unwrap_or_default();
         return Ok(
             json!({ "outcome": "none", "merged_sum": sum.to_string(), "effective": by_name(card, &base) }),
         );
@@ -55,7 +55,7 @@ pub fn composite_covered(trust: &mut Judge, given: &Given<'_>) -> Result<Value, 
     let item = json!({ "subject": "case", "dimensions": dimensions });
     trust.read_and_score(&item, weighted.as_ref(), |record| {
         let covered = || record.dimensions.iter().filter(|part| part.status == ReadingStatus::Scored);
-        let weight = weights::sum(covered().map(|part| part.weight)).unwrap_or_default();
+        let weight = number::sum(covered().map(|part| part.weight)).unwrap_or_default();
         json!({
             "covered": covered().map(|part| part.key).collect::<Vec<_>>(),
             "covered_count": covered().count(),

@@ -4,13 +4,13 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use crate::check::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
-use crate::evaluate::Scorer;
 use crate::facts::Fact;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, Score, UNITS_PER_ONE, round};
 use crate::plan::{mean_of_points, units};
 use crate::record::{Published, Record};
 use crate::scorecard::{FactType, Scorecard};
+use crate::scorer::Scorer;
 
 /// The lowest and the highest published score that the missing parts leave possible.
 pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option<(Published, Published)> {
@@ -209,7 +209,7 @@ impl<'a> ItemRange<'a> {
 
     /// Steps 4 to 6 over intervals; none where nothing applies.
     fn score(&mut self, scorer: &Scorer, profile: usize) -> Option<Interval> {
-        let [low, high] = mean_of_points(scorer, profile, &|dimension| {
+        let [low, high] = mean_of_points(&scorer.card, &scorer.weighting, profile, &|dimension| {
             let range = self.readings.get(dimension).copied().flatten()?.range;
             Some([range.low, range.high])
         })?;

@@ -1,10 +1,6 @@
 //! What evidence says, reduced to what a scorecard can read.
 
-use core::fmt;
-
-use sha2::{Digest as _, Sha256};
-
-use crate::json::hexadecimal;
+pub use crate::digest::Digest;
 use crate::timestamp::Timestamp;
 
 /// One measurement of one evidence item. A missing fact is a value of its own, never a number.
@@ -29,7 +25,7 @@ pub struct Item<'a> {
     /// The item's own id, unique among the evidence of its kind.
     pub id: &'a str,
     /// When it took place, at what, and how it ended.
-    pub occasion: Occasion<'a>,
+    pub context: ItemContext<'a>,
     /// SHA-256 over the canonical JSON (RFC 8785) of the item.
     pub digest: Digest,
     /// The facts in the order in which the scorecard declares them.
@@ -42,7 +38,7 @@ pub struct Item<'a> {
 /// When an item took place, at what, and how it ended, as far as it says so. No score of the item itself depends on it: a
 /// standing orders, groups and counts items by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Occasion<'a> {
+pub struct ItemContext<'a> {
     /// When it took place.
     pub time: Option<Timestamp>,
     /// What was attempted. Several runs at one task are not independent of each other; an item without one is its own task.
@@ -96,62 +92,5 @@ impl Outcome {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
-    }
-}
-
-/// A SHA-256 digest, printed as `sha256:` and 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest(pub [u8; 32]);
-
-impl Digest {
-    /// The digest of `bytes`.
-    ///
-    /// ```
-    /// let digest = karat_core::facts::Digest::of(b"abc");
-    /// assert!(digest.to_string().starts_with("sha256:ba7816bf"));
-    /// ```
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-
-    /// The digest that is written so: `sha256:` and 64 hexadecimal digits in lower case.
-    ///
-    /// ```
-    /// use karat_core::facts::Digest;
-    /// let digest = Digest::of(b"abc");
-    /// assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
-    /// assert_eq!(Digest::parse("sha256:00"), None);
-    /// ```
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix("sha256:")?.as_bytes();
-        let mut bytes = [0u8; 32];
-        if digits.len() != 2 * bytes.len() {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = pair.iter().try_fold(0u8, |byte, &digit| {
-                let value = match digit {
-                    b'0'..=b'9' => digit - b'0',
-                    b'a'..=b'f' => digit - b'a' + 10,
-                    _ => return None,
-                };
-                Some(byte << 4 | value)
-            })?;
-        }
-        Some(Self(bytes))
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        f.write_str(str::from_utf8(&hexadecimal(&self.0)).map_err(|_| fmt::Error)?)
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }

@@ -5,12 +5,13 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::error::Error;
 use core::fmt;
 
-use crate::evaluate::{Columns, ColumnsError, Scorer};
 use crate::facts::{Fact, Item};
-use crate::plan::Column;
+use crate::plan::{Column, Columns};
 use crate::scorecard::{FactDeclaration, FactType};
+use crate::scorer::Scorer;
 
 /// A fact that breaks its declaration: the item is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,39 @@ impl fmt::Display for FactError {
         write!(f, "fact `{}` is {}, expected {}", self.fact, self.found, self.expected)
     }
 }
+
+/// A table that cannot be scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnsError {
+    /// Columns, profiles and results are not all as long as each other, or a column is not there.
+    Length,
+    /// A row asks for a profile that the card does not have.
+    Profile {
+        /// The row, from 0.
+        row: usize,
+    },
+    /// A value breaks the declaration of its fact.
+    Fact {
+        /// The row, from 0.
+        row: usize,
+        /// What is wrong with it.
+        error: FactError,
+    },
+}
+
+impl fmt::Display for ColumnsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length => f.write_str("the columns are not all there, or not of one length"),
+            Self::Profile { row } => write!(f, "row {row}: the card has no profile of this number"),
+            Self::Fact { row, error } => write!(f, "row {row}: {error}"),
+        }
+    }
+}
+
+impl Error for FactError {}
+
+impl Error for ColumnsError {}
 
 impl Scorer {
     /// The first row of a block that breaks a declaration.

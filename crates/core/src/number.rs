@@ -305,6 +305,30 @@ pub fn apportion(total: i64, parts: &[i128], divisor: i128) -> Vec<i64> {
     shares
 }
 
+/// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
+pub const MOST_WEIGHT_UNITS: i64 = 8_000_000;
+
+/// The greatest common divisor of weights, in millionths; 1 where they are all zero.
+#[must_use]
+pub fn common_unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
+    let gcd = |mut a: i64, mut b: i64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a.abs()
+    };
+    weights.into_iter().fold(0, |unit, weight| gcd(unit, weight.millionths())).max(1)
+}
+
+/// The sum of weights, or none if it is larger than any sum of weights can be.
+#[must_use]
+pub fn sum(weights: impl IntoIterator<Item = Decimal>) -> Option<Decimal> {
+    weights
+        .into_iter()
+        .try_fold(0i64, |sum, weight| sum.checked_add(weight.millionths()))
+        .map(Decimal::from_millionths)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

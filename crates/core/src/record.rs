@@ -206,7 +206,7 @@ impl ReadingStatus {
 
     /// True when there should be a value and there is none: missing or failed.
     #[must_use]
-    pub const fn is_unmeasured(self) -> bool {
+    pub(crate) const fn is_unmeasured(self) -> bool {
         matches!(self, Self::Missing | Self::Failed)
     }
 }

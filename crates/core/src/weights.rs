@@ -8,47 +8,8 @@ use core::fmt;
 
 use crate::diagnostic::nearest;
 use crate::json::{write_option, write_string};
-use crate::number::{Decimal, write_json};
+use crate::number::{Decimal, MOST_WEIGHT_UNITS, common_unit, sum, write_json};
 use crate::scorecard::{Mean, Scorecard, WeightSum};
-
-/// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
-pub const MOST_WEIGHT_UNITS: i64 = 8_000_000;
-
-/// The greatest common divisor of weights, in millionths; 1 where they are all zero.
-#[must_use]
-pub fn unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
-    let gcd = |mut a: i64, mut b: i64| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a.abs()
-    };
-    weights.into_iter().fold(0, |unit, weight| gcd(unit, weight.millionths())).max(1)
-}
-
-/// The sum of weights, or none if it is larger than any sum of weights can be.
-#[must_use]
-pub fn sum(weights: impl IntoIterator<Item = Decimal>) -> Option<Decimal> {
-    weights
-        .into_iter()
-        .try_fold(0i64, |sum, weight| sum.checked_add(weight.millionths()))
-        .map(Decimal::from_millionths)
-}
-
-impl WeightSum {
-    /// True when `sum` is within the tolerance of the target: exact, and inclusive at the boundary.
-    ///
-    /// ```
-    /// use karat_core::{number::Decimal, scorecard::WeightSum};
-    /// let guard = WeightSum { target: Decimal::ONE, tolerance: Decimal::from_millionths(1_000) };
-    /// assert!(guard.accepts(Decimal::from_millionths(999_000)));
-    /// assert!(!guard.accepts(Decimal::from_millionths(1_001_001)));
-    /// ```
-    #[must_use]
-    pub fn accepts(self, sum: Decimal) -> bool {
-        sum.millionths().abs_diff(self.target.millionths()) <= self.tolerance.millionths().unsigned_abs()
-    }
-}
 
 /// The weights of every member of every mean, as the plan takes them.
 #[derive(Debug, Clone)]
@@ -85,9 +46,13 @@ impl Weighting {
                 // A weighted sum counts in millionths; where its coverage may too, the two are one column of numbers.
                 let is_small =
                     sum(own_weights.clone()).is_some_and(|sum| sum.millionths() <= MOST_WEIGHT_UNITS);
-                let cover_unit = if mean == Mean::WeightedSum && is_small { 1 } else { unit(own_weights) };
-                let unit =
-                    if mean == Mean::WeightedMean { unit(members.iter().map(|&at| used(at))) } else { 1 };
+                let cover_unit =
+                    if mean == Mean::WeightedSum && is_small { 1 } else { common_unit(own_weights) };
+                let unit = if mean == Mean::WeightedMean {
+                    common_unit(members.iter().map(|&at| used(at)))
+                } else {
+                    1
+                };
                 for &at in &members {
                     let weights =
                         ((used(at).millionths() / unit) as f64, (own(at).millionths() / cover_unit) as f64);
@@ -122,7 +87,7 @@ fn too_fine(card: &Scorecard, weights: &[Decimal]) -> Option<String> {
     let weights: Vec<Decimal> = weights.iter().copied().chain(groups).collect();
     core::iter::once(None).chain((0..card.groups.len()).map(Some)).find_map(|node| {
         let members = || members_of(card, node).filter_map(|at| weights.get(at)).copied();
-        let unit = unit(members());
+        let unit = common_unit(members());
         let units: i128 = members().map(|weight| i128::from(weight.millionths() / unit)).sum();
         (units > i128::from(MOST_WEIGHT_UNITS)).then(|| {
             let group = node.and_then(|at| card.groups.get(at));

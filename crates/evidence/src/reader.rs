@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 
 use crate::graders::{Graders, Pending, Work};
 use crate::json::canonical::Canonical;
@@ -73,7 +73,7 @@ impl std::error::Error for UnknownFact {}
 pub struct Evidence<'a> {
     subject: &'a str,
     id: &'a str,
-    occasion: Occasion<'a>,
+    context: ItemContext<'a>,
     digest: Digest,
     facts: Vec<Fact<'a>>,
     grading: Option<&'a str>,
@@ -84,8 +84,8 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// The item, as the engine takes it.
     pub fn item(&self) -> Item<'_> {
-        let Self { subject, id, occasion, digest, grading, .. } = *self;
-        Item { subject, id, occasion, digest, facts: &self.facts, grading }
+        let Self { subject, id, context, digest, grading, .. } = *self;
+        Item { subject, id, context, digest, facts: &self.facts, grading }
     }
 
     /// The item as canonical JSON (RFC 8785): the bytes that its digest is of.
@@ -309,7 +309,7 @@ impl Reader {
         };
         let subject = identity.subject.map_or(id, |name| written(name, subject));
         let task = identity.task.map(|name| written(name, task));
-        let occasion = Occasion { time: identity.time, task, outcome: identity.outcome };
+        let context = ItemContext { time: identity.time, task, outcome: identity.outcome };
         let grading = if work.seen.is_empty() {
             None
         } else {
@@ -319,7 +319,7 @@ impl Reader {
         };
         (work.watch)("read");
         self.pending = work.pending;
-        Ok(Evidence { subject, id, occasion, digest, facts, grading, canonical: canonical.bytes(), notes })
+        Ok(Evidence { subject, id, context, digest, facts, grading, canonical: canonical.bytes(), notes })
     }
 
     /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.

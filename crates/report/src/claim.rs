@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use karat_core::facts::{Digest, Fact, Occasion, Outcome};
+use karat_core::facts::{Digest, Fact, ItemContext, Outcome};
 use karat_core::number::{Decimal, DecimalError, Score, UNITS_PER_ONE, round};
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{FactType, Scorecard};
@@ -82,7 +82,7 @@ impl Claim {
     }
 
     /// When it took place, at what, and how it ended, as the evidence says.
-    pub fn occasion(&self) -> Result<Occasion<'_>, Failure> {
+    pub fn occasion(&self) -> Result<ItemContext<'_>, Failure> {
         let outcome = match self.optional("/evidence/outcome")? {
             None => None,
             Some(name) => Some(Outcome::from_name(name).ok_or_else(|| {
@@ -93,7 +93,7 @@ impl Claim {
         let time = time
             .map(|text| Timestamp::parse(text).map_err(|error| no_timestamp("evidence.time", text, error)));
         let time = time.transpose()?;
-        Ok(Occasion { time, task, outcome })
+        Ok(ItemContext { time, task, outcome })
     }
 
     /// A member by JSON pointer that may be null.

@@ -90,7 +90,7 @@ pub fn scored<T>(
     let item = Item {
         subject: claim.text("/subject")?,
         id: claim.text("/evidence/id")?,
-        occasion: claim.occasion()?,
+        context: claim.occasion()?,
         digest: claim.evidence_digest()?,
         facts: &facts,
         grading: grading.as_deref(),

@@ -78,12 +78,12 @@ impl How<'_> {
                     subject: item.subject.to_owned(),
                     card: name,
                     task: item
-                        .occasion
+                        .context
                         .task
                         .map(str::to_owned)
                         .or_else(|| card.base.is_some().then(|| card.id.clone())),
-                    time: item.occasion.time,
-                    outcome: item.occasion.outcome,
+                    time: item.context.time,
+                    outcome: item.context.outcome,
                     score: record.score,
                     evidence: item.digest,
                     trust: Trust::of(given.map(|(fact, _)| fact.from)),

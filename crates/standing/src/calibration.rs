@@ -51,7 +51,7 @@ pub fn difficulty(
 /// The difficulty that these counts mean, by their rates to three places, halves up: wins among `completed`, completed
 /// among `all`.
 #[must_use]
-pub fn difficulty_of_counts(
+pub(crate) fn difficulty_of_counts(
     rules: &CalibrationRules,
     wins: u64,
     completed: u64,

@@ -7,9 +7,8 @@ use core::fmt;
 use core::num::NonZeroU32;
 
 use super::ratio::Ratio;
-use karat_core::number::{BILLION, Decimal, Score, UNITS_PER_ONE};
+use karat_core::number::{BILLION, Decimal, MOST_WEIGHT_UNITS, Score, UNITS_PER_ONE, common_unit};
 pub use karat_core::scorecard::{DecayRule, DecayScope, Periods, WEEK_SECONDS};
-use karat_core::weights::{MOST_WEIGHT_UNITS, unit};
 
 /// The points lost by evidence of this age. Evidence from the future, by a clock that runs ahead, loses nothing.
 ///
@@ -88,7 +87,7 @@ pub fn decay_dimensions(rule: DecayRule, dimensions: &[Aged]) -> Result<Decayed,
     if !errors.is_empty() {
         return Err(errors);
     }
-    let unit = unit(dimensions.iter().map(|dimension| dimension.weight));
+    let unit = common_unit(dimensions.iter().map(|dimension| dimension.weight));
     let (mut covered, mut covered_weight, mut sum) = (0i128, Decimal::ZERO, 0i128);
     let mut parts = Vec::with_capacity(dimensions.len());
     let period = i128::from(rule.period_seconds.get());
@@ -228,7 +227,7 @@ fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
     keys.sort_unstable();
     let twice = keys.array_windows().filter(|[a, b]| a == b).map(|[key, _]| DecayError::Twice((*key).into()));
     errors.extend(twice);
-    let unit = unit(dimensions.iter().map(|dimension| dimension.weight));
+    let unit = common_unit(dimensions.iter().map(|dimension| dimension.weight));
     let units = dimensions.iter().map(|dimension| i128::from(dimension.weight.millionths() / unit)).sum();
     if errors.is_empty() && units > i128::from(MOST_WEIGHT_UNITS) {
         errors.push(DecayError::TooFine { units });

@@ -66,7 +66,7 @@ impl Summary {
 /// The smallest of `ordered` that at least `percent` of a hundred do not exceed: Hyndman and Fan, "Sample quantiles in
 /// statistical packages", The American Statistician 50 (1996), definition 1. None of nothing, or if `percent` is above
 /// 100.
-pub fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
+pub(crate) fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
     if percent > 100 {
         return None;
     }
@@ -126,7 +126,7 @@ pub struct ChallengeStatistics {
 }
 
 /// How many points a bucket of [`ChallengeStatistics::histogram`] spans.
-pub const BUCKET_POINTS: u32 = 100;
+pub(crate) const BUCKET_POINTS: u32 = 100;
 
 impl ChallengeStatistics {
     /// Counts attempts, given in any order.

@@ -21,6 +21,7 @@
 //! | [`influence`] | the fewest items whose removal changes who is first |
 
 #![no_std]
+#![warn(unreachable_pub)]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

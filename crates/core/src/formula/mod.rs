@@ -187,7 +187,7 @@ impl<N> Expr<N> {
     ///
     /// # Errors
     /// The first error of `resolve`.
-    pub fn map_names<M, E>(
+    pub(crate) fn map_names<M, E>(
         &self,
         resolve: &mut impl FnMut(&N, &Range<usize>) -> Result<M, E>,
     ) -> Result<Expr<M>, E> {

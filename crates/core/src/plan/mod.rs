@@ -3,13 +3,13 @@
 //! The same list scores one item (a block of one row) and a column of ten million (blocks of [`BLOCK`] rows).
 //! `compile` builds it, `run` carries it out, `kernel` holds the loops, `vector` chooses the instruction set.
 
-mod ahead;
 mod compact;
 mod compile;
 mod kernel;
 mod load;
 mod mean;
 mod point;
+mod prefetch;
 mod run;
 pub(crate) mod vector;
 
@@ -70,6 +70,40 @@ pub enum Column<'a> {
     Values(&'a [f64]),
     /// One value for all rows: NaN for a fact that no row has.
     Constant(f64),
+}
+
+/// Many items as columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Columns<'a> {
+    /// One column per fact of the card, in its order; a text fact is a constant NaN.
+    pub facts: &'a [Column<'a>],
+    /// The profile of each row by its place in the card; empty for the fallback throughout, or a card without profiles.
+    pub profiles: &'a [u32],
+}
+
+/// Where the results of [`crate::evaluate::Scorer::score_columns`] go; all slices are as long as the columns.
+#[derive(Debug)]
+pub struct Scores<'a> {
+    /// The score in units of 1e-15; NaN where there is none.
+    pub score: &'a mut [f64],
+    /// The coverage in billionths.
+    pub coverage: &'a mut [f64],
+    /// How many bands start at or below the published score: 0 for none, else the place of the band plus 1.
+    pub band: &'a mut [u8],
+    /// How many tiers are reached.
+    pub tier: &'a mut [u8],
+}
+
+impl Scores<'_> {
+    /// Rows `start` to `end`.
+    pub(crate) fn part(&mut self, start: usize, end: usize) -> Scores<'_> {
+        Scores {
+            score: self.score.get_mut(start..end).unwrap_or_default(),
+            coverage: self.coverage.get_mut(start..end).unwrap_or_default(),
+            band: self.band.get_mut(start..end).unwrap_or_default(),
+            tier: self.tier.get_mut(start..end).unwrap_or_default(),
+        }
+    }
 }
 
 /// A column of a block. It begins where a line of the cache does: a vector never lies across two lines then.

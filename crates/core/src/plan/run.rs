@@ -3,11 +3,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::ahead::Ahead;
 use super::kernel::{self, Values};
 use super::mean::{self, Loaded, Member, MemberWeights, Sums};
-use super::{BLOCK, Code, Column, Instruction, Register, Rows, load};
-use crate::evaluate::Scores;
+use super::prefetch::Prefetch;
+use super::{BLOCK, Code, Column, Instruction, Register, Rows, Scores, load};
 
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
@@ -123,10 +122,10 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
     // No closures around the kernels: one would be compiled once, without the instructions of its caller.
     let mut broken = false;
     let mut sums = registers.sums.take();
-    let mut ahead = Ahead::new(code, input);
+    let mut prefetch = Prefetch::new(code, input);
     for instruction in &code.instructions {
         if !matches!(instruction, Instruction::LoadMembers { .. }) {
-            ahead.step();
+            prefetch.step();
         }
         let to = instruction.to();
         let mut column = registers.take(to);
@@ -183,9 +182,9 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                 });
                 if let Some(sums) = &mut sums {
                     broken |= if *first {
-                        mean::load_members::<true>(out, &loaded, sums, &mut ahead)
+                        mean::load_members::<true>(out, &loaded, sums, &mut prefetch)
                     } else {
-                        mean::load_members::<false>(out, &loaded, sums, &mut ahead)
+                        mean::load_members::<false>(out, &loaded, sums, &mut prefetch)
                     };
                 }
                 for (member, column) in others.iter().zip(columns) {

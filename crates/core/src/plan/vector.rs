@@ -4,8 +4,7 @@
 //! instruction; it must not run elsewhere, and only this module decides. The bits are the same: a test compares them.
 
 use super::run::{self, Input, run};
-use super::{Code, Registers};
-use crate::evaluate::Scores;
+use super::{Code, Registers, Scores};
 
 /// Which instructions to use.
 #[derive(Debug, Clone, Copy)]

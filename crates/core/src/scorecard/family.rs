@@ -110,7 +110,7 @@ pub(super) fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) 
 /// Weights that do not sum to what they must.
 pub(super) fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> Option<String> {
     let guard = palette.weight_sum.unwrap_or(WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO });
-    match crate::weights::sum(chosen.iter().map(|info| info.weight)) {
+    match crate::number::sum(chosen.iter().map(|info| info.weight)) {
         Some(sum) if guard.accepts(sum) => None,
         sum => {
             let sum = sum.map_or_else(|| "too much".to_string(), |sum| sum.to_string());

@@ -131,6 +131,21 @@ pub struct WeightSum {
     pub tolerance: Decimal,
 }
 
+impl WeightSum {
+    /// True when `sum` is within the tolerance of the target: exact, and inclusive at the boundary.
+    ///
+    /// ```
+    /// use karat_core::{number::Decimal, scorecard::WeightSum};
+    /// let guard = WeightSum { target: Decimal::ONE, tolerance: Decimal::from_millionths(1_000) };
+    /// assert!(guard.accepts(Decimal::from_millionths(999_000)));
+    /// assert!(!guard.accepts(Decimal::from_millionths(1_001_001)));
+    /// ```
+    #[must_use]
+    pub fn accepts(self, sum: Decimal) -> bool {
+        sum.millionths().abs_diff(self.target.millionths()) <= self.tolerance.millionths().unsigned_abs()
+    }
+}
+
 /// One measurement that the card reads from evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactDeclaration {
@@ -397,7 +412,7 @@ impl Scorecard {
 
     /// The name that a symbol has in the file.
     #[must_use]
-    pub fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
+    pub(crate) fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
         use crate::formula::Symbol;
         match symbol {
             Symbol::Fact(at) => self.facts.get(at).map_or("", |fact| &fact.name),

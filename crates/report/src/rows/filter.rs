@@ -66,12 +66,12 @@ impl Wish<'_> {
 
 /// The value of a field as text; none where the item does not say.
 pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> {
-    let occasion = record.item.occasion;
+    let context = record.item.context;
     match field {
         "subject" => Some(subject.to_owned()),
         "id" => Some(record.item.id.to_owned()),
-        "task" => occasion.task.map(str::to_owned),
-        "outcome" => occasion.outcome.map(|outcome| Outcome::name(outcome).to_owned()),
+        "task" => context.task.map(str::to_owned),
+        "outcome" => context.outcome.map(|outcome| Outcome::name(outcome).to_owned()),
         _ => match fact(record, field)? {
             Fact::Missing => None,
             Fact::Number(number) => Some(number.to_string()),

@@ -86,7 +86,7 @@ impl<'r> Loader<'r> {
     /// Adds what was scored just now with the scorer at that place.
     pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
         let item = &record.item;
-        let time = item.occasion.time;
+        let time = item.context.time;
         let subject = self.renames.apply(item.subject);
         if !self.selection.wish.admits(record, subject, time) {
             self.filtered += 1;
@@ -101,9 +101,9 @@ impl<'r> Loader<'r> {
             place: place.to_owned(),
             subject: 0,
             id: item.id.to_owned(),
-            task: item.occasion.task.map(str::to_owned),
+            task: item.context.task.map(str::to_owned),
             time,
-            outcome: item.occasion.outcome,
+            outcome: item.context.outcome,
             digest: item.digest,
             scorer,
             score: record.score,

@@ -24,16 +24,16 @@ const DAY_SECONDS: i64 = 86_400;
 pub(super) struct Weights(Vec<(i64, Option<OverrideUse>)>);
 
 impl Weights {
-    pub fn set(&mut self, card: &Scorecard, at_seconds: i64, weights: Option<&[(String, Decimal)]>) {
+    pub(super) fn set(&mut self, card: &Scorecard, at_seconds: i64, weights: Option<&[(String, Decimal)]>) {
         self.0.push((at_seconds, weights.and_then(|weights| OverrideUse::new(card, weights).ok())));
     }
 
-    pub fn at(&self, at_seconds: i64) -> Option<&OverrideUse> {
+    pub(super) fn at(&self, at_seconds: i64) -> Option<&OverrideUse> {
         let from = self.0.partition_point(|(from, _)| *from <= at_seconds);
         self.0.get(from.checked_sub(1)?)?.1.as_ref()
     }
 
-    pub fn moments(&self) -> impl Iterator<Item = i64> {
+    pub(super) fn moments(&self) -> impl Iterator<Item = i64> {
         self.0.iter().map(|(from, _)| *from)
     }
 }
@@ -89,7 +89,7 @@ struct Column {
 }
 
 impl<'s, 'a> Series<'s, 'a> {
-    pub fn new(card: &'s Scorecard, rules: &'s Standing, own: &'s Subject<'a>) -> Self {
+    pub(super) fn new(card: &'s Scorecard, rules: &'s Standing, own: &'s Subject<'a>) -> Self {
         let items: Vec<&Counted<'_>> = own.items.iter().filter(|item| item.is_counted).collect();
         let sums = |of: &dyn Fn(&Counted<'_>) -> i128| {
             let mut sum = 0;
@@ -131,7 +131,7 @@ impl<'s, 'a> Series<'s, 'a> {
     }
 
     /// Places of the items that count at a moment: from, to.
-    pub fn window(&self, at_seconds: i64, count: usize) -> (usize, usize) {
+    pub(super) fn window(&self, at_seconds: i64, count: usize) -> (usize, usize) {
         let limits = self.rules.window;
         let by_tasks = limits.tasks.map_or(0, |tasks| count.saturating_sub(tasks.get() as usize));
         let by_time = limits.span_seconds.map_or(0, |span| {
@@ -144,7 +144,7 @@ impl<'s, 'a> Series<'s, 'a> {
     }
 
     /// What the items come to at a moment.
-    pub fn look(&self, now: &Now, weights: Option<&OverrideUse>) -> Result<Look, Vec<VerdictError>> {
+    pub(super) fn look(&self, now: &Now, weights: Option<&OverrideUse>) -> Result<Look, Vec<VerdictError>> {
         let window = self.window(now.at_seconds, now.count);
         let mut dimensions = self.dimensions(now, window, weights);
         let (score, ungated, gated, undecayed_points, undecayed) = match self.rules.score {

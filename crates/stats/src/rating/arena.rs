@@ -400,39 +400,5 @@ impl Career {
     }
 }
 
-/// How a pool's points grew or shrank, and through what: bonus and floor make points from nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Inflation {
-    /// Matches that were settled.
-    pub matches: u64,
-    /// Points won less points lost by results. Challenges keep theirs, so this need not be zero.
-    pub play_points: i64,
-    /// Points that the floor gave back.
-    pub floor_points: i64,
-    /// Points that trust tiers added.
-    pub bonus_points: i64,
-}
-
-impl Inflation {
-    /// With one settlement more.
-    #[must_use]
-    pub const fn with(self, settled: &Settlement) -> Self {
-        Self {
-            matches: self.matches.saturating_add(1),
-            play_points: self.play_points.saturating_add(settled.play_points),
-            floor_points: self.floor_points.saturating_add(settled.floor_points),
-            bonus_points: self.bonus_points.saturating_add(settled.bonus_points),
-        }
-    }
-
-    /// By how many points the mean of `agents` moved through everything; 0 for nobody.
-    #[must_use]
-    pub fn mean_drift_points(&self, agents: u64) -> f64 {
-        let sum =
-            i128::from(self.play_points) + i128::from(self.floor_points) + i128::from(self.bonus_points);
-        if agents == 0 { 0.0 } else { sum as f64 / agents as f64 }
-    }
-}
-
 #[cfg(test)]
 mod tests;

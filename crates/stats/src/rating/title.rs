@@ -70,7 +70,7 @@ impl Condition {
 
 /// The titles that `deeds` satisfy now, in the order of `titles`; the first is the one to show.
 ///
-/// They follow the rating down as well as up: [`ever_held`] keeps what was once reached.
+/// They follow the rating down as well as up.
 ///
 /// ```
 /// use karat_stats::rating::title::{ARENA, Deeds, held};
@@ -81,12 +81,6 @@ impl Condition {
 #[must_use]
 pub fn held<'a>(titles: &'a [Title], deeds: &Deeds) -> Vec<&'a Title> {
     titles.iter().filter(|title| title.condition.is_met(deeds)).collect()
-}
-
-/// The titles of `held` and those of `before`, by name, in the order of `titles`. A name that `titles` has not is dropped.
-#[must_use]
-pub fn ever_held<'a>(titles: &'a [Title], before: &[&str], deeds: &Deeds) -> Vec<&'a Title> {
-    titles.iter().filter(|title| title.condition.is_met(deeds) || before.contains(&title.name)).collect()
 }
 
 #[cfg(test)]
@@ -120,13 +114,5 @@ mod tests {
             assert_eq!(names(held(&ARENA, &at))[0], title.name);
             assert!(!names(held(&ARENA, &below)).contains(&title.name));
         }
-    }
-
-    #[test]
-    fn a_title_once_held_is_kept_only_where_that_is_asked() {
-        let fallen = Deeds { elo: 1100, match_count: 1, ..Deeds::default() };
-        assert_eq!(names(held(&ARENA, &fallen))[0], "Arena Initiate");
-        let ever = names(ever_held(&ARENA, &["Bronze Carapace", "Emperor"], &fallen));
-        assert_eq!(ever, ["Bronze Carapace", "Arena Initiate", "Fresh Hatchling"]);
     }
 }

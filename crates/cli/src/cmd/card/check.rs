@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use karat_core::check::range::Interval;
+use karat_core::check::Interval;
 use karat_core::check::{Checked, Direction, Report};
 use karat_core::diagnostic::{Diagnostic, Severity};
 use serde_json::{Value, json};

@@ -1,6 +1,5 @@
 //! Settings about one subject over time: window, decay, review, certification, freshness.
 
-use core::fmt;
 use core::num::NonZeroU32;
 
 use crate::number::BILLION;
@@ -20,17 +19,6 @@ impl Default for WindowLimits {
     /// The last 100 tasks (workflow document, 3.2, "Score Aggregation").
     fn default() -> Self {
         Self { tasks: NonZeroU32::new(100), span_seconds: None }
-    }
-}
-
-impl fmt::Display for WindowLimits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.tasks, self.span_seconds) {
-            (None, None) => f.write_str("without limit"),
-            (Some(tasks), None) => write!(f, "{tasks} tasks"),
-            (None, Some(seconds)) => write!(f, "{seconds} seconds"),
-            (Some(tasks), Some(seconds)) => write!(f, "{tasks} tasks of {seconds} seconds"),
-        }
     }
 }
 

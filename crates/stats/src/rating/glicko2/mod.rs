@@ -143,7 +143,7 @@ impl Glicko2 {
 
     /// The rating after `periods` without a match: the variance grows by the squared volatility in each.
     #[must_use]
-    pub fn rested(&self, rating: &Glicko2Rating, periods: u64) -> Glicko2Rating {
+    pub(crate) fn rested(&self, rating: &Glicko2Rating, periods: u64) -> Glicko2Rating {
         let grown = rating.volatility * rating.volatility * periods as f64;
         let deviation = libm::sqrt(Internal::of(rating).variance + grown) * POINTS_PER_UNIT;
         Glicko2Rating { deviation: deviation.min(DEVIATION_LIMIT), ..*rating }
