@@ -19,7 +19,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Reads both moments after RFC 3339; digits beyond milliseconds are cut off.
+    /// Reads both timestamps; digits beyond milliseconds are cut off.
     ///
     /// ```
     /// use karat_evidence::grade::arena::Window;
@@ -31,19 +31,14 @@ impl Window {
     ///
     /// # Errors
     ///
-    /// A text that is no moment or has no offset from UTC; a submission before the start.
+    /// If a text is not a timestamp, or the submission comes before the start.
     pub fn parse(started_at: &str, submitted_at: &str) -> Result<Self, Problems> {
         let mut problems = Problems::default();
-        let moments = [("$.started_at", started_at), ("$.submitted_at", submitted_at)].map(|(path, text)| {
-            let moment = milliseconds(text);
-            if moment.is_none() {
-                let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
-                let hint = "give date, time with seconds, and the offset from UTC";
-                refuse(&mut problems, path, quoted(text), expected, hint);
-            }
-            moment
+        let times = [("$.started_at", started_at), ("$.submitted_at", submitted_at)].map(|(path, text)| {
+            let time = Timestamp::parse(text).map(|time| time.milliseconds);
+            time.map_err(|error| refuse(&mut problems, path, quoted(text), error.expected(), error.hint()))
         });
-        let [Some(started_at), Some(submitted_at)] = moments else { return Err(problems) };
+        let [Ok(started_at), Ok(submitted_at)] = times else { return Err(problems) };
         if submitted_at < started_at {
             let found = format!("a moment {} ms before the start", started_at - submitted_at);
             refuse(&mut problems, "$.submitted_at", found, "a moment not before `started_at`", "");

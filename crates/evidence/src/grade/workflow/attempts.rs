@@ -359,8 +359,8 @@ mod tests {
         $[2]: found `5`, expected an object (line 1, column 64)
         $[3].outcome: found the text `Success`, expected `success`, `failed`, `timeout`, `budget_abort` or `unresolved_reference`; did you mean `success`? (line 2, column 38)
         $[3].cost: found the text `free`, expected a number not below 0 (line 2, column 57)
-        $[4].start: found the text `+275760-09-13T00:00:00.000Z`, expected a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`; give a year of four digits, time with seconds, and the offset from UTC (line 3, column 72)
-        $[4].end: found `8640000000000000`, expected a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`; give a year of four digits, time with seconds, and the offset from UTC (line 3, column 110)
+        $[4].start: found the text `+275760-09-13T00:00:00.000Z`, expected an RFC 3339 timestamp such as `2026-01-31T12:00:00Z`; give date, `T`, time with seconds, and `Z` or an offset (line 3, column 72)
+        $[4].end: found `8640000000000000`, expected an RFC 3339 timestamp such as `2026-01-31T12:00:00Z`; give date, `T`, time with seconds, and `Z` or an offset (line 3, column 110)
         ");
         assert_snapshot!(refused(r#"[{"step": "a", "attempt": 1, "outcome": "success"},
             {"step": "a", "attempt": 2, "outcome": "failed", "cost": -1},

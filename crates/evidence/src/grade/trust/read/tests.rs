@@ -45,7 +45,7 @@ fn the_shape_is_told_with_path_line_and_column() {
     let problem = AgentEvidence::from_json(text).unwrap_err().to_string();
     assert_eq!(
         problem,
-        "$.incidents[0].time: found string \"yesterday\", expected a moment such as 2026-03-18T09:30:00Z (line 3, column 48)"
+        "$.incidents[0].time: found string \"yesterday\", expected an RFC 3339 timestamp such as `2026-01-31T12:00:00Z`; give date, `T`, time with seconds, and `Z` or an offset (line 3, column 48)"
     );
     let shape = |members: &str| told(members).join("").rsplit_once(" (line").unwrap().0.to_owned();
     assert_eq!(
