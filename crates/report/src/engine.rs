@@ -14,7 +14,8 @@ use karat_evidence::grade::trace::budget::{Budget, Overrun};
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::source::{Layout, Source};
-use karat_evidence::{Evidence, Graders, Kind, Moment, Note, Problem, Reader, ReaderOptions};
+use karat_core::timestamp::{Timestamp, WrittenTimestamp};
+use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions};
 use serde::Serialize;
 
 use crate::card::CompiledCard;
@@ -26,7 +27,7 @@ use crate::stopwatch::Stopwatch;
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The moment of the verdict. It stands in every record; evidence that ages is graded by it. Never read from a clock.
-    pub as_of: Option<Moment>,
+    pub as_of: Option<Timestamp>,
     /// The field that names the subject, for evidence of kind `facts`; `subject` if not given.
     pub subject_field: Option<String>,
     /// The model that turns the text of a trace into a vector.
@@ -57,7 +58,7 @@ pub struct Engine {
     card: Arc<CompiledCard>,
     reader: Reader,
     workspace: Workspace,
-    as_of: Option<String>,
+    as_of: Option<(String, Timestamp)>,
     /// For each fact of the scorecard, whether an item gave it.
     given: Vec<bool>,
     stopwatch: Option<Stopwatch>,
@@ -127,7 +128,7 @@ impl Engine {
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
         let workspace = workspace(scorer, is_portable);
         let given = vec![false; scorer.card().facts.len()];
-        let as_of = as_of.map(|moment| moment.to_string());
+        let as_of = as_of.map(|at| (at.to_string(), at));
         Ok(Self { reader, workspace, as_of, given, stopwatch: budget.map(Stopwatch::new), card })
     }
 
@@ -144,17 +145,21 @@ impl Engine {
     }
 
     /// Sets the moment of the verdict for the items that follow.
-    pub fn set_as_of(&mut self, as_of: Option<Moment>) {
-        self.as_of = as_of.map(|moment| moment.to_string());
+    pub fn set_as_of(&mut self, as_of: Option<Timestamp>) {
+        self.as_of = as_of.map(|at| (at.to_string(), at));
         self.reader.set_as_of(as_of);
+    }
+
+    /// Sets the moment of the verdict for the items that follow; records keep the text.
+    pub fn set_as_of_written(&mut self, as_of: Option<WrittenTimestamp<'_>>) {
+        self.as_of = as_of.map(|as_of| (as_of.text.to_owned(), as_of.at));
+        self.reader.set_as_of(as_of.map(|as_of| as_of.at));
     }
 
     /// Sets the moment of the verdict to that of a record, in the spelling of the record, so that the same evidence gives the
     /// same bytes.
     pub fn set_as_of_from(&mut self, record: &Record) {
-        let as_of = record.document().as_of.as_deref();
-        self.set_as_of(as_of.and_then(Moment::parse));
-        self.as_of = as_of.map(str::to_owned);
+        self.set_as_of_written(record.document().as_of());
     }
 
     /// Scores one item of evidence: the bytes of one JSON object.
@@ -230,7 +235,8 @@ impl Engine {
             *given |= *fact != Fact::Missing;
         }
         let scorer = self.card.scorer()?;
-        let scored = scorer.score(&mut self.workspace, &item, &Context { as_of: self.as_of.as_deref() });
+        let as_of = self.as_of.as_ref().map(|(text, at)| WrittenTimestamp { text, at: *at });
+        let scored = scorer.score(&mut self.workspace, &item, &Context { as_of });
         if let Some(stopwatch) = stopwatch {
             stopwatch.lap("score");
         }
@@ -254,7 +260,8 @@ impl Engine {
         item: &Item<'_>,
         visit: impl FnOnce(&Scoring<'_>) -> T,
     ) -> Result<T, Error> {
-        let context = Context { as_of: self.as_of.as_deref() };
+        let as_of = self.as_of.as_ref().map(|(text, at)| WrittenTimestamp { text, at: *at });
+        let context = Context { as_of };
         let scored = self.card.scorer()?.score(&mut self.workspace, item, &context);
         scored.map(|record| visit(&record)).map_err(|errors| Error::broken_facts(&errors))
     }

@@ -174,7 +174,7 @@ impl Error {
     #[must_use]
     pub fn refused(problems: &Problems) -> Self {
         let list = problems.iter().map(|problem| {
-            let hint = if problem.mend.is_empty() { String::new() } else { format!("; {}", problem.mend) };
+            let hint = if problem.hint.is_empty() { String::new() } else { format!("; {}", problem.hint) };
             Problem {
                 path: problem.path.clone(),
                 detail: format!("found {}, expected {}{hint}", problem.found, problem.expected),

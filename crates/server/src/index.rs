@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::Score;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 use crate::stored::Trust;
 
@@ -20,7 +20,7 @@ pub struct NewRow {
     /// What stands for the task: its name or that of the challenge; none where the item is a task of its own.
     pub task: Option<String>,
     /// When it took place, if it says so.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// How it ended, if it says so.
     pub outcome: Option<Outcome>,
     /// The score, if there is one.
@@ -37,7 +37,7 @@ pub struct Row {
     /// Its place in the log.
     pub position: u64,
     /// When it took place, if it says so.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// The score, if there is one.
     pub score: Option<Score>,
     /// Who is scored.

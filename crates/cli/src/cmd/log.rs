@@ -5,7 +5,8 @@ use std::io::Write as _;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_report::text::clean;
 use karat_report::verification::{Check, Outcome, Status};
 use karat_store::log::Checkpoint;
@@ -137,7 +138,7 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
         Ok(())
     })?;
     drop(progress);
-    let text = |milliseconds| Moment { milliseconds }.to_string();
+    let text = |milliseconds| Timestamp { milliseconds }.to_string();
     let (first, last) = (moments.map(|(first, _)| text(first)), moments.map(|(_, last)| text(last)));
     if args.json || (!args.table && !is_watched()) {
         let counts: serde_json::Map<String, Value> =

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use crate::common::Running;
@@ -69,7 +69,7 @@ fn agents() -> Running {
 
 fn hours_ago(hours: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
-    Moment { milliseconds: i64::try_from(now).unwrap() - hours * 3_600_000 }.to_string()
+    Timestamp { milliseconds: i64::try_from(now).unwrap() - hours * 3_600_000 }.to_string()
 }
 
 #[test]
