@@ -13,6 +13,7 @@ use crate::kind::{FactType, Kind};
 use crate::kinds::played_match::{self, Graded};
 use crate::kinds::{agent_dimensions, agent_evidence, fact_table, reasoning_trace, workflow_run};
 use crate::locate;
+use crate::moment::Moment;
 use crate::problem::{Problem, Problems, nearest, quoted};
 use crate::value;
 
@@ -202,6 +203,11 @@ impl Reader {
     pub fn graders(&mut self) -> &Graders {
         self.keep_last();
         &self.graders
+    }
+
+    /// Sets the moment of the verdict for the items that follow.
+    pub fn set_as_of(&mut self, as_of: Option<Moment>) {
+        self.graders.as_of = as_of;
     }
 
     /// Says that the item that was read last is refused for reasons of the caller: it leaves nothing in the cache.
