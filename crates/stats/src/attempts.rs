@@ -39,7 +39,7 @@ pub struct Attempts {
 }
 
 /// With fewer subjects than this, best-of-k and pass^k over the first attempts are not shown.
-pub(crate) const FEWEST_SUBJECTS: u64 = 3;
+pub const FEWEST_SUBJECTS: u64 = 3;
 
 /// The subjects whose best counts in [`Attempts::best_of_first_k`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -71,9 +71,9 @@ pub struct Estimate {
 
 impl<'a> Draws<'a> {
     /// The largest number of means that is kept: subjects times draws.
-    pub(crate) const MOST_MEANS: u64 = 20_000_000;
+    pub const MOST_MEANS: u64 = 20_000_000;
     /// The largest number of tasks drawn: tasks times draws. More would take minutes.
-    pub(crate) const MOST_DRAWN: u64 = 10_000_000_000;
+    pub const MOST_DRAWN: u64 = 10_000_000_000;
 
     /// Draws the tasks of `table` again, as often as `plan` says.
     ///

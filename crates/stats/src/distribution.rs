@@ -127,7 +127,7 @@ pub struct ChallengeStatistics {
 }
 
 /// Number of points that a bucket of [`ChallengeStatistics::histogram`] spans.
-pub(crate) const BUCKET_POINTS: u32 = 100;
+pub const BUCKET_POINTS: u32 = 100;
 
 impl ChallengeStatistics {
     /// Counts attempts, given in any order.

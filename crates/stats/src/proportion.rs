@@ -23,7 +23,7 @@ pub struct Proportion {
 
 impl Proportion {
     /// The largest number of trials for which the exact interval is computed.
-    pub(crate) const MOST_TRIALS: u64 = 1_000_000_000;
+    pub const MOST_TRIALS: u64 = 1_000_000_000;
 
     /// `successes` of `trials`; none if there are more successes than trials.
     #[must_use]

@@ -80,7 +80,7 @@ pub struct WeightRobustness {
 }
 
 /// Pairs are watched among so many subjects, the first by the nominal weights: their number grows with the square.
-pub(crate) const MOST_PAIRED: usize = 200;
+pub const MOST_PAIRED: usize = 200;
 
 /// Draws weights and ranks the subjects under each.
 ///

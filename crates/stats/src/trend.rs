@@ -5,7 +5,7 @@ use karat_core::number::Decimal;
 /// Number of scores that are looked at.
 pub const WINDOW: usize = 3;
 /// Scores that lie no further apart than this many points make a plateau.
-pub(crate) const PLATEAU_POINTS: Decimal = Decimal::from_millionths(50_000_000);
+pub const PLATEAU_POINTS: Decimal = Decimal::from_millionths(50_000_000);
 
 /// Where recent scores go. It says nothing about whether the direction could be chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

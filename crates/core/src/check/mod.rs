@@ -1,7 +1,7 @@
 //! The type checker for rules: what a card gets wrong, and what in it is unfair or easy to game
 //! (`docs/guide/diagnostics.md`).
 //!
-//! Everything rests on intervals: [`range`] evaluates a formula over the ranges that the facts declare.
+//! Everything rests on intervals: `range` evaluates a formula over the ranges that the facts declare.
 
 mod cliffs;
 mod declared;

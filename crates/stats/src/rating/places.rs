@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::ranks::RankRange;
 
 /// Most competitors for which every pair is compared.
-pub(crate) const MOST_COMPARED: usize = 2000;
+pub const MOST_COMPARED: usize = 2000;
 
 /// Where a competitor stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
