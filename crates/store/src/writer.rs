@@ -81,8 +81,6 @@ impl Writer {
             }
             self.commit(group);
             committed();
-            // What fails here fails at the next commit again, where there is somebody to tell.
-            let _ = self.backend.tidy();
         }
     }
 
