@@ -109,8 +109,7 @@ fn positions_come_in_either_order_within_their_range() {
         let mut writer = backend.writer().unwrap();
         write(&mut writer, first(10)).unwrap();
         let mut reader = backend.reader().unwrap();
-        let mut found =
-            |term, range, order, limit| reader.positions(term, range, order, limit).unwrap();
+        let mut found = |term, range, order, limit| reader.positions(term, range, order, limit).unwrap();
         assert_eq!(found(third(1), 0..10, Order::Oldest, 9), [1, 4, 7], "{name}");
         assert_eq!(found(third(1), 0..10, Order::Newest, 9), [7, 4, 1]);
         assert_eq!(found(third(1), 0..10, Order::Newest, 2), [7, 4]);
@@ -132,7 +131,7 @@ fn positions_stay_in_order_when_there_are_many() {
             let commit = Commit { after: (start > 0).then_some(start), tiles, ..commit(start, end) };
             let rows = commit.rows.into_iter().map(|row| Row { content: Vec::new(), ..row }).collect();
             write(&mut writer, Commit { rows, ..commit }).unwrap();
-                start = end;
+            start = end;
         }
         let mut reader = backend.reader().unwrap();
         let found = reader.positions(third(0), 0..50_000, Order::Oldest, 50_000).unwrap();

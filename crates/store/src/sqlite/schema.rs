@@ -48,7 +48,11 @@ pub(super) fn check(connection: &Connection, place: &Place) -> Result<()> {
 fn version(connection: &Connection, place: &Place) -> Result<i64> {
     let application: i64 = place.query(connection, "PRAGMA application_id")?;
     let found: i64 = place.query(connection, "PRAGMA user_version")?;
-    if application == APPLICATION_ID && found > 0 { Ok(found) } else { Err(Error::Foreign(place.path.clone())) }
+    if application == APPLICATION_ID && found > 0 {
+        Ok(found)
+    } else {
+        Err(Error::Foreign(place.path.clone()))
+    }
 }
 
 /// Makes the tables of an empty store.
@@ -62,9 +66,8 @@ pub(super) fn make(connection: &mut Connection, place: &Place) -> Result<()> {
 }
 
 fn mark(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    transaction.execute_batch(&format!(
-        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {NEWEST}"
-    ))
+    transaction
+        .execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {NEWEST}"))
 }
 
 /// Brings a store of an older version to the newest one, in one transaction.

@@ -36,13 +36,9 @@ impl Tables {
     fn begin<T>(&mut self, begin: &str, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.execute(begin)?;
         let done = work(self).and_then(|done| self.execute("COMMIT").map(|()| done));
-        if done.is_err() {
-            // It may be one that was written just now, and is rolled back.
-            self.block = Block::default();
-            if !self.connection.is_autocommit() {
-                // Some failures roll back everything themselves; the first one is the one to report.
-                let _ = self.execute("ROLLBACK");
-            }
+        if done.is_err() && !self.connection.is_autocommit() {
+            // Some failures roll back everything themselves; the first one is the one to report.
+            let _ = self.execute("ROLLBACK");
         }
         done
     }

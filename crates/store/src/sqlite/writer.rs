@@ -57,4 +57,3 @@ impl Write for SqliteWriter {
         Ok(())
     }
 }
-
