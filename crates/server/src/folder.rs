@@ -12,6 +12,8 @@ use crate::clock::random;
 
 /// The store.
 pub const STORE: &str = "karat.db";
+/// The rows of the index, which can be worked out again from the store.
+pub const INDEX: &str = "index.cache";
 /// The name of the log and the secret key that signs it, in hexadecimal: two lines, readable by the owner alone.
 pub const SECRET: &str = "log.key";
 /// The key that checks the signatures of the log: `NAME+ID+KEY`.
@@ -102,6 +104,8 @@ pub fn back_up(store: &Path, target: &Path, with_secret: bool) -> Result<(), Err
 fn copy_into(draft: &Path, store: &Path, with_secret: bool) -> Result<(), Error> {
     let folder = store.parent().unwrap_or(Path::new(""));
     sqlite::copy(store, &draft.join(STORE))?;
+    // A start finds out which part of it holds for the copy, and works out the rest.
+    let _ = fs::copy(folder.join(INDEX), draft.join(INDEX));
     for (name, is_secret) in [(PUBLIC, false), (SECRET, true)] {
         let (from, to) = (folder.join(name), draft.join(name));
         match fs::read_to_string(&from) {

@@ -1,5 +1,6 @@
 //! The state of a server: what every request works with.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use karat_store::log::Signer;
@@ -12,6 +13,7 @@ use crate::answers::Answers;
 use crate::api::evidence::conflict;
 use crate::clock::{Clock, random};
 use crate::index::Index;
+use crate::index_cache::Follower;
 use crate::keys::KeyRequest;
 use crate::limits::Rates;
 use crate::memory::{Effect, Memory, Written};
@@ -43,6 +45,8 @@ pub struct App {
     readers: Arc<Readers>,
     /// What was committed and memory has not taken in yet; only the thread that writes touches it.
     written: Arc<Mutex<Vec<Written>>>,
+    /// Dropped last, after the last commit.
+    _cache_follower: Option<Follower>,
 }
 
 impl std::fmt::Debug for App {
@@ -83,6 +87,22 @@ impl App {
         options: Options,
         clock: Clock,
     ) -> Result<(Arc<Self>, Option<String>), Error> {
+        Self::open_watched(backend, signer, options, clock, None, &mut |_, _| {})
+    }
+
+    /// Does the same, keeps the rows of the index in a file at `cache` between starts, and reports to `watch` how many items
+    /// of the log were read, and of how many.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_watched(
+        backend: Arc<dyn Backend>,
+        signer: Signer,
+        options: Options,
+        clock: Clock,
+        cache: Option<&Path>,
+        watch: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Arc<Self>, Option<String>), Error> {
         let told = |problem: Problem| Error::Failed(problem.detail);
         let written: Arc<Mutex<Vec<Written>>> = Arc::default();
         let memory = Arc::new(Memory::new().map_err(told)?);
@@ -91,8 +111,11 @@ impl App {
             let committed = std::mem::take(&mut *answered.lock().unwrap_or_else(PoisonError::into_inner));
             follower.take_in(committed);
         };
+        let cache = cache.map(|path| (path, signer.clone()));
         let store = Arc::new(Store::open_with(backend, signer, options.store, take_in)?);
-        memory.load(&mut store.reader()?).map_err(told)?;
+        let cache = memory.load(&store, cache, watch).map_err(told)?;
+        let reader = store.reader()?;
+        let cache_follower = cache.and_then(|cache| cache.follow(Arc::clone(&memory), reader));
         let app = Self {
             rates: Rates::new(options.rates),
             turns: Semaphore::new(options.requests_max),
@@ -106,6 +129,7 @@ impl App {
             clock,
             memory,
             store,
+            _cache_follower: cache_follower,
         };
         if !app.options.is_loopback && app.memory.keys().is_empty() {
             return Err(Error::Failed(String::from(
