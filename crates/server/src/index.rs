@@ -251,13 +251,13 @@ impl Encoder {
     fn row(&mut self, row: &Row, place: &mut impl FnMut(u32) -> u32) {
         let time = row.time.map_or(0, |time| time.milliseconds);
         let score = row.score.map_or(0, Score::units);
-        let task = row.task.map_or(NO_NAME, &mut *place);
+        let names = [place(row.subject), place(row.card), row.task.map_or(NO_NAME, place)];
         let outcome = row.outcome.and_then(|it| Outcome::ALL.iter().position(|other| *other == it));
         let out = &mut self.0;
         out.extend_from_slice(&row.position.to_be_bytes());
         out.extend_from_slice(&time.to_be_bytes());
         out.extend_from_slice(&score.to_be_bytes());
-        for name in [place(row.subject), place(row.card), task] {
+        for name in names {
             out.extend_from_slice(&name.to_be_bytes());
         }
         out.push(u8::from(row.time.is_some()) | u8::from(row.score.is_some()) << 1);

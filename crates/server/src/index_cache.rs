@@ -85,12 +85,15 @@ impl IndexCache {
         }
     }
 
-    /// Adds the rows that the index has by now, a segment at a time.
-    fn save(&mut self, memory: &Memory, reader: &mut Reader) -> Result<(), Error> {
-        // Whatever has a lower position is in the index.
-        let size = *memory.size().borrow();
+    /// Adds the rows of the first `size` items of the log, a segment at a time, as `encode` gives them.
+    fn save(
+        &mut self,
+        size: u64,
+        encode: impl Fn(Range<u64>) -> (Range<u64>, Vec<u8>),
+        reader: &mut Reader,
+    ) -> Result<(), Error> {
         while self.end < size {
-            let (range, rows) = memory.index().encode(self.end..size, SEGMENT_ROWS);
+            let (range, rows) = encode(self.end..size);
             let end = range.end;
             let note = self.signer.sign(&text_of(range, reader, &rows)?)?;
             let lengths = (note.len() as u64) << 48 | rows.len() as u64;
@@ -116,7 +119,10 @@ impl IndexCache {
                 let rows = memory.index().len();
                 if is_over || rows >= known + SEGMENT_ROWS {
                     known = rows;
-                    if let Err(error) = self.save(&memory, &mut reader) {
+                    // Each row before this position is in the index.
+                    let size = *memory.size().borrow();
+                    let encode = |range| memory.index().encode(range, SEGMENT_ROWS);
+                    if let Err(error) = self.save(size, encode, &mut reader) {
                         // The next start works out what is missing.
                         tracing::warn!(%error, "the cache of the index cannot be written");
                     }
@@ -149,5 +155,167 @@ impl Drop for Follower {
         drop(self.stop.take());
         // A thread that broke down has told why.
         let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use karat_core::number::Score;
+    use karat_evidence::Moment;
+    use karat_store::memory::Memory as MemoryBackend;
+    use karat_store::{Kind, Limits, NewItem, Store};
+
+    use super::*;
+    use crate::index::NewRow;
+    use crate::stored::Trust;
+
+    const ITEMS: u64 = 60;
+    /// Rows of a segment here.
+    const FEW: usize = 7;
+
+    fn signer(name: &str) -> Signer {
+        Signer::new(name, &[7; 32]).unwrap()
+    }
+
+    /// A log whose items have `mark` in them.
+    fn log(mark: &str) -> Reader {
+        let store = Store::open(Arc::new(MemoryBackend::new()), signer("log"), Limits::default()).unwrap();
+        let item = |at: u64| NewItem {
+            kind: Kind::Evidence,
+            id: at.to_string(),
+            subject: None,
+            sources: Vec::new(),
+            replaces: None,
+            content: format!("{mark} {at}").into_bytes(),
+        };
+        store.append(karat_store::Moment(0), (0..ITEMS).map(item).collect()).unwrap();
+        store.reader().unwrap()
+    }
+
+    /// An index of every second item of it.
+    fn index() -> Index {
+        let mut index = Index::default();
+        for position in (1..ITEMS).step_by(2) {
+            let row = NewRow {
+                subject: format!("agent-{}", position % 5),
+                card: String::from("c@1.0.0"),
+                task: (position % 3 == 0).then(|| format!("task {position}")),
+                time: (position % 4 == 1).then_some(Moment { milliseconds: -(position as i64) }),
+                outcome: karat_core::facts::Outcome::ALL.get(position as usize % 8).copied(),
+                score: (position % 5 > 0).then_some(Score::from_units(position as i64)),
+                evidence: Digest::of(&position.to_be_bytes()),
+                trust: [Trust::Claimed, Trust::Judged, Trust::Measured][position as usize % 3],
+            };
+            index.add(position, &row);
+        }
+        index.replace(Digest::of(b"old"), 30);
+        index
+    }
+
+    /// Everything that an index says of the first items of a log.
+    fn said(index: &Index, size: u64) -> Vec<String> {
+        let name = |number| index.name(number);
+        let row = |row: &crate::index::Row| {
+            let names = (name(row.subject), name(row.card), row.task.map(name));
+            format!("{names:?} {:?}", (row.position, row.time, row.score, row.outcome, row.trust))
+        };
+        index.from(0, size).map(row).collect()
+    }
+
+    struct File(PathBuf);
+
+    impl File {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("karat-index-{name}-{}", std::process::id())))
+        }
+    }
+
+    impl Drop for File {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+
+    /// The cache of `index()`, saved when the log had some sizes.
+    fn saved(file: &File) {
+        let (index, mut reader) = (index(), log("a"));
+        for size in [5, 5, 40, ITEMS] {
+            let mut loaded = Index::default();
+            let mut cache = IndexCache::open(&file.0, signer("log"), &mut reader, &mut loaded).unwrap();
+            assert_eq!(said(&loaded, ITEMS), said(&index, cache.end()));
+            cache.save(size, |range| index.encode(range, FEW), &mut reader).unwrap();
+            assert_eq!(cache.end(), size);
+        }
+    }
+
+    fn load(file: &File, name: &str, mark: &str) -> (u64, Index) {
+        let mut loaded = Index::default();
+        let cache = IndexCache::open(&file.0, signer(name), &mut log(mark), &mut loaded).unwrap();
+        (cache.end(), loaded)
+    }
+
+    #[test]
+    fn rows_come_back_as_they_were_saved() {
+        let file = File::new("back");
+        saved(&file);
+        let (end, loaded) = load(&file, "log", "a");
+        assert_eq!((end, said(&loaded, ITEMS)), (ITEMS, said(&index(), ITEMS)));
+        assert_eq!(format!("{:?}", loaded.rows(ITEMS).last()), format!("{:?}", index().rows(ITEMS).last()));
+        // Corrections too.
+        let hidden = |mut index: Index| {
+            let row = NewRow {
+                subject: String::from("a"),
+                card: String::from("c"),
+                task: None,
+                time: None,
+                outcome: None,
+                score: None,
+                evidence: Digest::of(b"old"),
+                trust: Trust::Measured,
+            };
+            index.add(ITEMS, &row);
+            [30, 31].map(|size| index.rows(size).count() as u64) == [15, 15]
+                && index.rows(ITEMS + 1).count() == 30
+        };
+        assert!(hidden(loaded) && hidden(index()));
+    }
+
+    #[test]
+    fn the_cache_of_another_log_or_key_is_not_used() {
+        let file = File::new("other");
+        saved(&file);
+        assert_eq!(load(&file, "log", "b").0, 0);
+        assert_eq!(load(&file, "another", "a").0, 0);
+        assert_eq!(load(&file, "log", "a").0, ITEMS);
+    }
+
+    #[test]
+    fn a_changed_byte_costs_time_and_changes_no_row() {
+        let file = File::new("flips");
+        saved(&file);
+        let (good, whole) = (std::fs::read(&file.0).unwrap(), said(&index(), ITEMS));
+        let mut ends = std::collections::BTreeSet::new();
+        for at in (0..good.len()).step_by(11).chain(0..8) {
+            let mut bad = good.clone();
+            bad[at] ^= 1 << (at % 8);
+            std::fs::write(&file.0, &bad).unwrap();
+            let (end, loaded) = load(&file, "log", "a");
+            assert!(end < ITEMS, "byte {at}");
+            assert_eq!(said(&loaded, ITEMS), said(&index(), end), "byte {at}");
+            ends.insert(end);
+        }
+        assert!(ends.len() > 3 && whole.len() == 30, "{ends:?}");
+        for length in (0..good.len()).step_by(97) {
+            std::fs::write(&file.0, &good[..length]).unwrap();
+            let (end, loaded) = load(&file, "log", "a");
+            assert_eq!(said(&loaded, ITEMS), said(&index(), end), "{length} bytes");
+        }
+        // What was not used is written again.
+        let (mut reader, mut loaded) = (log("a"), Index::default());
+        let mut cache = IndexCache::open(&file.0, signer("log"), &mut reader, &mut loaded).unwrap();
+        cache.save(ITEMS, |range| index().encode(range, FEW), &mut reader).unwrap();
+        assert_eq!(said(&load(&file, "log", "a").1, ITEMS), whole);
     }
 }
