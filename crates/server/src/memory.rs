@@ -53,13 +53,11 @@ pub struct Memory {
     size: watch::Sender<u64>,
 }
 
-/// What was written, with what it changes and who waits for it.
-pub struct Written {
-    /// One for each batch.
-    pub outcomes: Vec<Outcome>,
+/// A job of the store that waits to be written: what it changes, and who waits for the outcomes.
+pub struct Waiting {
     /// For each batch the effects of its items, by their places.
     pub effects: Vec<Vec<(usize, Effect)>>,
-    /// Who waits.
+    /// Gets the outcomes.
     pub answer: oneshot::Sender<Vec<Outcome>>,
 }
 
@@ -85,7 +83,7 @@ impl Memory {
     /// If the store cannot be read.
     pub(crate) fn load(
         &self,
-        store: &Store,
+        store: &Store<Waiting>,
         cache: Option<(&Path, Signer)>,
         watch: &mut dyn FnMut(u64, u64),
     ) -> Result<Option<IndexCache>, Problem> {
@@ -117,7 +115,7 @@ impl Memory {
     /// Works out the effects of evidence and records on as many threads as there are processors, and applies them in order.
     fn load_records(
         &self,
-        store: &Store,
+        store: &Store<Waiting>,
         range: Range<u64>,
         watch: &mut dyn FnMut(u64, u64),
     ) -> Result<(), Problem> {
@@ -186,13 +184,13 @@ impl Memory {
         self.size.subscribe()
     }
 
-    /// Takes in what was committed together, and then answers whoever waits: so an answer means that a question asked after
-    /// it sees what it is about.
-    pub fn take_in(&self, mut committed: Vec<Written>) {
+    /// Takes in the effects of everything that was committed together, and then answers: so a question that is asked after
+    /// an answer sees what it is about.
+    pub fn take_in(&self, mut committed: Vec<(Waiting, Vec<Outcome>)>) {
         let mut effects = Vec::new();
         let mut size = *self.size.borrow();
-        for Written { outcomes, effects: of_batches, .. } in &mut committed {
-            for (outcome, of_batch) in outcomes.iter().zip(of_batches.drain(..)) {
+        for (waiting, outcomes) in &mut committed {
+            for (outcome, of_batch) in outcomes.iter().zip(waiting.effects.drain(..)) {
                 let Ok(accepted) = outcome else { continue };
                 size = accepted.iter().map(|it| it.position + 1).fold(size, u64::max);
                 let new = of_batch.into_iter().filter_map(|(place, effect)| {
@@ -204,9 +202,9 @@ impl Memory {
         }
         self.apply(effects);
         self.size.send_replace(size);
-        for Written { outcomes, answer, .. } in committed {
-            // Whoever asked may have gone away: what was written stays written.
-            let _ = answer.send(outcomes);
+        for (waiting, outcomes) in committed {
+            // A caller may have gone away: what was written stays written.
+            let _ = waiting.answer.send(outcomes);
         }
     }
 

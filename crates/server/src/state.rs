@@ -1,7 +1,7 @@
 //! The state of a server: what every request works with.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use karat_store::log::Signer;
 use karat_store::port::Backend;
@@ -16,7 +16,7 @@ use crate::index::Index;
 use crate::index_cache::Follower;
 use crate::keys::KeyRequest;
 use crate::limits::Rates;
-use crate::memory::{Effect, Memory, Written};
+use crate::memory::{Effect, Memory, Waiting};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::readers::Readers;
@@ -41,10 +41,8 @@ pub struct App {
     pub(crate) streams: Arc<Semaphore>,
     /// Whether the server is stopping.
     pub(crate) stopping: watch::Sender<bool>,
-    store: Arc<Store>,
+    store: Arc<Store<Waiting>>,
     readers: Arc<Readers>,
-    /// What was committed and memory has not taken in yet; only the thread that writes touches it.
-    written: Arc<Mutex<Vec<Written>>>,
     /// Dropped last, after the last commit.
     _cache_follower: Option<Follower>,
 }
@@ -104,13 +102,9 @@ impl App {
         watch: &mut dyn FnMut(u64, u64),
     ) -> Result<(Arc<Self>, Option<String>), Error> {
         let told = |problem: Problem| Error::Failed(problem.detail);
-        let written: Arc<Mutex<Vec<Written>>> = Arc::default();
         let memory = Arc::new(Memory::new().map_err(told)?);
-        let (answered, follower) = (Arc::clone(&written), Arc::clone(&memory));
-        let take_in = move || {
-            let committed = std::mem::take(&mut *answered.lock().unwrap_or_else(PoisonError::into_inner));
-            follower.take_in(committed);
-        };
+        let follower = Arc::clone(&memory);
+        let take_in = move |committed| follower.take_in(committed);
         let cache = cache.map(|path| (path, signer.clone()));
         let store = Arc::new(Store::open_with(backend, signer, options.store, take_in)?);
         let cache = memory.load(&store, cache, watch).map_err(told)?;
@@ -124,7 +118,6 @@ impl App {
             metrics: Metrics::default(),
             boards: Answers::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
-            written,
             options,
             clock,
             memory,
@@ -177,12 +170,7 @@ impl App {
     pub fn submit(&self, batches: Vec<Submission>) -> Result<oneshot::Receiver<Vec<Outcome>>, Problem> {
         let (answer, receiver) = oneshot::channel();
         let (items, effects) = batches.into_iter().map(|batch| (batch.items, batch.effects)).unzip();
-        let written = Arc::clone(&self.written);
-        let pass_on = move |outcomes| {
-            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
-            written.push(Written { outcomes, effects, answer });
-        };
-        self.store.submit(self.clock.now(), items, pass_on).inspect_err(|error| {
+        self.store.submit(self.clock.now(), items, Waiting { effects, answer }).inspect_err(|error| {
             if *error == Error::Busy {
                 self.metrics.turned_away();
             }
