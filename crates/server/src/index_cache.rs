@@ -112,7 +112,7 @@ impl IndexCache {
     /// Starts the thread that adds rows to the cache as the log grows.
     pub fn follow(mut self, memory: Arc<Memory>, mut reader: Reader) -> Option<Follower> {
         let (stop, stopped) = mpsc::channel::<()>();
-        let mut known = 0; // so that what is not in the file after a start is written at once
+        let mut known = 0;
         let follow = move || {
             loop {
                 let is_over = stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout);
