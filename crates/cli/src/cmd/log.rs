@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_evidence::{Moment, canonical_json};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::text::clean;
 use karat_report::verification::{Check, Outcome, Status};
 use karat_server::folder;
@@ -82,7 +82,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         write!(screen, "{}", verification(&shown, screen.width))?;
         screen.flush()?;
     }
-    Ok(status.exit())
+    Ok(status.into())
 }
 
 fn signature(has_key: bool) -> Check {

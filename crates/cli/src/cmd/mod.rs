@@ -18,8 +18,8 @@ mod stress;
 mod verify;
 
 use crate::args::{Cli, Verb};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// Does what the command line asks.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
@@ -37,7 +37,6 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Verify(args) => verify::run(args, cli),
         Verb::Log(verb) => log::run(verb, cli),
         Verb::Rescore(args) => rescore::run(args, cli),
-        Verb::Conform(args) => crate::conform::run::run(args, cli),
         Verb::Serve(args) => serve::run(args, cli),
         Verb::Demo => demo::run(cli),
     }

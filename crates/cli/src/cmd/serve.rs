@@ -5,11 +5,11 @@ use std::io::{Error as IoError, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_server::clock::Clock;
 use karat_server::logging::{self, Format};
-use karat_server::{Options, Server, demo, folder, interrupted};
+use karat_server::{Options, Server, folder, interrupted};
 use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ServeArgs};
@@ -44,7 +44,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         Log::Json => logging::start(Format::Json, false),
     }
     let options = Options { is_public: args.public, hosts: args.hosts.clone(), ..Options::default() };
-    let clock = if args.demo { Clock::fixed(demo::NOW) } else { Clock::system() };
+    let clock = if args.demo { Clock::fixed(karat_demo::NOW) } else { Clock::system() };
     let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
     let progress = Progress::of_items(!is_screen);
     let mut watch = |done, all| progress.reached(done, all);
@@ -52,7 +52,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     drop(progress);
     let server = bound.map_err(failed)?;
     if args.demo {
-        demo::fill(&server.app).map_err(failed)?;
+        karat_demo::fill(&server.app).map_err(failed)?;
     }
     let app = Arc::clone(&server.app);
     if let Some((file, secret)) = key_file.as_mut().zip(server.first_key.as_deref()) {

@@ -13,9 +13,9 @@ mod time;
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::{Event, EventError, Outcome, Season};
+use karat_stats::rating::{Event, EventError, Outcome, Season};
 
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 pub use read::Reading;
 
 /// Most problems that are listed.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use karat_core::facts::Digest;
 use karat_core::number::Decimal;
-use karat_core::standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
-use karat_core::standing::review::{Decision, Verdict};
-use karat_core::standing::stand::{Change, Event, Happening};
 use karat_evidence::Moment;
+use karat_standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
+use karat_standing::review::{Decision, Verdict};
+use karat_standing::stand::{Change, Event, Happening};
 use serde::Deserialize;
 
 use super::refused;
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// The events of a file.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ enum Word {
 }
 
 /// The events in `text`, called `path` in messages. Everything that is wrong is told at once.
-pub fn read(path: &str, text: &str) -> Result<Events, Failure> {
+pub fn read(path: &str, text: &str) -> Result<Events, Error> {
     let digest = Some(Digest::of(text.as_bytes()));
     let (mut events, mut problems) = (Events { digest, ..Events::default() }, Vec::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

@@ -1,13 +1,13 @@
 //! How well ratings predict: the last matches from the ones before them.
 
-use karat_core::rating::bradley_terry::normal_deviations;
-use karat_core::rating::{BradleyTerry, Elo, Forecast, Match, Outcome, Season, System, mean_score, rate};
+use karat_stats::rating::bradley_terry::normal_deviations;
+use karat_stats::rating::{BradleyTerry, Elo, Forecast, Match, Outcome, Season, System, mean_score, rate};
 
 use super::batch::{Part, refused};
 use super::online::in_periods;
 use super::settings::Chosen;
 use crate::args::rate::Component;
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 
 /// Predictions of matches that the ratings have not seen. All forecasts are of the same matches.
 #[derive(Debug, Clone)]

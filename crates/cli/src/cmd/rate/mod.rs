@@ -17,11 +17,13 @@ mod state;
 
 use std::io::Write as _;
 
-use karat_core::rating::{BradleyTerry, Glicko2, Season};
+use karat_stats::rating::{BradleyTerry, Glicko2, Season};
 
 use crate::args::Cli;
 use crate::args::rate::{RateArgs, SystemName};
 use crate::evidence::Files;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::matches::columns::{Columns, Field};
 use crate::matches::{Matches, Reading};
 use crate::output::{Screen, is_watched, lines, save_page};
@@ -33,8 +35,6 @@ pub use batch::named;
 use board::Input;
 pub use board::{Board, Line, Tally};
 pub use holdout::{Forecaster, Holdout};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use online::{Rated, Stored};
 pub use report::{Intervals, Report};
 use settings::Chosen;

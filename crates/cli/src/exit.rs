@@ -1,0 +1,74 @@
+//! What the exit status of the command says.
+
+use std::process::ExitCode;
+
+use karat_report::verification::Status;
+
+/// How the command ended. The numbers are part of the interface: scripts branch on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything asked for was done.
+    Done = 0,
+    /// It could not run: a file that cannot be read, evidence that is refused.
+    CouldNotRun = 1,
+    /// A published score is below `--fail-under`.
+    BelowBar = 10,
+    /// Under `--fail-under`: a gate of the scorecard held.
+    Blocked = 11,
+    /// Under `--fail-under`: there is no score to compare. Of a receipt: without a key nobody vouches for it.
+    Inconclusive = 12,
+    /// A scorecard was refused.
+    CardRefused = 13,
+    /// A record is not what its own facts give, or not what its evidence gives; a receipt or a log is not what was signed.
+    VerificationFailed = 14,
+}
+
+/// The list for the help; 2 is the status of the argument parser.
+pub const HELP: &str = "\
+Exit status:
+   0  done
+   1  could not run, or evidence was refused
+   2  the command line was not understood
+  10  a published score is below --fail-under
+  11  a gate of the scorecard held (under --fail-under)
+  12  there is no score to compare (under --fail-under), or no key to trust
+  13  a scorecard was refused
+  14  a record is not what its facts or its evidence give, or not what was kept";
+
+impl From<Status> for Exit {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Verified => Self::Done,
+            Status::Consistent => Self::Inconclusive,
+            Status::Failed => Self::VerificationFailed,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_every_status() {
+        let all = [
+            Exit::Done,
+            Exit::CouldNotRun,
+            Exit::BelowBar,
+            Exit::Blocked,
+            Exit::Inconclusive,
+            Exit::CardRefused,
+            Exit::VerificationFailed,
+        ];
+        let listed = HELP.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u8>().ok());
+        let mut expected: Vec<u8> = all.iter().map(|&exit| exit as u8).chain([2]).collect();
+        expected.sort_unstable();
+        assert_eq!(listed.collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,143 @@
+//! Transitions: the lines in the history of a subject's scores.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+
+use super::{Candidate, Decision};
+
+/// The distance of a score from those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flags {
+    /// The change against the canonical score; none for the first.
+    pub delta: Option<i64>,
+    /// Strictly more than the limit for one change.
+    pub was_anomalous: bool,
+    /// Strictly more than the limit against the lowest or highest score of the last days.
+    pub was_cumulative: bool,
+}
+
+/// The outcome of a score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It is canonical.
+    Committed,
+    /// It is held; the canonical score stays.
+    PendingReview,
+    /// Reviewers let it pass; it is committed next.
+    Approved,
+    /// A reviewer refused it.
+    Rejected,
+    /// Nobody decided in time on a score that rises, or it rises again by the runner of an expired one.
+    Expired,
+    /// A newer score took its place before anybody decided.
+    Superseded,
+}
+
+impl State {
+    /// As written in a history: `pending_review`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Committed => "committed",
+            Self::PendingReview => "pending_review",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
+            Self::Superseded => "superseded",
+        }
+    }
+}
+
+/// One line of the history: what became of a score, when and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transition {
+    /// When.
+    pub at_seconds: i64,
+    /// The score.
+    pub candidate: Candidate,
+    /// Its flags.
+    pub flags: Flags,
+    /// The outcome of it.
+    pub state: State,
+    /// Those who decided; empty where time or a newer score did.
+    pub decisions: Vec<Decision>,
+}
+
+/// The reason why an event changed nothing, but for deadlines that came before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It lies before the last event.
+    OutOfOrder {
+        /// Its moment.
+        at_seconds: i64,
+        /// The moment of the last event.
+        latest_seconds: i64,
+    },
+    /// No score waits for a decision.
+    NothingHeld,
+    /// The reviewer operates the subject.
+    OwnOperator(
+        /// The reviewer.
+        String,
+    ),
+    /// The reviewer has approved this score before.
+    ApprovedBefore(
+        /// The reviewer.
+        String,
+    ),
+    /// A decision without reviewer.
+    NoReviewer,
+    /// A decision without reason.
+    NoReason,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfOrder { at_seconds, latest_seconds } => {
+                write!(
+                    f,
+                    "the event is of second {at_seconds}, expected {latest_seconds} or later; give events in order of time"
+                )
+            }
+            Self::NothingHeld => f.write_str(
+                "no score waits for a decision: it was decided on, superseded, or its deadline has passed",
+            ),
+            Self::OwnOperator(reviewer) => {
+                write!(f, "`{reviewer}` operates the subject, expected a reviewer who does not")
+            }
+            Self::ApprovedBefore(reviewer) => {
+                write!(f, "`{reviewer}` has approved this score before, expected another reviewer")
+            }
+            Self::NoReviewer => f.write_str("the decision names no reviewer, expected one"),
+            Self::NoReason => f.write_str("the decision gives no reason, expected a code or a sentence"),
+        }
+    }
+}
+
+impl Error for Refusal {}
+
+/// The result of an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The transitions of scores, in order: to be added to the history.
+    pub transitions: Vec<Transition>,
+    /// The reason why the event itself was refused.
+    pub refusal: Option<Refusal>,
+}
+
+impl Transition {
+    /// Returns what became of a score at its own moment.
+    pub(super) const fn new(candidate: Candidate, flags: Flags, state: State) -> Self {
+        Self { at_seconds: candidate.at_seconds, candidate, flags, state, decisions: Vec::new() }
+    }
+}
+
+impl Flags {
+    /// True for a score above the canonical one, and for a cumulative swing without a change, which cannot fall.
+    pub(super) fn rises(&self) -> bool {
+        self.delta.is_none_or(|delta| delta >= 0)
+    }
+}
