@@ -15,7 +15,9 @@ use crate::output::Color;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
-pub use store::{LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs};
+pub use store::{
+    LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs,
+};
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]
