@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind};

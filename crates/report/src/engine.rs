@@ -10,11 +10,11 @@ use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Fact, Item};
 use karat_core::record::Record as Scoring;
 use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::grade::trace::budget::{Budget, Overrun};
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::source::{Layout, Source};
-use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions};
 use serde::Serialize;
 

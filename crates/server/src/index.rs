@@ -294,7 +294,7 @@ impl<'a> Decoder<'a> {
         let number = |place: u32| numbers.get(usize::try_from(place).ok()?).copied();
         Some(Row {
             position,
-            time: (given & 1 != 0).then_some(Moment { milliseconds }),
+            time: (given & 1 != 0).then_some(Timestamp { milliseconds }),
             score: (given & 2 != 0).then_some(Score::from_units(units)),
             subject: number(subject)?,
             card: number(card)?,
