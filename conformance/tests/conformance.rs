@@ -409,8 +409,8 @@ fn inputs_of_another_shape_are_refused_with_their_place() {
     let custom =
         json!({"dimensions": [{"key": "speed", "weight": 0.5}, {"key": "style", "weight": 0.5}], "raw": {}});
     for (name, input, reason) in [
-        ("workflow.score", json!({"output_quality": 2}), "output_quality: found 2, expected at most 1"),
-        ("workflow.score", json!({"timeouts": 0.5}), "timeouts: found 0.5, expected a whole number"),
+        ("workflow.score", json!({"output_quality": 2}), "facts.output_quality: found 2, expected at most 1"),
+        ("workflow.score", json!({"timeouts": 0.5}), "facts.timeouts: found 0.5, expected a whole number"),
         ("workflow.score", json!({"timeouts": []}), "`input.timeouts` is `[]`, expected a number"),
         ("weighted_total", custom, "the palette has no `style`"),
         (

@@ -92,14 +92,15 @@ impl From<Error> for Failure {
             _ => Exit::CouldNotRun,
         };
         let flag = match error.code() {
-            Code::UnknownScorecard => "`karat card new` writes a scorecard to start from",
-            Code::MissingScorecard | Code::OtherScorecard => "name its file: --card FILE",
-            Code::NoSubject => "to take another field for the subject: --subject-field FIELD",
-            Code::OverrideRefused => "the file of --override has weights by dimension",
+            Code::UnknownScorecard => "; `karat card new` writes one to start from",
+            Code::MissingScorecard | Code::OtherScorecard => ": --card FILE",
+            Code::NoSubject => ": --subject-field FIELD",
             _ => "",
         };
-        let flag = Some(flag).filter(|flag| !flag.is_empty());
-        let hints = error.hints().iter().map(String::as_str).chain(flag);
+        let last = error.hints().len().saturating_sub(1);
+        let hint =
+            |(at, hint): (usize, &String)| if at == last { format!("{hint}{flag}") } else { hint.clone() };
+        let hints = error.hints().iter().enumerate().map(hint);
         hints.fold(Self::with_exit(exit, error.summary()), Self::help)
     }
 }

@@ -6,25 +6,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
-use karat_evidence::{Graders, Kind, Moment};
+use karat_evidence::{Graders, Kind};
 
 use crate::args::GraderArgs;
 use crate::failure::Failure;
 use crate::output::replace;
 use karat_report::engine::{Options, kind};
-use karat_report::text::clean;
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
 const CACHE_BYTES: u64 = 4 << 30;
 
-/// The options of an engine for `card`, from the command line.
+/// The options of an engine for `card`, from the command line, but for the moment of the verdict.
 pub fn options(
     card: &Scorecard,
     args: &GraderArgs,
     subject_field: Option<&str>,
-    as_of: Option<&str>,
     portable: bool,
 ) -> Result<Options, Failure> {
     let kind = kind(card)?;
@@ -34,16 +33,16 @@ pub fn options(
             Failure::new(message).help("leave out --subject-field; it is for evidence of kind `facts`")
         );
     }
-    let Graders { as_of, embedder, cache, .. } = of_kind(kind, args, as_of, portable)?;
+    let Graders { embedder, cache, .. } = of_kind(kind, args, None, portable)?;
     let subject_field = subject_field.map(str::to_owned);
-    Ok(Options { as_of, subject_field, embedder, cache, budget: None, is_portable: portable })
+    Ok(Options { as_of: None, subject_field, embedder, cache, budget: None, is_portable: portable })
 }
 
 /// What graders of evidence of a kind need, without a card.
 pub fn of_kind(
     kind: Kind,
     args: &GraderArgs,
-    as_of: Option<&str>,
+    as_of: Option<Timestamp>,
     portable: bool,
 ) -> Result<Graders, Failure> {
     if kind != Kind::ReasoningTrace
@@ -55,13 +54,6 @@ pub fn of_kind(
     }
     let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
-    let moment = |text: &str| {
-        Moment::parse(text).ok_or_else(|| {
-            Failure::new(format!("`{}` is not a moment that evidence can be graded at", clean(text)))
-                .help("write it as 2026-01-31T12:00:00Z; no leap second")
-        })
-    };
-    let as_of = as_of.map(moment).transpose()?;
     Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, ..Graders::default() })
 }
 

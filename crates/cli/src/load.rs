@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use karat_core::timestamp::WrittenTimestamp;
 use karat_report::engine::{Engine, Wanted};
 use karat_report::record::Record;
 use karat_report::rows::problems::Problems;
@@ -25,8 +26,8 @@ pub struct Request<'a> {
     pub card: Option<&'a str>,
     /// The field of an item of facts that says who is scored.
     pub subject_field: Option<&'a str>,
-    /// The moment of the verdict, for evidence that is graded by it.
-    pub as_of: Option<&'a str>,
+    /// The time of the verdict, for evidence that is graded by it.
+    pub as_of: Option<WrittenTimestamp<'a>>,
     /// Which items are wanted.
     pub selection: Selection<'a>,
     /// No progress bar.
@@ -38,9 +39,11 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
     let given = request.card.map(|card| cards::compiled(card, cli.color)).transpose()?;
     let mut engine = match &given {
         Some(card) => {
-            let (args, field, as_of) = (Default::default(), request.subject_field, request.as_of);
-            let options = graders::options(card.card(), &args, field, as_of, cli.portable)?;
-            Some(Engine::new(Arc::clone(card), options)?)
+            let field = request.subject_field;
+            let options = graders::options(card.card(), &Default::default(), field, cli.portable)?;
+            let mut engine = Engine::new(Arc::clone(card), options)?;
+            engine.set_as_of_written(request.as_of);
+            Some(engine)
         }
         None => None,
     };

@@ -79,7 +79,7 @@ pub fn compare(
     let document = claim.document();
     let (subject, id, digest) =
         (document.subject.as_str(), document.evidence.id.as_str(), document.evidence.digest);
-    let options = graders::options(card.card(), request.graders, request.subject_field, None, cli.portable)?;
+    let options = graders::options(card.card(), request.graders, request.subject_field, cli.portable)?;
     let mut engine = Engine::new(Arc::clone(card), options)?;
     engine.set_as_of_from(claim);
     let mut best: Option<Origin> = None;

@@ -70,7 +70,7 @@ impl Scorer {
         let mut record = Record {
             card,
             item: *item,
-            as_of: context.as_of,
+            as_of: context.as_of.map(|as_of| as_of.text),
             status,
             score,
             published,

@@ -1,6 +1,7 @@
 //! Facts: evidence, reduced to what a scorecard can read.
 
 pub use crate::digest::Digest;
+use crate::timestamp::Timestamp;
 
 /// One measurement of one evidence item. A missing fact is a value of its own, never a number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -38,9 +39,9 @@ pub struct Item<'a> {
 /// standing orders, groups and counts items by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ItemContext<'a> {
-    /// The moment, after RFC 3339 in UTC.
-    pub time: Option<&'a str>,
-    /// The task. Several runs at one task are not independent of each other; an item without one is its own task.
+    /// When it took place.
+    pub time: Option<Timestamp>,
+    /// What was attempted. Several runs at one task are not independent of each other; an item without one is its own task.
     pub task: Option<&'a str>,
     /// The outcome.
     pub outcome: Option<Outcome>,

@@ -24,4 +24,5 @@ pub mod record;
 pub mod scorecard;
 mod scorer;
 mod shares;
+pub mod timestamp;
 pub mod weights;

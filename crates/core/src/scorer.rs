@@ -9,6 +9,7 @@ use crate::formula::{Expr, Symbol};
 use crate::number::Decimal;
 use crate::plan::Code;
 use crate::scorecard::Scorecard;
+use crate::timestamp::WrittenTimestamp;
 use crate::weights::{NoOverride, OverrideUse, Weighting};
 
 /// A card ready to score, compiled once.
@@ -40,8 +41,8 @@ impl Error for NotScoreable {}
 /// The inputs besides the evidence.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// The moment of the verdict, as RFC 3339; it is written into the record.
-    pub as_of: Option<&'a str>,
+    /// The time of the verdict; its text is written into the record.
+    pub as_of: Option<WrittenTimestamp<'a>>,
 }
 
 impl Scorer {

@@ -14,6 +14,7 @@ fn occasion(kind: Kind, text: &str) -> String {
         Err(problems) => problems.to_string(),
         Ok(evidence) => {
             let ItemContext { time, task, outcome } = evidence.item().context;
+            let time = time.map(|time| time.to_string());
             format!("{time:?} {task:?} {:?}", outcome.map(Outcome::name))
         }
     };

@@ -162,7 +162,7 @@ fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
             let start = offset(text, problem.line.unwrap_or(1), problem.column.unwrap_or(1));
             let path = problem.path.trim_start_matches("$.");
             let message = format!("`{path}`: found {}, expected {}", problem.found, problem.expected);
-            wrong(start..start, message, &problem.mend)
+            wrong(start..start, message, &problem.hint)
         })
         .collect()
 }

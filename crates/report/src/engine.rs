@@ -10,11 +10,12 @@ use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Fact, Item};
 use karat_core::record::Record as Scoring;
 use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::grade::trace::budget::{Budget, Overrun};
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::source::{Layout, Source};
-use karat_evidence::{Evidence, Graders, Kind, Moment, Note, Problem, Reader, ReaderOptions};
+use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions};
 use serde::Serialize;
 
 use crate::card::CompiledCard;
@@ -26,7 +27,7 @@ use crate::stopwatch::Stopwatch;
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The moment of the verdict. It stands in every record; evidence that ages is graded by it. Never read from a clock.
-    pub as_of: Option<Moment>,
+    pub as_of: Option<Timestamp>,
     /// The field that names the subject, for evidence of kind `facts`; `subject` if not given.
     pub subject_field: Option<String>,
     /// The model that turns the text of a trace into a vector.
@@ -48,13 +49,8 @@ pub struct Options {
 /// use karat_report::engine::Engine;
 ///
 /// let mut engine = Engine::open("workflow")?;
-/// let run = r#"{
-///     "workflow_id": "wf-7", "agent_id": "bot-7", "success": 1.0, "output_quality": 0.875,
-///     "actual_cost_tao": 8.0, "max_cost_tao": 10.0, "actual_latency_seconds": 4.5, "max_latency_seconds": 10.0,
-///     "unplanned_retries": 1, "timeouts": 0, "hard_failures": 0
-/// }"#;
-/// let record = engine.score(run.as_bytes())?;
-/// assert_eq!(record.document().subject, "bot-7");
+/// let record = engine.score(include_bytes!("../../../examples/workflow/worked-example.json"))?;
+/// assert_eq!(record.document().subject, "17");
 /// # Ok::<(), karat_report::error::Error>(())
 /// ```
 #[derive(Debug)]
@@ -62,7 +58,7 @@ pub struct Engine {
     card: Arc<CompiledCard>,
     reader: Reader,
     workspace: Workspace,
-    as_of: Option<String>,
+    as_of: Option<(String, Timestamp)>,
     /// For each fact of the scorecard, whether an item gave it.
     given: Vec<bool>,
     stopwatch: Option<Stopwatch>,
@@ -132,7 +128,7 @@ impl Engine {
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
         let workspace = workspace(scorer, is_portable);
         let given = vec![false; scorer.card().facts.len()];
-        let as_of = as_of.map(|moment| moment.to_string());
+        let as_of = as_of.map(|at| (at.to_string(), at));
         Ok(Self { reader, workspace, as_of, given, stopwatch: budget.map(Stopwatch::new), card })
     }
 
@@ -149,17 +145,21 @@ impl Engine {
     }
 
     /// Sets the moment of the verdict for the items that follow.
-    pub fn set_as_of(&mut self, as_of: Option<Moment>) {
-        self.as_of = as_of.map(|moment| moment.to_string());
+    pub fn set_as_of(&mut self, as_of: Option<Timestamp>) {
+        self.as_of = as_of.map(|at| (at.to_string(), at));
         self.reader.set_as_of(as_of);
+    }
+
+    /// Sets the moment of the verdict for the items that follow; records keep the text.
+    pub fn set_as_of_written(&mut self, as_of: Option<WrittenTimestamp<'_>>) {
+        self.as_of = as_of.map(|as_of| (as_of.text.to_owned(), as_of.at));
+        self.reader.set_as_of(as_of.map(|as_of| as_of.at));
     }
 
     /// Sets the moment of the verdict to that of a record, in the spelling of the record, so that the same evidence gives the
     /// same bytes.
     pub fn set_as_of_from(&mut self, record: &Record) {
-        let as_of = record.document().as_of.as_deref();
-        self.set_as_of(as_of.and_then(Moment::parse));
-        self.as_of = as_of.map(str::to_owned);
+        self.set_as_of_written(record.document().as_of());
     }
 
     /// Scores one item of evidence: the bytes of one JSON object.
@@ -225,7 +225,7 @@ impl Engine {
                     .with_code(Code::OtherKind)
                     .hint(format!("`{name}` reads evidence of kind `{kind}`: is this of that kind?"))
             } else if is_nameless {
-                error.with_code(Code::NoSubject)
+                error.with_code(Code::NoSubject).hint("to take another field for the subject, name it")
             } else {
                 error
             }
@@ -235,7 +235,8 @@ impl Engine {
             *given |= *fact != Fact::Missing;
         }
         let scorer = self.card.scorer()?;
-        let scored = scorer.score(&mut self.workspace, &item, &Context { as_of: self.as_of.as_deref() });
+        let as_of = self.as_of.as_ref().map(|(text, at)| WrittenTimestamp { text, at: *at });
+        let scored = scorer.score(&mut self.workspace, &item, &Context { as_of });
         if let Some(stopwatch) = stopwatch {
             stopwatch.lap("score");
         }
@@ -259,7 +260,8 @@ impl Engine {
         item: &Item<'_>,
         visit: impl FnOnce(&Scoring<'_>) -> T,
     ) -> Result<T, Error> {
-        let context = Context { as_of: self.as_of.as_deref() };
+        let as_of = self.as_of.as_ref().map(|(text, at)| WrittenTimestamp { text, at: *at });
+        let context = Context { as_of };
         let scored = self.card.scorer()?.score(&mut self.workspace, item, &context);
         scored.map(|record| visit(&record)).map_err(|errors| Error::broken_facts(&errors))
     }
@@ -295,7 +297,7 @@ impl Engine {
     ///     key = "solved"
     ///     label = "Solved"
     ///     weight = 1
-    ///     value = "solved / 50"
+    ///     formula = "solved / 50"
     /// "#)?;
     /// let mut engine = Engine::new(card, Options::default())?;
     /// let mut scores = Vec::new();

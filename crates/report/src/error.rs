@@ -116,9 +116,9 @@ impl fmt::Display for Place {
 /// use karat_report::error::Code;
 ///
 /// let mut engine = Engine::open("workflow")?;
-/// let error = engine.score(br#"{"subject": "bot-7", "success": "yes"}"#).unwrap_err();
-/// assert_eq!(error.code(), Code::EvidenceRefused);
-/// assert!(error.problems().iter().any(|problem| problem.path == "$.success"));
+/// let error = engine.score(br#"{"run_id": 7, "miner_uid": true}"#).unwrap_err();
+/// assert_eq!(error.code(), Code::OtherKind);
+/// assert!(error.problems().iter().any(|problem| problem.path == "$.miner_uid"));
 /// # Ok::<(), karat_report::error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl Error {
     #[must_use]
     pub fn refused(problems: &Problems) -> Self {
         let list = problems.iter().map(|problem| {
-            let hint = if problem.mend.is_empty() { String::new() } else { format!("; {}", problem.mend) };
+            let hint = if problem.hint.is_empty() { String::new() } else { format!("; {}", problem.hint) };
             Problem {
                 path: problem.path.clone(),
                 detail: format!("found {}, expected {}{hint}", problem.found, problem.expected),

@@ -18,7 +18,6 @@ pub mod engine;
 pub mod error;
 pub mod estimate;
 pub mod explanation;
-pub mod moment;
 pub mod number;
 pub mod page;
 pub mod pages;

@@ -104,7 +104,7 @@ pub fn rescore<T>(
         facts: &facts,
         grading,
     };
-    let context = Context { as_of: document.as_of.as_deref() };
+    let context = Context { as_of: document.as_of() };
     let scored = scorer.score(&mut workspace(scorer, is_portable), &item, &context).map_err(|errors| {
         Error::new(Code::RecordUnsound, "the scorecard refuses the facts of the record")
             .hints_from(errors.iter().map(ToString::to_string))

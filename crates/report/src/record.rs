@@ -48,6 +48,7 @@ impl Record {
         let text = text.trim_end_matches(['\n', '\r']);
         let error = match serde_json::from_str::<RecordDocument>(text) {
             Ok(document) if document.schema.strip_prefix(RECORD) == Some(VERSION) => {
+                document.check()?;
                 return Ok(Some(Self { text: text.to_owned(), document }));
             }
             Ok(_) => None,
@@ -109,10 +110,12 @@ impl Record {
 fn unsound(text: &str) -> Error {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, RecordDocument>(&mut deserializer) {
-        Err(error) if error.path().iter().next().is_some() => {
-            broken(format!("`{}`: {}", clean(&error.path().to_string()), clean(&error.inner().to_string())))
+        Err(error) => {
+            let path = error.path().to_string();
+            let why = error.inner().to_string();
+            let why = clean(why.rsplit_once(" at line ").map_or(why.as_str(), |(why, _)| why)).into_owned();
+            broken(if path == "." { why } else { format!("`{}`: {why}", clean(&path)) })
         }
-        Err(error) => broken(clean(&error.inner().to_string()).into_owned()),
         Ok(_) => broken(String::from("it cannot be read")),
     }
 }

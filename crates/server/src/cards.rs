@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use karat_core::check::Checked;
 use karat_core::diagnostic::nearest;
-use karat_evidence::Moment;
+use karat_core::timestamp::WrittenTimestamp;
 use karat_report::card::CompiledCard;
 use karat_report::cards::{self, CardText, EMBEDDED};
 use karat_report::engine::{Engine, Options};
@@ -45,7 +45,7 @@ impl Rule {
     /// If the scorecard is a family; what `work` says.
     pub fn with_engine<T>(
         &self,
-        as_of: Option<Moment>,
+        as_of: Option<WrittenTimestamp<'_>>,
         work: impl FnOnce(&mut Engine) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         if self.card.family.is_some() {
@@ -59,7 +59,7 @@ impl Rule {
             None => Engine::new(Arc::clone(&self.card), Options::default())
                 .map_err(|error| Problem::of_error(Code::CardRefused, &error))?,
         };
-        engine.set_as_of(as_of);
+        engine.set_as_of_written(as_of);
         let done = work(&mut engine);
         // One with vectors of a trace is not kept: what is scored next would be compared with them, and an item is scored
         // from itself alone.

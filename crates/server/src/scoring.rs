@@ -1,10 +1,10 @@
 //! One item of evidence in, what the store keeps of it out: the evidence in canonical form, and its record.
 
 use karat_core::facts::Digest;
-use karat_evidence::{Moment, Note};
+use karat_core::timestamp::WrittenTimestamp;
+use karat_evidence::Note;
 use karat_report::engine::Scored;
 use karat_report::error::Error;
-use karat_report::moment::is_moment;
 use karat_store::{Kind, NewItem};
 
 use crate::cards::Rule;
@@ -34,8 +34,8 @@ pub struct ScoredItem {
 pub struct How<'a> {
     /// The scorecard, with engines.
     pub rule: &'a Rule,
-    /// The moment of the verdict, as it was given.
-    pub as_of: Option<&'a str>,
+    /// The time of the verdict, as it was given.
+    pub as_of: Option<WrittenTimestamp<'a>>,
     /// Whose word it is.
     pub key: &'a Key,
 }
@@ -47,7 +47,7 @@ impl How<'_> {
     ///
     /// If the item is refused: everything that is wrong with it. If the key may not say this.
     pub fn score(&self, bytes: &[u8]) -> Result<ScoredItem, Problem> {
-        self.rule.with_engine(self.moment()?, |engine| {
+        self.rule.with_engine(self.as_of, |engine| {
             engine.try_visit(bytes, |scored| self.keep(scored)).map_err(|refused| match refused {
                 Refused::Evidence(error) => Problem::of_error(Code::EvidenceRefused, &error),
                 Refused::Key(problem) => problem,
@@ -79,7 +79,7 @@ impl How<'_> {
                     .task
                     .map(str::to_owned)
                     .or_else(|| card.base.is_some().then(|| card.id.clone())),
-                time: item.context.time.and_then(Moment::parse),
+                time: item.context.time,
                 outcome: item.context.outcome,
                 score: scored.record.score,
                 evidence: item.digest,
@@ -87,21 +87,6 @@ impl How<'_> {
             },
             notes: scored.notes().to_vec(),
         })
-    }
-
-    /// The moment of the verdict.
-    fn moment(&self) -> Result<Option<Moment>, Problem> {
-        let Some(text) = self.as_of else { return Ok(None) };
-        match Moment::parse(text).filter(|_| is_moment(text)) {
-            Some(moment) => Ok(Some(moment)),
-            None => {
-                let found = text.escape_debug();
-                Err(Problem::parameter(
-                    "as_of",
-                    format!("found `{found}`, expected a moment such as 2026-01-31T12:00:00Z"),
-                ))
-            }
-        }
     }
 
     /// Whether the key may say this: about this subject, and what the scorecard says comes from somebody.

@@ -1,8 +1,11 @@
 //! The arguments of the verbs that look at receipts and at the databases that they come from: verify, log, rescore.
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
-use super::{GraderArgs, moment};
+use clap::{Args, Subcommand};
+use karat_core::timestamp::Timestamp;
+
+use super::GraderArgs;
 
 /// `karat verify`
 #[derive(Debug, Args)]
@@ -44,10 +47,12 @@ pub struct VerifyArgs {
 pub enum LogVerb {
     /// Show what is in a store: size, root, kinds, moments
     Show(LogShowArgs),
-    /// Check a whole store: every byte, entry, tile and the head
+    /// Check a whole store: every entry, tile and the head
     Verify(LogVerifyArgs),
     /// Write the receipt of one item
     Receipt(LogReceiptArgs),
+    /// Copy a store, also while a server writes to it
+    Backup(LogBackupArgs),
 }
 
 /// `karat log show`
@@ -117,6 +122,32 @@ pub struct LogReceiptArgs {
     pub out: Option<String>,
 }
 
+/// `karat log backup`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The copy is of one moment, and appears when it is whole. Without --with-key it
+has no secret: to serve it, put a copy of log.key into its folder.
+
+Example:
+  karat log backup karat-data backup-monday")]
+pub struct LogBackupArgs {
+    /// The database, or the folder of a server
+    #[arg(value_name = "DATABASE")]
+    pub database: String,
+    /// The folder of the copy: new, or empty
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// Copy the key that signs the log, too
+    #[arg(long)]
+    pub with_key: bool,
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A list (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+}
+
 /// `karat rescore`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -138,9 +169,9 @@ pub struct RescoreArgs {
     /// Only records of this subject
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// What was known at this moment: 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub known_at: Option<String>,
+    /// What was known at this time, such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    pub known_at: Option<Timestamp>,
     /// What graders need
     #[command(flatten)]
     pub graders: GraderArgs,

@@ -67,7 +67,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut engine = match &given {
         Some(card) => {
             let field = args.subject_field.as_deref();
-            let options = graders::options(card.card(), &args.graders, field, None, cli.portable)?;
+            let options = graders::options(card.card(), &args.graders, field, cli.portable)?;
             Some(Engine::new(Arc::clone(card), options)?)
         }
         None => None,

@@ -85,7 +85,7 @@ fn kind(name: &str) -> Result<Kind, Failure> {
 }
 
 fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders, Failure> {
-    let as_of = args.as_of.as_deref();
+    let as_of = args.as_of;
     let Some(wanted) = &args.card else {
         return graders::of_kind(kind, &args.graders, as_of, cli.portable);
     };

@@ -9,7 +9,7 @@ use karat_core::record::Record as Scoring;
 use karat_evidence::grade::trace::budget::{Budget, Overrun};
 use karat_evidence::{Kind, Note};
 
-use crate::args::{Cli, ScoreArgs};
+use crate::args::{AsOf, Cli, ScoreArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
@@ -31,10 +31,10 @@ const LISTED: usize = 20;
 /// Scores everything that is given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = card(args, cli.color)?;
-    let (field, as_of) = (args.subject_field.as_deref(), args.as_of.as_deref());
-    let options = graders::options(card.card(), &args.graders, field, as_of, cli.portable)?;
+    let options = graders::options(card.card(), &args.graders, args.subject_field.as_deref(), cli.portable)?;
     let budget = budget(args, kind(card.card())?);
     let mut engine = Engine::new(Arc::clone(&card), Options { budget, ..options })?;
+    engine.set_as_of_written(args.as_of.as_ref().map(AsOf::written));
     let files = Files::new(&args.files, cli.color)?;
     let as_table = args.table || (!args.json && is_watched());
     let progress = Progress::new(files.bytes(), args.no_progress || as_table);

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use karat_core::record::ENGINE_VERSION;
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_report::card::CompiledCard;
 use karat_report::record::Record;
 use karat_report::text::{clean, short};
@@ -190,7 +191,7 @@ fn about(verified: &Verified) -> Option<(String, String)> {
     if let (Some(subject), Some(card)) = (&entry.subject, card) {
         what = format!("record of {} by {}", short(subject), short(&card));
     }
-    let moment = Moment { milliseconds: entry.moment.0 };
+    let moment = Timestamp { milliseconds: entry.moment.0 };
     let log = match karat_server::receipt::claimed(receipt) {
         Some((name, head)) => {
             format!("entry {} of {} in the log {}", receipt.index, head.size, short(name))
@@ -212,7 +213,7 @@ fn as_value(path: &str, verified: &Verified) -> Value {
             "id": receipt.entry.id,
             "index": receipt.index,
             "kind": receipt.entry.kind.name(),
-            "moment": Moment { milliseconds: receipt.entry.moment.0 }.to_string(),
+            "moment": Timestamp { milliseconds: receipt.entry.moment.0 }.to_string(),
             "subject": receipt.entry.subject,
         })
     });

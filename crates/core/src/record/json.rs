@@ -9,6 +9,7 @@ use crate::json::{
     write_string,
 };
 use crate::number::{Score, write_json};
+use crate::timestamp::Text;
 
 impl Record<'_> {
     /// Returns the identity of the record: SHA-256 over its canonical JSON.
@@ -53,7 +54,7 @@ impl Record<'_> {
         out.extend_from_slice(b",\"task\":");
         write_option(out, task, write_string);
         out.extend_from_slice(b",\"time\":");
-        write_option(out, time, write_string);
+        write_option(out, time, |out, time| write_string(out, Text::of(time).as_str()));
         out.extend_from_slice(b"},\"facts\":{");
         self.write_facts(out);
         out.extend_from_slice(b"},\"gates\":");

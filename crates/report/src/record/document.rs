@@ -10,7 +10,7 @@ use karat_core::facts::{Digest, Fact, ItemContext, Outcome};
 use karat_core::json::write_number;
 use karat_core::number::{Score, UNITS_PER_ONE, round};
 use karat_core::scorecard::{FactType, Scorecard};
-use karat_evidence::Moment;
+use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use serde::de::{self, Deserializer, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
@@ -384,6 +384,27 @@ pub struct WarningDocument {
 }
 
 impl RecordDocument {
+    /// Checks what the types of the members leave open.
+    ///
+    /// # Errors
+    ///
+    /// If a timestamp is not one, the exact score is not a share, or `grading` is not an object.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for (member, text) in [("as_of", &self.as_of), ("evidence.time", &self.evidence.time)] {
+            if let Some(Err(error)) = text.as_deref().map(Timestamp::parse) {
+                return Err(broken(format!("`{member}`: {error}")));
+            }
+        }
+        if let Some(exact) = self.score.map(|score| score.exact).filter(|exact| !(0.0..=1.0).contains(exact))
+        {
+            return Err(broken(format!("`score.exact` is {exact}, not within 0 to 1")));
+        }
+        if self.grading.as_ref().is_some_and(|grading| !grading.get().starts_with('{')) {
+            return Err(broken(String::from("`grading` is not an object")));
+        }
+        Ok(())
+    }
+
     /// Returns the exact score, if there is one.
     #[must_use]
     pub fn score(&self) -> Option<Score> {
@@ -399,15 +420,22 @@ impl RecordDocument {
 
     /// Returns the time of the run, if the item says.
     #[must_use]
-    pub fn time(&self) -> Option<Moment> {
-        self.evidence.time.as_deref().and_then(Moment::parse)
+    pub fn time(&self) -> Option<Timestamp> {
+        Timestamp::parse(self.evidence.time.as_deref()?).ok()
+    }
+
+    /// Returns the moment of the verdict, if one was given.
+    #[must_use]
+    pub fn as_of(&self) -> Option<WrittenTimestamp<'_>> {
+        let text = self.as_of.as_deref()?;
+        Some(WrittenTimestamp { text, at: Timestamp::parse(text).ok()? })
     }
 
     /// Returns the time, the task and the outcome of the item.
     #[must_use]
     pub fn context(&self) -> ItemContext<'_> {
-        let EvidenceDocument { time, task, outcome, .. } = &self.evidence;
-        ItemContext { time: time.as_deref(), task: task.as_deref(), outcome: *outcome }
+        let EvidenceDocument { task, outcome, .. } = &self.evidence;
+        ItemContext { time: self.time(), task: task.as_deref(), outcome: *outcome }
     }
 
     /// Returns the facts in the order in which `card` declares them.

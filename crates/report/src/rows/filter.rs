@@ -4,7 +4,7 @@ use karat_core::diagnostic::nearest;
 use karat_core::facts::{Fact, Outcome};
 use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 use crate::error::{Code, Error};
 use crate::record::document::{FactValue, RecordDocument};
@@ -54,14 +54,14 @@ pub struct Wish<'a> {
     /// All of these.
     pub filters: &'a [Filter],
     /// Not before this moment.
-    pub since: Option<Moment>,
+    pub since: Option<Timestamp>,
     /// Before this moment.
-    pub until: Option<Moment>,
+    pub until: Option<Timestamp>,
 }
 
 impl Wish<'_> {
     /// Whether `record`, of `subject` and `time`, is wanted. What has no time lies in no span.
-    pub fn admits(&self, record: &Record<'_>, subject: &str, time: Option<Moment>) -> bool {
+    pub fn admits(&self, record: &Record<'_>, subject: &str, time: Option<Timestamp>) -> bool {
         let is_met = |filter: &Filter| {
             let is_value = match fact(record, &filter.field) {
                 // `0.10` is 0.1.

@@ -9,7 +9,6 @@ use karat_core::facts::Digest;
 use karat_core::number::BILLION;
 use karat_core::record::{DimensionRecord, ReadingStatus, Record as Scoring};
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
 
 use super::filter::{Wish, check_field, value};
 use super::problems::Problems;
@@ -88,7 +87,7 @@ impl<'r> Loader<'r> {
     /// Adds what was scored just now with the scorer at that place.
     pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Scoring<'_>) {
         let item = &record.item;
-        let time = item.context.time.and_then(Moment::parse);
+        let time = item.context.time;
         let subject = self.renames.apply(item.subject);
         if !self.selection.wish.admits(record, subject, time) {
             self.filtered += 1;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::Score;
 use karat_core::scorecard::{Scale, Scorecard};
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 pub use load::{Loader, Selection};
 
@@ -32,7 +32,7 @@ pub struct Row {
     /// What was attempted, if it says so.
     pub task: Option<String>,
     /// When it took place, if it says so.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// How it ended, if it says so.
     pub outcome: Option<Outcome>,
     /// The digest of the evidence.
@@ -55,7 +55,7 @@ pub struct Row {
 
 impl Row {
     /// What must be the same where one id is given twice.
-    fn content(&self) -> (Digest, Option<Score>, Option<&str>, Option<Moment>, Option<Outcome>) {
+    fn content(&self) -> (Digest, Option<Score>, Option<&str>, Option<Timestamp>, Option<Outcome>) {
         (self.digest, self.score, self.task.as_deref(), self.time, self.outcome)
     }
 

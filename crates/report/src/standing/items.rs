@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Item, Reading};
 
 use super::events::Events;
@@ -32,7 +33,7 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
         used.insert((subject, &row.id));
         Item {
             task: row.task_name(&rows.scorers),
-            time_seconds: row.time.map(|time| time.milliseconds.div_euclid(1000)),
+            time_seconds: row.time.map(Timestamp::seconds),
             outcome: row.outcome,
             score: row.score,
             coverage: row.coverage,

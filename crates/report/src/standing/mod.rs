@@ -11,7 +11,7 @@ pub mod tasks;
 
 use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, Standings, SubjectStanding};
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub struct Answer<'a> {
     /// What they make.
     pub standings: &'a Standings,
     /// The moment of the verdict.
-    pub as_of: Moment,
+    pub as_of: Timestamp,
     /// How intervals were drawn.
     pub interval: Interval,
     /// What happened beside the evaluations.
@@ -52,6 +52,11 @@ pub fn subject<'s>(standings: &'s Standings, name: &str) -> Result<&'s SubjectSt
                 .hint(format!("there are: {}", known().take(8).map(short).collect::<Vec<_>>().join(", "))),
         }
     })
+}
+
+/// Returns a timestamp of whole seconds since 1970 in UTC, as people read it.
+pub fn written(at_seconds: i64) -> String {
+    Timestamp::from_seconds(at_seconds).to_string()
 }
 
 /// All that is wrong, as one failure.

@@ -18,7 +18,7 @@ use crate::guard::Caller;
 use crate::ids;
 use crate::keys::{Key, Scope};
 use crate::memory::Effect;
-use crate::params::{Named, Params};
+use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Code, Part, Problem};
 use crate::scoring::{How, ScoredItem};
 use crate::state::{App, Submission};
@@ -34,7 +34,7 @@ pub struct Scoring {
     /// The scorecard, `id@version`.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
-    /// The moment of the verdict, for evidence that is graded by it.
+    /// The time of the verdict, for evidence that is graded by it: an RFC 3339 timestamp.
     pub as_of: Option<String>,
     /// The id of the item of the same subject that this one corrects; not for batches.
     pub replaces: Option<String>,
@@ -161,7 +161,10 @@ async fn one(
 ) -> Result<Kept, Problem> {
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
-    let work = move || How { rule: &rule, as_of: as_of.as_deref(), key: &key }.score(&bytes);
+    let work = move || {
+        let as_of = written_timestamp("as_of", as_of.as_deref())?;
+        How { rule: &rule, as_of, key: &key }.score(&bytes)
+    };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };
     let effects = match &how.replaces {
         None => None,

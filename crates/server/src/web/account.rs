@@ -54,7 +54,7 @@ fn numbers(record: &Record<'_>) -> Markup {
         }
         dl.about {
             @if let Some(task) = context.task { div { dt { "task" } dd { (task) } } }
-            @if let Some(time) = context.time { div { dt { "took place" } dd { time { (time) } } } }
+            @if let Some(time) = context.time { div { dt { "took place" } dd { time { (time.to_string()) } } } }
             @if let Some(as_of) = record.as_of { div { dt { "judged as of" } dd { time { (as_of) } } } }
             @if let Some(profile) = record.profile { div { dt { "weights" } dd { "profile " (profile.name) } } }
             div { dt { "mean" } dd { (record.card.mean.name()) } }

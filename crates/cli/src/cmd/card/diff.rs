@@ -125,7 +125,7 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
     }
     let field = args.subject_field.as_deref();
     let engine = |card: &Arc<CompiledCard>| -> Result<Engine, Failure> {
-        let options = graders::options(card.card(), &GraderArgs::default(), field, None, cli.portable)?;
+        let options = graders::options(card.card(), &GraderArgs::default(), field, cli.portable)?;
         Ok(Engine::new(Arc::clone(card), options)?)
     };
     let (mut first, mut second) = (engine(&before)?, engine(&after)?);

@@ -13,7 +13,8 @@ use crate::failure::Failure;
 use karat_core::facts::Digest;
 use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_report::card::CompiledCard;
 use karat_report::engine::Options;
 use karat_report::error::Error;
@@ -70,11 +71,11 @@ struct Work<'a> {
 pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = cards::compiled(&args.card, cli.color)?;
     // What the command line says of graders is read once; a record under another scorecard has the same.
-    let options = graders::options(card.card(), &args.graders, None, None, cli.portable)?;
+    let options = graders::options(card.card(), &args.graders, None, cli.portable)?;
     let options = |_: &Scorecard| -> Result<Options, Error> { Ok(options.clone()) };
     let rescorer = Rescorer { card: &card, options: &options, is_portable: cli.portable };
     let progress = Progress::of_items(args.no_progress);
-    let stock = stock(&args.database, args.known_at.as_deref(), &progress)?;
+    let stock = stock(&args.database, args.known_at, &progress)?;
     let mut work = Work {
         of: args.of.as_deref().unwrap_or(&card.card().id),
         subject: args.subject.as_deref(),
@@ -124,18 +125,12 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 /// Walks through a store once, for what the records need.
-fn stock(database: &str, known_at: Option<&str>, progress: &Progress) -> Result<Stock, Failure> {
+fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Result<Stock, Failure> {
     let refused = |error| store::refused(&error);
     let mut reader = store::reader(database)?;
-    let size = match known_at.map(|text| (text, Moment::parse(text))) {
+    let size = match known_at {
         None => reader.head().map_err(refused)?.size,
-        Some((_, Some(moment))) => {
-            reader.size_at(karat_store::Moment(moment.milliseconds)).map_err(refused)?
-        }
-        Some((text, None)) => {
-            return Err(Failure::new(format!("`{}` is not a moment that a log could have", clean(text)))
-                .help("write it as 2026-01-31T12:00:00Z; no leap second"));
-        }
+        Some(known_at) => reader.size_at(karat_store::Moment(known_at.milliseconds)).map_err(refused)?,
     };
     let (mut evidence, mut cards) = (BTreeMap::new(), Vec::new());
     let mut records: BTreeMap<String, u64> = BTreeMap::new();
@@ -232,7 +227,7 @@ impl Work<'_> {
             return Failure::new(format!("{reads}, and the records by `{of}` are of kind `{kind}`"))
                 .help("only a card for the same kind of evidence can score them again");
         }
-        let when = args.known_at.as_deref().map_or_else(String::new, |at| format!(" at {at}"));
+        let when = args.known_at.map_or_else(String::new, |at| format!(" at {at}"));
         let who = self.subject.map_or_else(String::new, |name| format!(" of `{}`", clean(name)));
         let message = format!("`{}` has no record{who} by `{}`{when}", args.database, clean(self.of));
         let others: Vec<String> =
