@@ -9,11 +9,12 @@ use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
 use karat_evidence::Graders;
 
+use crate::answers::RecordStatus;
 use crate::claim::Claim;
 use crate::failure::Failure;
 use crate::recompute;
 use crate::session::{Place, Session};
-use crate::text::named;
+use crate::text::{clean, named};
 
 /// What a card says of an item, in few words.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +23,8 @@ pub struct Verdict {
     pub score: Option<Score>,
     /// The same as published, on the scale of the card.
     pub published: Option<f64>,
-    /// Whether there is a score: `scored`, `unscored` or `withheld`.
-    pub status: String,
+    /// Whether there is a score.
+    pub status: RecordStatus,
     /// The tier or band, if any.
     pub badge: Option<String>,
 }
@@ -34,7 +35,7 @@ impl Verdict {
         Self {
             score: record.score,
             published: record.published.map(|published| published.to_f64()),
-            status: record.status.name().to_owned(),
+            status: record.status.into(),
             badge: badge.map(str::to_owned),
         }
     }
@@ -42,7 +43,11 @@ impl Verdict {
     fn stated(claim: &Claim) -> Result<Self, Failure> {
         let (score, published) = claim.score()?.unzip();
         let (status, badge) = claim.standing()?;
-        Ok(Self { score, published, status: status.to_owned(), badge: badge.map(str::to_owned) })
+        let status = RecordStatus::from_name(status).ok_or_else(|| {
+            let found = clean(status);
+            Failure::new(format!("`status` is `{found}`, expected scored, unscored or withheld"))
+        })?;
+        Ok(Self { score, published, status, badge: badge.map(str::to_owned) })
     }
 }
 

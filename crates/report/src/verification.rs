@@ -1,11 +1,11 @@
-//! Whether something is what it claims to be, check by check; and where a record is not, which of rule, evidence and engine
-//! has changed.
+//! Verification of records, check by check; and where one fails, which of scorecard, evidence and engine has changed.
 
 use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::record::ENGINE_VERSION;
 use karat_evidence::canonical_json;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::answers::{self, ChangedPart, CheckOutcome, VerificationStatus};
 use crate::claim::Claim;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -13,160 +13,77 @@ use crate::recompute;
 use crate::rows::problems::said;
 use crate::text::clean;
 
-/// How one check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It holds.
-    Holds,
-    /// It does not.
-    Fails,
-    /// It could not be made, and without it nothing is verified.
-    Lacking,
-    /// It was not asked for.
-    Left,
-}
-
-impl Outcome {
-    /// As written in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::Lacking => "lacking",
-            Self::Left => "left",
-        }
-    }
-}
-
-/// What has changed since a record was made, where it does not come out the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// The text: it is not the one that was kept.
-    Text,
-    /// The rule: this is another scorecard than the record was made with.
-    Rule,
-    /// The evidence: this is another item, or its facts are others.
-    Evidence,
-    /// The engine: it makes something else of the same rule and the same facts.
-    Engine,
-}
-
-impl Cause {
-    /// As written in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Rule => "rule",
-            Self::Evidence => "evidence",
-            Self::Engine => "engine",
-        }
-    }
-}
-
-/// One check.
+/// One check, with what it says has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// What was looked at, one word.
-    pub name: &'static str,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The same in words.
-    pub says: String,
-    /// What differs, or how to mend it; a line each.
-    pub details: Vec<String>,
+    /// The check.
+    pub shown: answers::verification::Check,
     /// What has changed, if that is known.
-    pub cause: Option<Cause>,
+    pub changed: Option<ChangedPart>,
 }
 
 impl Check {
-    /// A check that ended so.
+    /// Returns a check that ended so.
     #[must_use]
-    pub fn new(name: &'static str, outcome: Outcome, says: impl Into<String>) -> Self {
-        Self { name, outcome, says: says.into(), details: Vec::new(), cause: None }
+    pub fn new(name: &'static str, outcome: CheckOutcome, says: impl Into<String>) -> Self {
+        let (name, says) = (name.into(), says.into());
+        let shown = answers::verification::Check { name, outcome, says, details: Vec::new() };
+        Self { shown, changed: None }
     }
 
-    /// A check that fails or cannot be made because of `failure`.
+    /// Returns a check that failed or could not be made because of `failure`.
     #[must_use]
-    pub fn failed(name: &'static str, outcome: Outcome, failure: &Failure) -> Self {
+    pub fn failed(name: &'static str, outcome: CheckOutcome, failure: &Failure) -> Self {
         let said = said(failure);
         let mut lines = said.lines().map(|line| line.trim().to_owned());
         let says = lines.next().unwrap_or_default();
-        Self { details: lines.collect(), ..Self::new(name, outcome, says) }
+        Self::new(name, outcome, says).details(lines.collect())
     }
 
-    /// The same, with what has changed.
+    /// Returns the same check with details.
     #[must_use]
-    pub fn because(self, cause: Cause) -> Self {
-        Self { cause: Some(cause), ..self }
+    pub fn details(mut self, details: Vec<String>) -> Self {
+        self.shown.details = details;
+        self
     }
 
-    /// The check as JSON: `{details, name, outcome, says}`.
+    /// Returns the same check with what has changed.
     #[must_use]
-    pub fn to_json(&self) -> Value {
-        json!({
-            "details": self.details,
-            "name": self.name,
-            "outcome": self.outcome.name(),
-            "says": self.says,
-        })
+    pub fn because(self, changed: ChangedPart) -> Self {
+        Self { changed: Some(changed), ..self }
     }
 }
 
-/// What all checks say together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    /// Everything that must hold does.
-    Verified,
-    /// Nothing contradicts, and something that must hold could not be checked.
-    Consistent,
-    /// Something does not hold.
-    Failed,
-}
-
-impl Status {
-    /// What `checks` say together.
-    #[must_use]
-    pub fn of(checks: &[Check]) -> Self {
-        let any = |outcome| checks.iter().any(|check| check.outcome == outcome);
-        if any(Outcome::Fails) {
-            Self::Failed
-        } else if any(Outcome::Lacking) {
-            Self::Consistent
-        } else {
-            Self::Verified
-        }
-    }
-
-    /// As written in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Verified => "verified",
-            Self::Consistent => "consistent",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// How a command ends that was asked for it.
-    #[must_use]
-    pub const fn exit(self) -> Exit {
-        match self {
-            Self::Verified => Exit::Done,
-            Self::Consistent => Exit::Inconclusive,
-            Self::Failed => Exit::VerificationFailed,
-        }
-    }
-}
-
-/// What has changed by `checks`, each once. Where the text itself was changed, nothing else follows from what differs.
+/// Returns what `checks` say together.
 #[must_use]
-pub fn causes(checks: &[Check]) -> Vec<Cause> {
-    let mut causes: Vec<Cause> = checks.iter().filter_map(|check| check.cause).collect();
+pub fn status(checks: &[Check]) -> VerificationStatus {
+    let any = |outcome| checks.iter().any(|check| check.shown.outcome == outcome);
+    if any(CheckOutcome::Failed) {
+        VerificationStatus::Failed
+    } else if any(CheckOutcome::Inconclusive) {
+        VerificationStatus::Consistent
+    } else {
+        VerificationStatus::Verified
+    }
+}
+
+/// Returns how a command ends that was asked to verify something.
+#[must_use]
+pub const fn exit(status: VerificationStatus) -> Exit {
+    match status {
+        VerificationStatus::Verified => Exit::Done,
+        VerificationStatus::Consistent => Exit::Inconclusive,
+        VerificationStatus::Failed => Exit::VerificationFailed,
+    }
+}
+
+/// Returns what has changed by `checks`, each once. Where the text itself was changed, nothing else follows from what differs.
+#[must_use]
+pub fn causes(checks: &[Check]) -> Vec<ChangedPart> {
+    let mut causes: Vec<ChangedPart> = checks.iter().filter_map(|check| check.changed).collect();
     causes.sort_unstable();
     causes.dedup();
-    if causes.first() == Some(&Cause::Text) {
+    if causes.first() == Some(&ChangedPart::Text) {
         causes.truncate(1);
     }
     causes
@@ -192,18 +109,18 @@ pub fn recomputed(claim: &Claim, given: Option<&Scorer>, is_portable: bool) -> R
             let scorecard = match failure.exit() {
                 // A record that names no card is none; one that names another card may be sound.
                 Exit::VerificationFailed if claim.card().is_ok() => {
-                    Check::failed("scorecard", Outcome::Fails, &failure).because(Cause::Rule)
+                    Check::failed("scorecard", CheckOutcome::Failed, &failure).because(ChangedPart::Scorecard)
                 }
-                Exit::VerificationFailed => Check::failed("scorecard", Outcome::Fails, &failure),
-                _ => Check::failed("scorecard", Outcome::Lacking, &failure),
+                Exit::VerificationFailed => Check::failed("scorecard", CheckOutcome::Failed, &failure),
+                _ => Check::failed("scorecard", CheckOutcome::Inconclusive, &failure),
             };
             let score =
-                Check::new("score", Outcome::Lacking, "without its scorecard it cannot be computed again");
+                Check::new("score", CheckOutcome::Inconclusive, "without its scorecard it cannot be computed again");
             return Recomputed { checks: vec![scorecard, score], scorer: None };
         }
     };
     let says = format!("{}, the one that the record names", base.card().name());
-    let scorecard = Check::new("scorecard", Outcome::Holds, says);
+    let scorecard = Check::new("scorecard", CheckOutcome::Verified, says);
     match recompute::scorer(claim, base) {
         Ok(scorer) => {
             let scorer = scorer.into_owned();
@@ -211,7 +128,7 @@ pub fn recomputed(claim: &Claim, given: Option<&Scorer>, is_portable: bool) -> R
             Recomputed { checks: vec![scorecard, score], scorer: Some(scorer) }
         }
         Err(failure) => {
-            let score = Check::failed("score", Outcome::Fails, &failure);
+            let score = Check::failed("score", CheckOutcome::Failed, &failure);
             Recomputed { checks: vec![scorecard, score], scorer: None }
         }
     }
@@ -231,17 +148,17 @@ fn score(claim: &Claim, scorer: &Scorer, is_portable: bool) -> Check {
     });
     let (bytes, score) = match computed {
         Ok(computed) => computed,
-        Err(failure) => return Check::failed("score", Outcome::Fails, &failure),
+        Err(failure) => return Check::failed("score", CheckOutcome::Failed, &failure),
     };
     let maker = claim.text("/engine").unwrap_or_default();
     let is_other = maker != ENGINE_VERSION;
     match claim.differences(&if is_other { with_engine(bytes, maker) } else { bytes }) {
         None => {
             let says = format!("the facts in the record give the same again: {score}");
-            let check = Check::new("score", Outcome::Holds, says);
+            let check = Check::new("score", CheckOutcome::Verified, says);
             let details = is_other
                 .then(|| format!("made by karat {}, computed again by {ENGINE_VERSION}", clean(maker)));
-            Check { details: details.into_iter().collect(), ..check }
+            check.details(details.into_iter().collect())
         }
         Some(details) => {
             let who = if is_other {
@@ -249,7 +166,7 @@ fn score(claim: &Claim, scorer: &Scorer, is_portable: bool) -> Check {
             } else {
                 String::from("the record is not what its own facts give")
             };
-            Check { details, ..Check::new("score", Outcome::Fails, who) }.because(Cause::Engine)
+            Check::new("score", CheckOutcome::Failed, who).details(details).because(ChangedPart::Engine)
         }
     }
 }
@@ -295,36 +212,36 @@ mod tests {
     fn a_sound_record_holds_also_if_another_version_made_it() {
         let record = record();
         let sound = checked(&record);
-        assert_eq!(Status::of(&sound.checks), Status::Verified);
-        assert!(sound.scorer.is_some() && sound.checks.iter().all(|check| check.details.is_empty()));
+        assert_eq!(status(&sound.checks), VerificationStatus::Verified);
+        assert!(sound.scorer.is_some() && sound.checks.iter().all(|check| check.shown.details.is_empty()));
         let own = format!("\"engine\":\"{ENGINE_VERSION}\"");
         assert!(record.contains(&own));
         let older = checked(&record.replace(&own, "\"engine\":\"0.0.1\""));
-        assert_eq!(Status::of(&older.checks), Status::Verified);
-        assert!(older.checks[1].details[0].contains("made by karat 0.0.1"));
+        assert_eq!(status(&older.checks), VerificationStatus::Verified);
+        assert!(older.checks[1].shown.details[0].contains("made by karat 0.0.1"));
     }
 
     #[test]
     fn what_changed_is_named() {
         let record = record();
         let engine = checked(&record.replace("\"composite\":0.", "\"composite\":0.1"));
-        assert_eq!(Status::of(&engine.checks), Status::Failed);
-        assert_eq!(causes(&engine.checks), [Cause::Engine]);
+        assert_eq!(status(&engine.checks), VerificationStatus::Failed);
+        assert_eq!(causes(&engine.checks), [ChangedPart::Engine]);
         let digest = record.find("\"scorecard\":{\"digest\":\"sha256:").unwrap() + 30;
         let mut other = record.clone();
         let flipped = if &record[digest..=digest] == "0" { "1" } else { "0" };
         other.replace_range(digest..=digest, flipped);
         let rule = checked(&other);
-        assert_eq!((Status::of(&rule.checks), causes(&rule.checks)), (Status::Failed, vec![Cause::Rule]));
+        assert_eq!((status(&rule.checks), causes(&rule.checks)), (VerificationStatus::Failed, vec![ChangedPart::Scorecard]));
         let unknown = checked(&record.replace("\"id\":\"workflow\"", "\"id\":\"mine\""));
-        assert_eq!(Status::of(&unknown.checks), Status::Consistent);
+        assert_eq!(status(&unknown.checks), VerificationStatus::Consistent);
         assert_eq!(causes(&unknown.checks), []);
     }
 
     #[test]
     fn a_changed_text_explains_everything_else() {
-        let check = |cause| Check::new("x", Outcome::Fails, "").because(cause);
-        assert_eq!(causes(&[check(Cause::Engine), check(Cause::Text)]), [Cause::Text]);
-        assert_eq!(causes(&[check(Cause::Engine), check(Cause::Rule)]), [Cause::Rule, Cause::Engine]);
+        let check = |cause| Check::new("x", CheckOutcome::Failed, "").because(cause);
+        assert_eq!(causes(&[check(ChangedPart::Engine), check(ChangedPart::Text)]), [ChangedPart::Text]);
+        assert_eq!(causes(&[check(ChangedPart::Engine), check(ChangedPart::Scorecard)]), [ChangedPart::Scorecard, ChangedPart::Engine]);
     }
 }

@@ -7,10 +7,10 @@ use karat_core::standing::stand::{Interval, SubjectStanding, stand};
 use karat_core::statistics::bootstrap::Plan;
 use karat_evidence::Moment;
 use karat_report::standing::events::{self, Events};
-use karat_report::standing::{Answer, items, json, refused};
+use karat_report::answers::standing::Standing;
+use karat_report::standing::{Answer, items, refused};
 use karat_store::port::Order;
 use karat_store::{Kind, Reader, Term};
-use serde_json::Value;
 
 use crate::cards::Rule;
 use crate::ids;
@@ -40,8 +40,8 @@ pub struct Question {
 /// What subjects stand for.
 #[derive(Debug)]
 pub struct Standings {
-    /// The lines of `karat/standing/1`, in the order of the subjects.
-    pub lines: Vec<Value>,
+    /// The standings, in the order of the subjects.
+    pub subjects: Vec<Standing>,
     /// How many lines of events count; the last is the one that was proposed.
     pub events: usize,
 }
@@ -55,7 +55,7 @@ pub const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, l
 /// That the scorecard has no section `[standing]`, that there are no records, or too many.
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
-        lines: shown.iter().map(|it| json::subject(answer, it)).collect(),
+        subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
         events: answer.events.lines.last().copied().unwrap_or_default(),
     };
     told(app, question, lines).await

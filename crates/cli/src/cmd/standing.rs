@@ -6,9 +6,12 @@ use std::io::Write as _;
 use karat_core::scorecard::Scorecard;
 use karat_core::standing::stand::{Interval, stand, tasks as stand_tasks};
 use karat_core::statistics::bootstrap::Plan;
-use karat_evidence::{Moment, canonical_json};
+use karat_evidence::Moment;
 use karat_report::standing::events::{self, Events};
-use karat_report::standing::{Answer, items, json, refused, subject, tasks};
+use karat_report::answers;
+use karat_report::answers::standing::Standing as StandingAnswer;
+use karat_report::answers::task::Task;
+use karat_report::standing::{Answer, items, refused, subject, tasks};
 
 use super::many;
 use crate::args::{Cli, StandingArgs};
@@ -38,7 +41,7 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
         None => Events::default(),
     };
     let items = items::items(&rows, &card, &events)?;
-    let interval = Interval { plan: Plan { draws: args.draws, seed: args.seed }, level: args.level };
+    let interval = Interval { plan: Plan { draws: args.resamples, seed: args.seed }, level: args.level };
     let as_of_seconds = as_of.milliseconds.div_euclid(1000);
     let standings =
         stand(&card, &items, &events.events, as_of_seconds, interval).map_err(|errors| refused(&errors))?;
@@ -53,14 +56,14 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     if many::wants_json(&args.form) {
         let mut out = lines();
         for subject in shown {
-            writeln!(out, "{}", canonical_json(&json::subject(&answer, subject)))?;
+            writeln!(out, "{}", answers::write(&StandingAnswer::new(&answer, subject)))?;
         }
         out.flush()?;
         return Ok(Exit::Done);
     }
     let mut out = Screen::stdout(cli.color);
     let screen = match (&args.subject, shown) {
-        (Some(_), [only]) => detail(&json::subject(&answer, only), out.width),
+        (Some(_), [only]) => detail(&StandingAnswer::new(&answer, only), out.width),
         _ => table(&answer, out.width),
     };
     write!(out, "{screen}")?;
@@ -95,7 +98,7 @@ fn run_tasks(
     if many::wants_json(&args.form) {
         let mut out = lines();
         for task in &standings.tasks {
-            writeln!(out, "{}", canonical_json(&tasks::line(&answer, task)))?;
+            writeln!(out, "{}", answers::write(&Task::new(&answer, task)))?;
         }
         out.flush()?;
         return Ok(Exit::Done);

@@ -1,8 +1,7 @@
 //! The resources under `/v1`, one file each, and the log at the paths that C2SP names.
 //!
 //! * `evidence`: items in, one or many; `records`: what they were scored, and why.
-//! * `subjects`, `standings`, `leaderboards`: what many records say; `ranked`: leaderboards of very many; `reviews`: what
-//!   people decide.
+//! * `subjects`, `standings`, `leaderboards`: what many records say; `reviews`: what people decide.
 //! * `scorecards`, `keys`: what scores, and who may do what.
 //! * `arena`: challenges, agents, matches and ratings.
 //! * `receipts`, `log`: proofs of what is kept.
@@ -16,7 +15,6 @@ pub mod health;
 pub mod keys;
 pub mod leaderboards;
 pub mod log;
-pub mod ranked;
 pub mod receipts;
 pub mod records;
 pub mod reviews;
@@ -93,6 +91,16 @@ pub(crate) fn json_ending(
 /// A member whose JSON is put in its place at the end, by [`json_ending`].
 pub(crate) fn later<S: Serializer>(_: &Vec<u8>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_unit()
+}
+
+/// Returns an answer of karat-report as its canonical JSON.
+pub(crate) fn answered(answer: &impl Serialize) -> String {
+    karat_report::answers::write(answer)
+}
+
+/// An answer of karat-report.
+pub(crate) fn answer(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
+    bytes(status, "application/json", answered(answer).into_bytes())
 }
 
 /// An answer of some media type.

@@ -8,13 +8,15 @@ use axum::http::{Response, StatusCode};
 use karat_core::evaluate::Workspace;
 use karat_core::explain::nearest_change;
 use karat_report::failure::Failure;
-use karat_report::{explanation, recompute};
+use karat_report::answers::RecordDocument;
+use karat_report::answers::explanation::Explanation;
+use karat_report::recompute;
 use karat_store::{Entry, Error, Item, Kind, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{bytes, json, written};
+use super::{answered, bytes, json, written};
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
 use crate::problem::{Code, Problem};
@@ -83,7 +85,7 @@ pub(crate) struct Record {
     /// The record that it corrects.
     replaces: Option<String>,
     /// The record, `karat/record/1`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = RecordDocument)]
     record: Box<RawValue>,
 }
 
@@ -170,7 +172,7 @@ pub(crate) async fn show(
 #[utoipa::path(get, operation_id = "explain_record", path = "/v1/records/{record}/explanation", tag = "records", params(
     ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
-    (status = 200, description = "what `karat explain --json` writes", content_type = "application/json", body = Object),
+    (status = 200, description = "the answer of `karat explain --json`", content_type = "application/json", body = Explanation),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn explanation(
@@ -195,7 +197,7 @@ fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
     let scorer = recompute::scorer(&claim, base).map_err(told)?;
     let mut workspace = Workspace::new(&scorer);
     let explained = recompute::record(&claim, &scorer, &mut workspace, |record| {
-        explanation::json(record, nearest_change(&scorer, record).as_ref(), Some(true), None)
+        answered(&Explanation::new(record, nearest_change(&scorer, record).as_ref(), Some(true), None))
     });
     explained.map_err(told)
 }

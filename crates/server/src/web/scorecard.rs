@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use karat_core::diagnostic::Diagnostic;
 use karat_core::scorecard::{Dimension, Scorecard};
-use karat_report::board::stress::weights;
+use karat_report::leaderboard::stress::weights;
 use karat_report::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
 use karat_report::number::cut;
 use karat_report::page::model::{Cell, Column, Figure, Kind, Row, Table};

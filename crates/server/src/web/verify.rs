@@ -9,7 +9,8 @@ use axum::http::Response;
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Digest;
 use karat_evidence::Moment;
-use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
+use karat_report::answers::{ChangedPart, CheckOutcome, VerificationStatus};
+use karat_report::verification::{Check, causes, recomputed, status};
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
 
@@ -51,11 +52,11 @@ pub async fn show(
             Ok(checks)
         })
         .await?;
-    let changed: Vec<&str> = causes(&checks).into_iter().map(Cause::name).collect();
-    let title = match Status::of(&checks) {
-        Status::Verified => "The record holds",
-        Status::Consistent => "Not all could be checked",
-        Status::Failed => "The record does not hold",
+    let changed: Vec<&str> = causes(&checks).into_iter().map(ChangedPart::name).collect();
+    let title = match status(&checks) {
+        VerificationStatus::Verified => "Verified",
+        VerificationStatus::Consistent => "Not all could be checked",
+        VerificationStatus::Failed => "Verification failed",
     };
     let record = address::record(position);
     let content = html! {
@@ -78,14 +79,14 @@ fn listed(checks: &[Check]) -> Markup {
     html! {
         ul.checks {
             @for check in checks {
-                @let (mark, is_bad) = match check.outcome {
-                    Outcome::Holds => ("✓", false),
-                    Outcome::Fails => ("✗", true),
-                    Outcome::Lacking | Outcome::Left => ("–", true),
+                @let (mark, is_bad) = match check.shown.outcome {
+                    CheckOutcome::Verified => ("✓", false),
+                    CheckOutcome::Failed => ("✗", true),
+                    CheckOutcome::Inconclusive | CheckOutcome::Skipped => ("–", true),
                 };
                 li.bad[is_bad] {
-                    b { (mark) } (check.name) " " (check.outcome.name()) ": " (words(&check.says))
-                    @for line in &check.details { br; (words(line)) }
+                    b { (mark) } (check.shown.name) " " (check.shown.outcome.name()) ": " (words(&check.shown.says))
+                    @for line in &check.shown.details { br; (words(line)) }
                 }
             }
         }
@@ -94,21 +95,21 @@ fn listed(checks: &[Check]) -> Markup {
 
 /// Whether the evidence, read and scored again, gives the record.
 fn evidence(kept: &Kept, rule: &Rule, scorer: Option<&Scorer>) -> Check {
-    let lacking = |says: &str| Check::new("evidence", Outcome::Lacking, says);
+    let lacking = |says: &str| Check::new("evidence", CheckOutcome::Inconclusive, says);
     let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };
     let Some(scorer) = scorer else { return lacking("without its scorecard it cannot be scored") };
     match scored(kept, rule, scorer, &evidence.content) {
         Ok(scored) => match kept.claim.differences_from_evidence(&scored) {
             None => {
                 let says = format!("{} gives the same facts and score", Digest::of(&evidence.content));
-                Check::new("evidence", Outcome::Holds, says)
+                Check::new("evidence", CheckOutcome::Verified, says)
             }
             Some(details) => {
-                let check = Check::new("evidence", Outcome::Fails, "it does not give this record");
-                Check { details, ..check }.because(Cause::Evidence)
+                let check = Check::new("evidence", CheckOutcome::Failed, "it does not give this record");
+                check.details(details).because(ChangedPart::Evidence)
             }
         },
-        Err(why) => Check::new("evidence", Outcome::Fails, why),
+        Err(why) => Check::new("evidence", CheckOutcome::Failed, why),
     }
 }
 
