@@ -9,10 +9,22 @@ use std::process::Command;
 /// Every dependency of one package of ours on another, of whatever sort. A new one is a decision, and belongs here.
 const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
+    ("karat", "karat-demo"),
     ("karat", "karat-evidence"),
     ("karat", "karat-report"),
     ("karat", "karat-server"),
+    ("karat", "karat-standing"),
+    ("karat", "karat-stats"),
     ("karat", "karat-store"),
+    ("karat-conformance", "karat-core"),
+    ("karat-conformance", "karat-evidence"),
+    ("karat-conformance", "karat-standing"),
+    ("karat-conformance", "karat-stats"),
+    ("karat-demo", "karat-evidence"),
+    ("karat-demo", "karat-report"),
+    ("karat-demo", "karat-server"),
+    ("karat-demo", "karat-stats"),
+    ("karat-demo", "karat-store"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),
@@ -20,10 +32,19 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-store"),
     ("karat-report", "karat-core"),
     ("karat-report", "karat-evidence"),
+    ("karat-report", "karat-standing"),
+    ("karat-report", "karat-stats"),
     ("karat-server", "karat-core"),
+    // Its pages are tested on the demo.
+    ("karat-server", "karat-demo"),
     ("karat-server", "karat-evidence"),
     ("karat-server", "karat-report"),
+    ("karat-server", "karat-standing"),
+    ("karat-server", "karat-stats"),
     ("karat-server", "karat-store"),
+    ("karat-standing", "karat-core"),
+    ("karat-standing", "karat-stats"),
+    ("karat-stats", "karat-core"),
     ("karat-store", "karat-core"),
 ];
 
@@ -90,6 +111,13 @@ fn a_local_path_is_told_from_a_path_within_something_else() {
     }
 }
 
+#[test]
+fn the_pure_crates_forbid_the_same_calls() {
+    let lints =
+        ["core", "stats", "standing"].map(|name| read(&root().join("crates").join(name).join("clippy.toml")));
+    assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of core, stats and standing differ");
+}
+
 /// The start of the first path in `line` that begins in a local folder.
 fn local_path(line: &str) -> Option<&str> {
     LOCAL_FOLDERS.iter().find_map(|(head, tail)| {
@@ -131,7 +159,9 @@ fn package_folders() -> Vec<PathBuf> {
 
 fn crate_folders() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join("crates")).expect("no folder `crates`");
-    entries.map(|entry| entry.expect("an unreadable entry").path()).filter(|path| path.is_dir()).collect()
+    let folders =
+        entries.map(|entry| entry.expect("an unreadable entry").path()).filter(|path| path.is_dir());
+    folders.chain([root().join("conformance")]).collect()
 }
 
 /// What git tracks; outside of a clone, as in an unpacked release, every file but what a build leaves.

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 /// What went wrong, for programs: a code never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schema(as = ProblemCode)]
 pub enum Code {
     /// A parameter, header or body is not what it should be.
     BadRequest,
@@ -129,7 +130,7 @@ pub struct Problem {
     pub field: Option<String>,
     /// Everything that is wrong, where it is more than one thing can say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Part>,
+    pub problems: Vec<ProblemPart>,
     /// Of a conflict, the digest of what is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -157,7 +158,7 @@ fn write_status<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
 
 /// One of several things that are wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Part {
+pub struct ProblemPart {
     /// Where: a JSON path in the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
@@ -216,7 +217,7 @@ impl Problem {
 
     /// The same with everything that is wrong.
     #[must_use]
-    pub fn with_parts(self, problems: Vec<Part>) -> Self {
+    pub fn with_parts(self, problems: Vec<ProblemPart>) -> Self {
         Self { problems, ..self }
     }
 

@@ -10,7 +10,7 @@ use crate::cards::Rule;
 use crate::ids;
 use crate::index::NewRow;
 use crate::keys::Key;
-use crate::problem::{Code, Part, Problem};
+use crate::problem::{Code, ProblemPart, Problem};
 use crate::stored::Trust;
 
 /// An item that was scored.
@@ -51,7 +51,7 @@ impl How<'_> {
             self.check(scorer.card(), &item)?;
             let scored = scorer.score(&mut bench.workspace, &item, &Context { as_of: self.as_of });
             let record = scored.map_err(|errors| {
-                let parts = errors.iter().map(|error| Part {
+                let parts = errors.iter().map(|error| ProblemPart {
                     field: Some(format!("facts.{}", error.fact)),
                     detail: error.to_string(),
                     line: None,
@@ -124,8 +124,8 @@ impl How<'_> {
             .iter()
             .zip(item.facts)
             .filter(|(fact, given)| !fact.is_missing(given) && !self.key.may_report(fact.from));
-        let parts: Vec<Part> = foreign
-            .map(|(fact, _)| Part {
+        let parts: Vec<ProblemPart> = foreign
+            .map(|(fact, _)| ProblemPart {
                 field: Some(format!("facts.{}", fact.name)),
                 detail: format!("`{}` says it comes from `{}`", card.name(), fact.from.name()),
                 line: None,
@@ -141,11 +141,11 @@ impl How<'_> {
 
 /// Everything that is wrong with an item.
 pub(crate) fn refused(problems: &Problems) -> Problem {
-    let parts: Vec<Part> = problems
+    let parts: Vec<ProblemPart> = problems
         .iter()
         .map(|problem| {
             let mend = if problem.mend.is_empty() { String::new() } else { format!("; {}", problem.mend) };
-            Part {
+            ProblemPart {
                 field: Some(problem.path.clone()),
                 detail: format!("found {}, expected {}{mend}", problem.found, problem.expected),
                 line: problem.line,
@@ -157,7 +157,7 @@ pub(crate) fn refused(problems: &Problems) -> Problem {
     listed(parts, unlisted)
 }
 
-fn listed(parts: Vec<Part>, unlisted: usize) -> Problem {
+fn listed(parts: Vec<ProblemPart>, unlisted: usize) -> Problem {
     let detail = match (parts.as_slice(), unlisted) {
         ([only], 0) => format!("{}: {}", only.field.as_deref().unwrap_or_default(), only.detail),
         (several, 0) => format!("the item has {} problems", several.len()),

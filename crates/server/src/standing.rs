@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use karat_core::standing::stand::{Interval, SubjectStanding, stand};
-use karat_core::statistics::bootstrap::Plan;
+use karat_standing::stand::{Interval, SubjectStanding, stand};
+use karat_stats::bootstrap::Plan;
 use karat_evidence::Moment;
 use karat_report::standing::events::{self, Events};
 use karat_report::answers::standing::Standing;

@@ -5,9 +5,9 @@ use std::io::Write as _;
 use karat_core::facts::Outcome;
 use karat_core::number::{BILLION, Decimal};
 use karat_core::scorecard::Scale;
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::bootstrap::Plan;
-use karat_core::statistics::outcome::{Policy, Treatment};
+use karat_stats::StatisticsError;
+use karat_stats::bootstrap::Plan;
+use karat_stats::outcome::{Policy, Treatment};
 use karat_evidence::Moment;
 use serde::Serialize;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use karat_core::scorecard::Scorecard;
-use karat_core::standing::stand::{Interval, stand, tasks as stand_tasks};
-use karat_core::statistics::bootstrap::Plan;
+use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
+use karat_stats::bootstrap::Plan;
 use karat_evidence::Moment;
 use karat_report::standing::events::{self, Events};
 use karat_report::answers;

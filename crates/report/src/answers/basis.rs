@@ -3,9 +3,9 @@
 use karat_core::facts::Outcome as CoreOutcome;
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::Scorecard;
-use karat_core::statistics::bootstrap;
-use karat_core::statistics::outcome::{self, Policy};
-use karat_core::statistics::ranks::{OtherRanking, RankRange};
+use karat_stats::bootstrap;
+use karat_stats::outcome::{self, Policy};
+use karat_stats::ranks::{OtherRanking, RankRange};
 use serde::{Deserialize, Serialize};
 
 use super::{IntervalMethod, Outcome, Treatment, share};

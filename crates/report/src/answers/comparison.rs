@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::statistics::compare;
+use karat_stats::compare;
 use serde::{Deserialize, Serialize};
 
 use super::basis::{Basis, Estimate};

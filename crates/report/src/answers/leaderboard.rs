@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::statistics::leaderboard::Row;
-use karat_core::statistics::student::StudentRow;
+use karat_stats::leaderboard::Row;
+use karat_stats::student::StudentRow;
 use serde::{Deserialize, Serialize};
 
 use super::basis::{

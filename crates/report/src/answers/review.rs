@@ -1,7 +1,7 @@
 //! The reviews of a subject: the member `review` of a standing, and the queue of `GET /v1/reviews`.
 
-use karat_core::standing::review;
-use karat_core::standing::stand::ReviewStanding;
+use karat_standing::review;
+use karat_standing::stand::ReviewStanding;
 use serde::{Deserialize, Serialize};
 
 use super::{ReviewState, ReviewVerdict};

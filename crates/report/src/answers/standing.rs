@@ -4,9 +4,9 @@
 use karat_core::facts::Digest;
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard;
-use karat_core::standing::certification::{Certificate as CoreCertificate, Certified};
-use karat_core::standing::stand::{Change, DimensionStanding, SubjectStanding, TierHeld};
-use karat_core::standing::tiers::{self, Requirement};
+use karat_standing::certification::{Certificate as CoreCertificate, Certified};
+use karat_standing::stand::{Change, DimensionStanding, SubjectStanding, TierHeld};
+use karat_standing::tiers::{self, Requirement};
 use serde::{Deserialize, Serialize};
 
 use super::basis::{OutcomeCounts, ScorecardReference};

@@ -1,8 +1,8 @@
 //! How much a ranking depends on its scorecard and on single tasks, `karat/stress/1`.
 
-use karat_core::statistics::correlation;
-use karat_core::statistics::ranks::OtherRanking;
-use karat_core::statistics::robustness::WeightRobustness as CoreRobustness;
+use karat_stats::correlation;
+use karat_stats::ranks::OtherRanking;
+use karat_stats::robustness::WeightRobustness as CoreRobustness;
 use serde::{Deserialize, Serialize};
 
 use super::basis::{Basis, MovedSubject, Ranks, first, moved, ranks};

@@ -1,8 +1,8 @@
 //! The standing of a task, `karat/task/1`: how often it was completed and won, how hard it is, whether it is in use.
 
 use karat_core::record::ENGINE_VERSION;
-use karat_core::standing::lifecycle::{Ahead, PeriodOutcome};
-use karat_core::standing::stand::{Calibrated, Lived, Period, Rate as CoreRate, TaskStanding};
+use karat_standing::lifecycle::{Ahead, PeriodOutcome};
+use karat_standing::stand::{Calibrated, Lived, Period, Rate as CoreRate, TaskStanding};
 use serde::{Deserialize, Serialize};
 
 use super::basis::ScorecardReference;

@@ -4,14 +4,14 @@ use karat_core::explain::LevelKind as CoreLevel;
 use karat_core::facts::Outcome as CoreOutcome;
 use karat_core::record::{ReadingStatus as CoreReading, Status as CoreStatus};
 use karat_core::scorecard::{Mean as CoreMean, StandingScore as CoreBasis};
-use karat_core::standing::calibration::Difficulty as CoreDifficulty;
-use karat_core::standing::certification::Cause as CoreTierCause;
-use karat_core::standing::lifecycle::TaskStatus as CoreTaskStatus;
-use karat_core::standing::review::{State as CoreReviewState, Verdict as CoreReviewVerdict};
-use karat_core::standing::shares::ShareCase as CoreShareCase;
-use karat_core::statistics::Method as CoreMethod;
-use karat_core::statistics::compare::Verdict as CoreVerdict;
-use karat_core::statistics::outcome::Treatment as CoreTreatment;
+use karat_standing::calibration::Difficulty as CoreDifficulty;
+use karat_standing::certification::Cause as CoreTierCause;
+use karat_standing::lifecycle::TaskStatus as CoreTaskStatus;
+use karat_standing::review::{State as CoreReviewState, Verdict as CoreReviewVerdict};
+use karat_standing::shares::ShareCase as CoreShareCase;
+use karat_stats::Method as CoreMethod;
+use karat_stats::compare::Verdict as CoreVerdict;
+use karat_stats::outcome::Treatment as CoreTreatment;
 use serde::{Deserialize, Serialize};
 
 /// Defines enums of words; the brackets name the type of the engine that has the same variants.

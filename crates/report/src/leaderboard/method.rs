@@ -4,8 +4,8 @@
 //! of dimensions. The method `student` ranks a million items in tens of milliseconds, by means with intervals from the spread
 //! of the tasks. Both have the same means, and answer with the same type.
 
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::student::{StudentRanking, StudentRow, TaskValues};
+use karat_stats::StatisticsError;
+use karat_stats::student::{StudentRanking, StudentRow, TaskValues};
 
 use super::{Ranking, Settings, is_measured, run};
 use crate::answers::LeaderboardMethod;

@@ -7,7 +7,7 @@ pub mod stress;
 use std::num::NonZeroU32;
 
 use karat_core::number::Score;
-use karat_core::standing::rolling::RollingMean;
+use karat_standing::rolling::RollingMean;
 
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};

@@ -10,7 +10,7 @@ pub mod tasks;
 
 use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
-use karat_core::standing::stand::{Interval, Standings, SubjectStanding};
+use karat_standing::stand::{Interval, Standings, SubjectStanding};
 use karat_evidence::Moment;
 
 use self::events::Events;

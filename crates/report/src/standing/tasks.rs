@@ -1,7 +1,7 @@
 //! The standings of tasks, and what they were made of.
 
 use karat_core::scorecard::{Scorecard, Standing};
-use karat_core::standing::stand::TaskStandings;
+use karat_standing::stand::TaskStandings;
 use karat_evidence::Moment;
 
 use crate::rows::Rows;

@@ -71,7 +71,7 @@ impl Filter {
 
 /// A record that is stored.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Record {
+pub(crate) struct RecordEntry {
     /// Its id in the store: `SUBJECT/EVIDENCE/CARD@VERSION`.
     id: String,
     /// Its place in the log.
@@ -91,19 +91,19 @@ pub(crate) struct Record {
 
 /// Records, newest first.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct List {
+pub(crate) struct RecordList {
     /// The size of the log that the list is of.
     log_size: u64,
-    records: Vec<Record>,
+    records: Vec<RecordEntry>,
     /// What to give as `before` for those that follow; null where there are no more.
     next: Option<u64>,
 }
 
 /// One record in full.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Detail {
+pub(crate) struct RecordDetail {
     #[serde(flatten)]
-    record: Record,
+    record: RecordEntry,
     /// The record that corrects it.
     replaced_by: Option<String>,
     /// Where its receipt is.
@@ -112,7 +112,7 @@ pub(crate) struct Detail {
 
 /// Records, newest first.
 #[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(Filter), responses(
-    (status = 200, body = List),
+    (status = 200, body = RecordList),
     (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(
@@ -139,14 +139,14 @@ pub(crate) async fn list(
             positions.into_iter().map(|it| record(reader.item(it)?)).collect::<Result<_, _>>()
         })
         .await?;
-    json(StatusCode::OK, &List { log_size: size, records, next })
+    json(StatusCode::OK, &RecordList { log_size: size, records, next })
 }
 
 /// One record.
 #[utoipa::path(get, operation_id = "show_record", path = "/v1/records/{record}", tag = "records", params(
     ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
-    (status = 200, body = Detail),
+    (status = 200, body = RecordDetail),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -161,7 +161,7 @@ pub(crate) async fn show(
             let replaced_by =
                 reader.replacement(Kind::Record, &item.entry.id, size)?.map(|item| item.entry.id);
             let receipt = format!("/v1/receipts/{}", item.position);
-            Ok(Detail { record: record(item)?, replaced_by, receipt })
+            Ok(RecordDetail { record: record(item)?, replaced_by, receipt })
         })
         .await?;
     json(StatusCode::OK, &detail)
@@ -216,10 +216,10 @@ pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
     })
 }
 
-fn record(item: Item) -> Result<Record, Problem> {
+fn record(item: Item) -> Result<RecordEntry, Problem> {
     let Item { position, entry, content } = item;
     let Entry { id, moment, content: digest, sources, replaces, .. } = entry;
-    Ok(Record {
+    Ok(RecordEntry {
         id,
         position,
         moment: written(moment),

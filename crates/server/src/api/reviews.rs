@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use karat_evidence::{Moment, canonical_json};
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
-use karat_report::answers::ReviewVerdict;
+pub use karat_report::answers::ReviewVerdict;
 use karat_report::answers::review::{PendingReview, Review};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -46,7 +46,7 @@ pub struct ReviewRequest {
     pub subject: String,
     /// What happened; a decision if not given.
     #[serde(default)]
-    pub event: Happening,
+    pub event: ReviewEvent,
     /// Of a decision: whether the score that is held becomes the canonical one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<ReviewVerdict>,
@@ -73,7 +73,7 @@ pub struct ReviewRequest {
 /// What happened beside the evaluations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Happening {
+pub enum ReviewEvent {
     /// Somebody decided on the score that is held.
     #[default]
     Decided,
@@ -237,10 +237,10 @@ fn line(request: &ReviewRequest, reviewer: &str, now: Moment) -> Result<String, 
             line.insert(name.to_owned(), Value::String(text));
         }
     };
-    if !matches!(request.event, Happening::Operated | Happening::Ran) {
+    if !matches!(request.event, ReviewEvent::Operated | ReviewEvent::Ran) {
         put("time", now.to_string());
     }
-    if request.event == Happening::Decided {
+    if request.event == ReviewEvent::Decided {
         put("reviewer", reviewer.to_owned());
     }
     let text = canonical_json(&line);

@@ -46,6 +46,7 @@ pub struct AgentState {
 
 /// A rating at a moment.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = RatingPoint)]
 pub struct Point {
     /// When the match ended.
     pub at: String,

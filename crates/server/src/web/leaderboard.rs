@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use karat_core::statistics::bootstrap::Plan;
+use karat_stats::bootstrap::Plan;
 use karat_report::answers::LeaderboardMethod;
 use karat_report::answers::basis::Basis;
 use karat_report::answers::leaderboard::Leaderboard;

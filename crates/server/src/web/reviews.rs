@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use super::arena::signed;
 use super::layout::{Sheet, heading, notes};
 use super::{address, form};
-use crate::api::reviews::{Happening, ReviewRequest, keep, waiting};
+use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::keys::Scope;
@@ -113,7 +113,7 @@ pub async fn decide(
     let request = ReviewRequest {
         card: field("card")?,
         subject: field("subject")?,
-        event: Happening::Decided,
+        event: ReviewEvent::Decided,
         verdict: Some(verdict),
         reason: Some(field("reason")?),
         evidence: None,

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use karat_core::number::Decimal;
-use karat_core::statistics::ranks::RankRange;
+use karat_stats::ranks::RankRange;
 use karat_report::leaderboard::Ranking;
 use karat_report::leaderboard::stress::weights;
 use karat_report::leaderboard::what_if::WhatIf;

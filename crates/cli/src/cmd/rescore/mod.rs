@@ -12,7 +12,7 @@ use karat_core::evaluate::Scorer;
 use karat_core::facts::Digest;
 use karat_evidence::{Graders, Moment};
 use karat_report::answers::rescore::{
-    BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema, RescoredRecord,
+    BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema,
 };
 use karat_report::answers;
 use karat_report::cards::ready;
