@@ -7,7 +7,7 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use karat_core::facts::Digest;
 use karat_report::failure::Failure;
-use karat_store::Error;
+use karat_store::{Error, Refusal};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
@@ -250,6 +250,31 @@ impl Problem {
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         Self::new(code, lines.join("; "))
     }
+}
+
+/// Returns why the store refuses items, as a problem.
+pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
+    let part = |refusal: &Refusal| ProblemPart {
+        field: None,
+        detail: format!("{} `{}`: {}", refusal.kind, refusal.id.escape_debug(), refusal.problem),
+        line: None,
+        column: None,
+    };
+    let problems: Vec<ProblemPart> = refusals.iter().map(part).collect();
+    let detail = problems.first().map(|part| part.detail.clone()).unwrap_or_default();
+    let problem = match refusals.first().map(|refusal| &refusal.problem) {
+        Some(karat_store::Problem::Conflict { stored, given, .. }) => {
+            Problem::new(Code::Conflict, detail).at("id").with_digests(*stored, *given)
+        }
+        Some(karat_store::Problem::NothingToReplace(_)) => {
+            Problem::new(Code::NotFound, detail).at("replaces")
+        }
+        Some(karat_store::Problem::ReplacedBefore { .. }) => {
+            Problem::new(Code::Conflict, detail).at("replaces")
+        }
+        _ => Problem::new(Code::EvidenceRefused, detail),
+    };
+    problem.with_parts(problems)
 }
 
 impl From<Error> for Problem {

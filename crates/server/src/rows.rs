@@ -19,7 +19,7 @@ pub const RECORDS_MAX: usize = 20_000;
 
 /// What is kept of the records that are read.
 #[derive(Debug, Clone, Default)]
-pub struct Kept {
+pub struct ReadOptions {
     /// What each must meet.
     pub filters: Vec<Filter>,
     /// Fields whose values are kept as labels.
@@ -34,11 +34,11 @@ pub fn read(
     reader: &mut Reader,
     rules: &[Arc<Rule>],
     positions: &[u64],
-    kept: &Kept,
+    options: &ReadOptions,
 ) -> Result<Rows, Problem> {
     for (fields, name) in [
-        (kept.filters.iter().map(|filter| &filter.field).collect::<Vec<_>>(), "where"),
-        (kept.labels.iter().collect(), "group_by"),
+        (options.filters.iter().map(|filter| &filter.field).collect::<Vec<_>>(), "where"),
+        (options.labels.iter().collect(), "group_by"),
     ] {
         for field in fields {
             check_field(field, name, rules.iter().map(|rule| &rule.card))
@@ -50,14 +50,14 @@ pub fn read(
         let item = reader.item(*position)?;
         let damaged = |why: String| Problem::internal(&format!("the record {position}: {why}"));
         let record = StoredRecord::parse(&item.content).map_err(damaged)?;
-        if !kept.filters.iter().all(|filter| record.meets(filter)) {
+        if !options.filters.iter().all(|filter| record.meets(filter)) {
             continue;
         }
         let name = record.card_name();
         let scorer = rules.iter().find(|rule| rule.name() == name).and_then(|rule| rule.scorer.as_ref());
         let scorer: &Scorer = scorer.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
         let place = loader.scorer(scorer);
-        let row = record.row(format!("record {position}"), place, &kept.labels).map_err(damaged)?;
+        let row = record.row(format!("record {position}"), place, &options.labels).map_err(damaged)?;
         loader.push(&record.subject, row);
     }
     loader.finish().map_err(|failure| unanswerable(&failure))

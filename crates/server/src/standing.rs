@@ -16,8 +16,8 @@ use crate::cards::Rule;
 use crate::ids;
 use crate::index::Index;
 use crate::problem::{Code, Problem};
-use crate::rows::{self, Kept, RECORDS_MAX, unanswerable};
-use crate::select::{Wanted, Wish};
+use crate::rows::{self, ReadOptions, RECORDS_MAX, unanswerable};
+use crate::select::{Selection, Filter};
 use crate::state::App;
 
 /// Which standings are wanted.
@@ -84,7 +84,7 @@ pub async fn told<T: Send + 'static>(
     let read = {
         let question = question.clone();
         app.read(move |reader| {
-            let rows = rows::read(reader, &rules, &positions, &Kept::default())?;
+            let rows = rows::read(reader, &rules, &positions, &ReadOptions::default())?;
             let events = decisions(reader, &question, alone.as_deref())?;
             Ok((rows, events))
         })
@@ -118,9 +118,9 @@ fn select(
     subject: Option<&str>,
 ) -> Result<(Vec<u64>, Vec<Arc<Rule>>), Problem> {
     let name = question.rule.name();
-    let wanted = Wanted { subject, card: Some(&name), ..Wanted::default() };
-    let (wish, rules) = Wish::new(app, index, &wanted)?;
-    let rows = index.rows(question.size).filter(|row| wish.admits(row));
+    let selection = Selection { subject, card: Some(&name), ..Selection::default() };
+    let (filter, rules) = Filter::new(app, index, &selection)?;
+    let rows = index.rows(question.size).filter(|row| filter.admits(row));
     let positions: Vec<u64> = rows.take(RECORDS_MAX + 1).map(|row| row.position).collect();
     match positions.len() {
         0 => Err(Problem::not_found(match subject {

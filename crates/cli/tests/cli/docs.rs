@@ -332,7 +332,7 @@ fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
         .filter(|row| !row.contains("-2,") && !row.contains("-3,"))
         .map(|row| format!("{row}\n"))
         .collect();
-    let flags = ["--draws", "100", "--json"];
+    let flags = ["--resamples", "100", "--json"];
     let answers: Vec<Value> = [
         (vec!["leaderboard", "-c", card, "--attempts", "2", "--robustness", "--min-tasks", "2"], &runs),
         (vec!["compare", "heron", "ibis", "-c", card], &once),

@@ -185,7 +185,7 @@ fn a_page_of_many_subjects_stays_small() {
         })
         .collect();
     folder.write("runs.csv", &format!("subject,task,id,solved,cost_usd,seconds\n{rows}"));
-    let text = page(&folder, &["stress", "task-run.toml", "runs.csv", "--draws", "100"]);
+    let text = page(&folder, &["stress", "task-run.toml", "runs.csv", "--resamples", "100"]);
     assert!(text.contains(" of 1500 subjects, JSON has all"));
     assert!(text.len() < 4_000_000, "{}", text.len());
 }

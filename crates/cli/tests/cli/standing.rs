@@ -192,7 +192,7 @@ fn what_is_wrong_with_items_is_told() {
     assert_eq!(without.status, 2);
     assert!(without.stderr.contains("--as-of"), "{}", without.stderr);
     let few =
-        standing(&["--draws", "5", "-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"]);
+        standing(&["--resamples", "5", "-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"]);
     assert_ne!(few.status, 0);
 }
 

@@ -9,12 +9,12 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::evidence::{Scoring, conflict, earlier, submission};
+use super::evidence::{Scoring, earlier, submission};
 use super::json;
 use crate::body::{Incoming, line_too_long};
 use crate::cards::Rule;
 use crate::keys::Key;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, conflict};
 use crate::scoring::How;
 use crate::state::App;
 

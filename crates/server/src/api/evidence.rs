@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::records::raw;
-use super::{batch, json, json_ending, later, written};
+use super::{batch, json, json_ending, later};
+use crate::clock::written;
 use crate::body::{Incoming, expect_media, media_type};
 use crate::cards::Rule;
 use crate::guard::Caller;
@@ -20,7 +21,7 @@ use crate::ids;
 use crate::keys::{Key, Scope};
 use crate::memory::Effect;
 use crate::params::{Named, Params};
-use crate::problem::{Code, ProblemPart, Problem};
+use crate::problem::{Problem, conflict};
 use crate::scoring::{How, Scored};
 use crate::state::{App, Submission};
 
@@ -260,31 +261,6 @@ pub(crate) async fn earlier(
         Ok(Some((accepted.to_vec(), record.content)))
     })
     .await
-}
-
-/// Why the store refuses items, as a problem.
-pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
-    let part = |refusal: &Refusal| ProblemPart {
-        field: None,
-        detail: format!("{} `{}`: {}", refusal.kind, refusal.id.escape_debug(), refusal.problem),
-        line: None,
-        column: None,
-    };
-    let problems: Vec<ProblemPart> = refusals.iter().map(part).collect();
-    let detail = problems.first().map(|part| part.detail.clone()).unwrap_or_default();
-    let problem = match refusals.first().map(|refusal| &refusal.problem) {
-        Some(karat_store::Problem::Conflict { stored, given, .. }) => {
-            Problem::new(Code::Conflict, detail).at("id").with_digests(*stored, *given)
-        }
-        Some(karat_store::Problem::NothingToReplace(_)) => {
-            Problem::new(Code::NotFound, detail).at("replaces")
-        }
-        Some(karat_store::Problem::ReplacedBefore { .. }) => {
-            Problem::new(Code::Conflict, detail).at("replaces")
-        }
-        _ => Problem::new(Code::EvidenceRefused, detail),
-    };
-    problem.with_parts(problems)
 }
 
 /// An item of evidence, as it was scored.

@@ -28,8 +28,8 @@ use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::{Params, limit};
 use crate::problem::{Code, Problem};
-use crate::rows::{self, Kept, RECORDS_MAX, policy, refused};
-use crate::select::{Wanted, Wish, size_at};
+use crate::rows::{self, ReadOptions, RECORDS_MAX, policy, refused};
+use crate::select::{Selection, Filter, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 
@@ -89,8 +89,8 @@ pub struct LeaderboardParams {
 }
 
 impl LeaderboardParams {
-    pub(crate) fn wanted(&self) -> Wanted<'_> {
-        Wanted {
+    pub(crate) fn selection(&self) -> Selection<'_> {
+        Selection {
             subject: None,
             card: Some(&self.card),
             track: self.track.as_deref(),
@@ -144,12 +144,12 @@ pub(crate) async fn show(
     caller.may_read()?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let question = format!("{size} {params:?}");
-    if let Some(known) = app.boards.get(&question) {
+    if let Some(known) = app.answers.get(&question) {
         return Ok(bytes(StatusCode::OK, "application/json", known.to_vec()));
     }
     let made = make(&app, &params, size, params.pages()?).await?;
     let text = answered(&made.answer);
-    let text = app.boards.put(question, text.into_bytes());
+    let text = app.answers.put(question, text.into_bytes());
     Ok(bytes(StatusCode::OK, "application/json", text.to_vec()))
 }
 
@@ -190,10 +190,10 @@ pub async fn make(
 async fn select(app: &Arc<App>, params: &LeaderboardParams, size: u64) -> Result<Selected, Problem> {
     let params = params.clone();
     app.indexed(move |app, index| {
-        let (wish, rules) = Wish::new(app, index, &params.wanted())?;
+        let (filter, rules) = Filter::new(app, index, &params.selection())?;
         let mut subjects = BTreeSet::new();
         let mut positions = Vec::new();
-        for row in index.rows(size).filter(|row| wish.admits(row)) {
+        for row in index.rows(size).filter(|row| filter.admits(row)) {
             if positions.len() == RECORDS_MAX {
                 return Ok(Selected { rules, positions: None, subjects: subjects.len() });
             }
@@ -218,11 +218,11 @@ async fn of_records(
     let read = app.read(move |reader| {
         let condition = params.condition.as_deref().map(Condition::parse).transpose();
         let condition = condition.map_err(|problem| Problem::parameter("where", problem))?;
-        let kept = Kept {
+        let options = ReadOptions {
             filters: condition.into_iter().collect(),
             labels: params.group_by.clone().into_iter().collect(),
         };
-        let rows = rows::read(reader, &rules, &positions, &kept)?;
+        let rows = rows::read(reader, &rules, &positions, &options)?;
         Ok((rows, params, rules))
     });
     let (rows, params, rules) = read.await?;
@@ -264,9 +264,9 @@ async fn of_index(
         // The index is let go while subjects are ranked, so that commits do not wait for it.
         let (rules, settings, values) = {
             let index = shared.memory.index();
-            let (wish, rules) = Wish::new(&shared, &index, &params.wanted())?;
+            let (filter, rules) = Filter::new(&shared, &index, &params.selection())?;
             let settings = settings(&params, None, &rules)?;
-            let rows = index.rows(size).filter(|row| wish.admits(row)).inspect(|_| count += 1);
+            let rows = index.rows(size).filter(|row| filter.admits(row)).inspect(|_| count += 1);
             let values = rows.filter_map(|row| {
                 let score = row.score.map(Score::billionths);
                 let run = Run { subject: 0, task: 0, outcome: row.outcome, score };

@@ -27,7 +27,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::{Response, StatusCode};
-use karat_evidence::Moment;
 use serde::{Serialize, Serializer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -109,10 +108,4 @@ pub(crate) fn bytes(status: StatusCode, media_type: &'static str, body: Vec<u8>)
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
-}
-
-/// A moment of the log, as people read it.
-#[must_use]
-pub fn written(moment: karat_store::Moment) -> String {
-    Moment { milliseconds: moment.0 }.to_string()
 }

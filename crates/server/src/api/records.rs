@@ -16,11 +16,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{answered, bytes, json, written};
+use super::{answered, bytes, json};
+use crate::clock::written;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
 use crate::problem::{Code, Problem};
-use crate::select::{Wanted, Wish, size_at};
+use crate::select::{Selection, Filter, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 
@@ -33,7 +34,7 @@ const MOST: usize = 1000;
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Filter {
+pub struct RecordParams {
     /// Those of this subject.
     pub subject: Option<String>,
     /// Those of this scorecard, `id@version` or the id of its latest version; of a family, those of its challenges.
@@ -54,11 +55,11 @@ pub struct Filter {
     pub limit: Option<usize>,
 }
 
-impl Filter {
+impl RecordParams {
     /// The part of it that is not about pages.
     #[must_use]
-    pub fn wanted(&self) -> Wanted<'_> {
-        Wanted {
+    pub fn selection(&self) -> Selection<'_> {
+        Selection {
             subject: self.subject.as_deref(),
             card: self.card.as_deref(),
             track: self.track.as_deref(),
@@ -111,23 +112,23 @@ pub(crate) struct RecordDetail {
 }
 
 /// Records, newest first.
-#[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(Filter), responses(
+#[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(RecordParams), responses(
     (status = 200, body = RecordList),
     (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Params(filter): Params<Filter>,
+    Params(params): Params<RecordParams>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let limit = limit(filter.limit, USUAL, MOST)?;
-    let size = size_at(&app, filter.known_at.as_deref()).await?;
+    let limit = limit(params.limit, USUAL, MOST)?;
+    let size = size_at(&app, params.known_at.as_deref()).await?;
     let positions = app.indexed(move |app, index| {
-        let (wish, _) = Wish::new(app, index, &filter.wanted())?;
-        let end = filter.before.map_or(size, |before| before.min(size));
+        let (filter, _) = Filter::new(app, index, &params.selection())?;
+        let end = params.before.map_or(size, |before| before.min(size));
         // Corrections count as of the size, however far back the list has come.
-        let rows = index.rows(size).rev().filter(|row| row.position < end && wish.admits(row));
+        let rows = index.rows(size).rev().filter(|row| row.position < end && filter.admits(row));
         Ok(rows.take(limit + 1).map(|row| row.position).collect())
     });
     let mut positions: Vec<u64> = positions.await?;

@@ -6,7 +6,6 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
 use karat_core::diagnostic::{Diagnostic, Severity};
-use karat_store::{Kind, NewItem};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,7 +17,7 @@ use crate::keys::Scope;
 use crate::memory::Effect;
 use crate::params::Named;
 use crate::problem::{Code, ProblemPart, Problem};
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, scorecard_item};
 
 /// What a scorecard may be sent as.
 const MEDIA: [&str; 3] = ["application/toml", "text/toml", "text/plain"];
@@ -113,19 +112,6 @@ impl From<&Rule> for ScorecardSummary {
     }
 }
 
-/// The item of the log that a scorecard is.
-#[must_use]
-pub fn item(rule: &Rule) -> NewItem {
-    NewItem {
-        kind: Kind::Scorecard,
-        id: rule.name(),
-        subject: None,
-        sources: Vec::new(),
-        replaces: None,
-        content: rule.text.clone().into_bytes(),
-    }
-}
-
 /// All scorecards, by name.
 #[utoipa::path(get, operation_id = "list_scorecards", path = "/v1/scorecards", tag = "scorecards", responses(
     (status = 200, body = ScorecardList),
@@ -189,7 +175,7 @@ pub(crate) async fn publish(
     let rule = app.checked(move || sound(&shared, &text)).await?;
     let rule = Arc::new(rule);
     let effect = Effect::Card(Arc::clone(&rule));
-    let accepted = app.append_one(Submission::default().with(item(&rule), Some(effect))).await?;
+    let accepted = app.append_one(Submission::default().with(scorecard_item(&rule), Some(effect))).await?;
     let (position, repeated) = accepted.first().map_or((0, false), |it| (it.position, it.repeated));
     let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
     json(status, &PublishedScorecard { card: ScorecardSummary::from(&*rule), position, repeated })

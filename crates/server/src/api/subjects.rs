@@ -11,12 +11,13 @@ use karat_store::{Item, Kind};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{json, written};
+use super::json;
+use crate::clock::written;
 use crate::guard::Caller;
 use crate::index::Index;
 use crate::params::{Named, Params, limit};
 use crate::problem::Problem;
-use crate::select::{Wanted, Wish, size_at};
+use crate::select::{Selection, Filter, size_at};
 use crate::state::App;
 use crate::stored::StoredRecord;
 
@@ -69,10 +70,10 @@ pub(crate) async fn list(
     caller.may_read()?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let subjects = app.indexed(move |app, index| {
-        let wanted = Wanted { card: params.card.as_deref(), ..Wanted::default() };
-        let (wish, _) = Wish::new(app, index, &wanted)?;
+        let selection = Selection { card: params.card.as_deref(), ..Selection::default() };
+        let (filter, _) = Filter::new(app, index, &selection)?;
         let mut found: Vec<(u64, u64)> = vec![(0, 0); index.names()];
-        for row in index.rows(u64::MAX).filter(|row| wish.admits(row)) {
+        for row in index.rows(u64::MAX).filter(|row| filter.admits(row)) {
             let place = usize::try_from(row.subject).ok().and_then(|at| found.get_mut(at));
             if let Some((records, latest)) = place {
                 (*records, *latest) = (*records + 1, row.position);

@@ -5,14 +5,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use karat_evidence::Moment;
 
-use super::turns::Turns;
+use super::permits::Permits;
 use super::{Agent, Career, Challenge, Content, Match, State};
 
 /// The arena of a server.
 #[derive(Debug, Default)]
 pub struct Arena {
     board: RwLock<Board>,
-    pub(super) turns: Turns,
+    pub(super) permits: Permits,
 }
 
 /// Challenges, agents and matches as they are now.

@@ -6,7 +6,7 @@
 //!
 //! * `challenge`, `content`: what is stored; `board`: what of it is kept in memory, worked out again at each start.
 //! * `table`: agents by rating. `judge`: an answer becomes evidence, a record and a rating; `flow`: who may do what, and when.
-//! * `turns`: one change at a time for each agent.
+//! * `permits`: one change at a time for each agent.
 
 mod board;
 mod challenge;
@@ -14,7 +14,7 @@ mod content;
 pub mod flow;
 mod judge;
 mod table;
-mod turns;
+mod permits;
 
 pub use board::{AgentState, Arena, Board, Point};
 pub use challenge::{Challenge, Instance};

@@ -83,11 +83,11 @@ pub async fn show(
     let params = LeaderboardParams { card: rule.name(), ..params };
     let size = *app.memory.size().borrow();
     let question = format!("page {size} {page} {params:?}");
-    let boards = match app.boards.get(&question) {
+    let boards = match app.answers.get(&question) {
         Some(known) => known,
         None => {
             let made = boards(&app, &rule, &params, size, &asked, page, &welcome::host(&headers)).await?;
-            app.boards.put(question, made.into_string().into_bytes())
+            app.answers.put(question, made.into_string().into_bytes())
         }
     };
     let title = format!("Leaderboard: {}", rule.name());

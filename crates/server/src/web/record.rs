@@ -19,7 +19,8 @@ use maud::{Markup, html};
 use super::layout::{Sheet, heading};
 use super::{account, address};
 use crate::api::records::find;
-use crate::api::{bytes, written};
+use crate::api::bytes;
+use crate::clock::written;
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::ids;
@@ -28,7 +29,7 @@ use crate::problem::{Code, Problem};
 use crate::state::App;
 
 /// A record as the store has it, with what belongs to it.
-pub struct Kept {
+pub struct RecordData {
     /// The record.
     pub item: Item,
     /// What it says.
@@ -43,7 +44,7 @@ pub struct Kept {
     pub log_size: u64,
 }
 
-impl Kept {
+impl RecordData {
     /// Reads the record with that id or place in the log.
     ///
     /// # Errors
@@ -93,13 +94,13 @@ pub async fn show(
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let kept = app.read(move |reader| Kept::read(reader, &wanted)).await?;
+    let kept = app.read(move |reader| RecordData::read(reader, &wanted)).await?;
     let rule = kept.rule(&app)?;
     let (title, content) = app.checked(move || page(&kept, &rule)).await?;
     Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
 }
 
-fn page(kept: &Kept, rule: &Rule) -> Result<(String, Markup), Problem> {
+fn page(kept: &RecordData, rule: &Rule) -> Result<(String, Markup), Problem> {
     let failed = |failure| Problem::of_failure(Code::Internal, &failure);
     let subject = kept.claim.text("/subject").map_err(failed)?;
     let id = kept.claim.text("/evidence/id").map_err(failed)?;
@@ -139,7 +140,7 @@ pub fn told(failure: &Failure) -> String {
     Problem::of_failure(Code::Internal, failure).detail
 }
 
-fn corrections(kept: &Kept) -> Markup {
+fn corrections(kept: &RecordData) -> Markup {
     html! {
         @if let Some(new) = &kept.replaced_by {
             div.notes role="note" {
@@ -153,7 +154,7 @@ fn corrections(kept: &Kept) -> Markup {
 }
 
 /// What proves that the record was kept, with everything to check it elsewhere.
-fn receipt(kept: &Kept, card: &str) -> Markup {
+fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
     let Entry { moment, content, sources, .. } = entry;
     let file = |name: &str| format!("{}/files/{name}", address::record(*position));
@@ -192,7 +193,7 @@ pub async fn file(
     let asked = name.clone();
     let (media_type, content) = app
         .read(move |reader| {
-            let kept = Kept::read(reader, &wanted)?;
+            let kept = RecordData::read(reader, &wanted)?;
             let missing = || Problem::not_found("there is no such file of this record");
             Ok(match asked.as_str() {
                 "receipt.json" => ("application/json", reader.receipt(kept.item.position)?.to_json()),

@@ -16,7 +16,7 @@ use maud::{Markup, html};
 
 use super::address;
 use super::layout::{Sheet, heading, words};
-use super::record::Kept;
+use super::record::RecordData;
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Named;
@@ -34,7 +34,7 @@ pub async fn show(
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
     let (kept, found) = app
         .read(move |reader| {
-            let kept = Kept::read(reader, &wanted)?;
+            let kept = RecordData::read(reader, &wanted)?;
             let receipt = reader.receipt(kept.item.position)?;
             Ok((kept, receipt))
         })
@@ -94,7 +94,7 @@ fn listed(checks: &[Check]) -> Markup {
 }
 
 /// Whether the evidence, read and scored again, gives the record.
-fn evidence(kept: &Kept, rule: &Rule, scorer: Option<&Scorer>) -> Check {
+fn evidence(kept: &RecordData, rule: &Rule, scorer: Option<&Scorer>) -> Check {
     let lacking = |says: &str| Check::new("evidence", CheckOutcome::Inconclusive, says);
     let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };
     let Some(scorer) = scorer else { return lacking("without its scorecard it cannot be scored") };
@@ -114,7 +114,7 @@ fn evidence(kept: &Kept, rule: &Rule, scorer: Option<&Scorer>) -> Check {
 }
 
 /// The record that the evidence gives now.
-fn scored(kept: &Kept, rule: &Rule, scorer: &Scorer, evidence: &[u8]) -> Result<Vec<u8>, String> {
+fn scored(kept: &RecordData, rule: &Rule, scorer: &Scorer, evidence: &[u8]) -> Result<Vec<u8>, String> {
     let as_of = kept.claim.as_of().map_err(|failure| super::record::told(&failure))?;
     let scored = rule.with_bench(as_of.and_then(Moment::parse), |_, bench| {
         let read = bench.reader.read(evidence);
