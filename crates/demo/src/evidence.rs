@@ -10,8 +10,8 @@ use karat_store::Moment;
 use serde_json::{Map, Value};
 
 use karat_server::api::evidence;
-use karat_server::clock::written;
 use karat_server::cards::Rule;
+use karat_server::clock::written;
 use karat_server::keys::KeyRequest;
 use karat_server::memory::Effect;
 use karat_server::problem::Problem;

@@ -4,8 +4,8 @@
 //! * `evidence`: the examples, in the order of time; `events`: what reviewers decided meanwhile.
 //! * `season`: the matches; [`programs`]: who plays, and what.
 
-mod evidence;
 mod events;
+mod evidence;
 pub mod programs;
 mod season;
 

@@ -114,8 +114,11 @@ pub fn recomputed(claim: &Claim, given: Option<&Scorer>, is_portable: bool) -> R
                 Exit::VerificationFailed => Check::failed("scorecard", CheckOutcome::Failed, &failure),
                 _ => Check::failed("scorecard", CheckOutcome::Inconclusive, &failure),
             };
-            let score =
-                Check::new("score", CheckOutcome::Inconclusive, "without its scorecard it cannot be computed again");
+            let score = Check::new(
+                "score",
+                CheckOutcome::Inconclusive,
+                "without its scorecard it cannot be computed again",
+            );
             return Recomputed { checks: vec![scorecard, score], scorer: None };
         }
     };
@@ -232,7 +235,10 @@ mod tests {
         let flipped = if &record[digest..=digest] == "0" { "1" } else { "0" };
         other.replace_range(digest..=digest, flipped);
         let rule = checked(&other);
-        assert_eq!((status(&rule.checks), causes(&rule.checks)), (VerificationStatus::Failed, vec![ChangedPart::Scorecard]));
+        assert_eq!(
+            (status(&rule.checks), causes(&rule.checks)),
+            (VerificationStatus::Failed, vec![ChangedPart::Scorecard])
+        );
         let unknown = checked(&record.replace("\"id\":\"workflow\"", "\"id\":\"mine\""));
         assert_eq!(status(&unknown.checks), VerificationStatus::Consistent);
         assert_eq!(causes(&unknown.checks), []);
@@ -242,6 +248,9 @@ mod tests {
     fn a_changed_text_explains_everything_else() {
         let check = |cause| Check::new("x", CheckOutcome::Failed, "").because(cause);
         assert_eq!(causes(&[check(ChangedPart::Engine), check(ChangedPart::Text)]), [ChangedPart::Text]);
-        assert_eq!(causes(&[check(ChangedPart::Engine), check(ChangedPart::Scorecard)]), [ChangedPart::Scorecard, ChangedPart::Engine]);
+        assert_eq!(
+            causes(&[check(ChangedPart::Engine), check(ChangedPart::Scorecard)]),
+            [ChangedPart::Scorecard, ChangedPart::Engine]
+        );
     }
 }

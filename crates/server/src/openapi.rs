@@ -4,8 +4,8 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use utoipa::OpenApi;
 use utoipa::openapi::path::{Operation, ParameterIn};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
 
 use crate::api;

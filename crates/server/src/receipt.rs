@@ -1,7 +1,7 @@
 //! What a receipt says, as checks: the same words on a page and on the command line.
 
-use karat_report::text::clean;
 use karat_report::answers::{ChangedPart, CheckOutcome};
+use karat_report::text::clean;
 use karat_report::verification::Check;
 use karat_store::log::{Checkpoint, VerifyingKey};
 use karat_store::{Kind, Receipt};

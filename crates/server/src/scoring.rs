@@ -10,7 +10,7 @@ use crate::cards::Rule;
 use crate::ids;
 use crate::index::NewRow;
 use crate::keys::Key;
-use crate::problem::{Code, ProblemPart, Problem};
+use crate::problem::{Code, Problem, ProblemPart};
 use crate::stored::Trust;
 
 /// An item that was scored.

@@ -45,7 +45,11 @@ impl Filter {
     ///
     /// # Errors
     /// If a parameter is wrong, or there is no such scorecard.
-    pub fn new(app: &App, index: &Index, selection: &Selection<'_>) -> Result<(Self, Vec<Arc<Rule>>), Problem> {
+    pub fn new(
+        app: &App,
+        index: &Index,
+        selection: &Selection<'_>,
+    ) -> Result<(Self, Vec<Arc<Rule>>), Problem> {
         let rules = selection.card.map(|card| rules(app, card)).transpose()?;
         let numbers =
             |names: &mut dyn Iterator<Item = String>| names.filter_map(|name| index.number(&name)).collect();

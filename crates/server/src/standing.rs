@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use karat_evidence::Moment;
+use karat_report::answers::standing::Standing;
+use karat_report::standing::events::{self, Events};
+use karat_report::standing::{Answer, items, refused};
 use karat_standing::stand::{Interval, SubjectStanding, stand};
 use karat_stats::bootstrap::Plan;
-use karat_evidence::Moment;
-use karat_report::standing::events::{self, Events};
-use karat_report::answers::standing::Standing;
-use karat_report::standing::{Answer, items, refused};
 use karat_store::port::Order;
 use karat_store::{Kind, Reader, Term};
 
@@ -16,8 +16,8 @@ use crate::cards::Rule;
 use crate::ids;
 use crate::index::Index;
 use crate::problem::{Code, Problem};
-use crate::rows::{self, ReadOptions, RECORDS_MAX, unanswerable};
-use crate::select::{Selection, Filter};
+use crate::rows::{self, RECORDS_MAX, ReadOptions, unanswerable};
+use crate::select::{Filter, Selection};
 use crate::state::App;
 
 /// Which standings are wanted.

@@ -278,9 +278,8 @@ mod tests {
             StudentRanking::new(TaskValues::new(values.iter().copied(), 4), tasks_min, level)
         };
         let ranking = ranked(1, 0.95).unwrap();
-        let ranks = |rows: Vec<StudentRow>| {
-            rows.iter().map(|it| (it.rank.best, it.rank.worst)).collect::<Vec<_>>()
-        };
+        let ranks =
+            |rows: Vec<StudentRow>| rows.iter().map(|it| (it.rank.best, it.rank.worst)).collect::<Vec<_>>();
         assert_eq!(ranks(ranking.rows(0, 9)), [(1, 1), (2, 3), (2, 3), (4, 4)]);
         assert_eq!(ranks(ranking.rows(1, 2)), [(2, 3), (2, 3)]);
         // Nothing varies here, so the intervals are points.

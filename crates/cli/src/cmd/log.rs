@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use karat_evidence::{Moment, canonical_json};
+use karat_report::answers::verification::{LogVerification, LogVerificationSchema};
+use karat_report::answers::{self, CheckOutcome};
 use karat_report::exit::Exit;
 use karat_report::failure::Failure;
 use karat_report::text::clean;
-use karat_report::answers::verification::{LogVerification, LogVerificationSchema};
-use karat_report::answers::{self, CheckOutcome};
 use karat_report::verification::{self, Check};
 use karat_store::log::Checkpoint;
 use karat_store::{Audit, Kind, sqlite};
@@ -113,9 +113,19 @@ fn content(audit: Option<&Audit>, found: &[String]) -> Check {
 
 fn elsewhere(heads: usize) -> Check {
     match heads {
-        0 => Check::new("history", CheckOutcome::Skipped, "not compared with a head that was kept elsewhere: --head"),
-        1 => Check::new("history", CheckOutcome::Verified, "it goes on from the head that was kept elsewhere"),
-        _ => Check::new("history", CheckOutcome::Verified, "it goes on from all heads that were kept elsewhere"),
+        0 => Check::new(
+            "history",
+            CheckOutcome::Skipped,
+            "not compared with a head that was kept elsewhere: --head",
+        ),
+        1 => {
+            Check::new("history", CheckOutcome::Verified, "it goes on from the head that was kept elsewhere")
+        }
+        _ => Check::new(
+            "history",
+            CheckOutcome::Verified,
+            "it goes on from all heads that were kept elsewhere",
+        ),
     }
 }
 

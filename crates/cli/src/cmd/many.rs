@@ -5,20 +5,20 @@ use std::io::Write as _;
 use karat_core::facts::Outcome;
 use karat_core::number::{BILLION, Decimal};
 use karat_core::scorecard::Scale;
+use karat_evidence::Moment;
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::Plan;
 use karat_stats::outcome::{Policy, Treatment};
-use karat_evidence::Moment;
 use serde::Serialize;
 
 use crate::args::{Cli, FormArgs, ItemArgs, SureArgs};
 use crate::load::{Request, load};
 use crate::output::{is_watched, lines};
+use karat_report::answers;
+use karat_report::failure::Failure;
 use karat_report::leaderboard::attempts::Pass;
 use karat_report::leaderboard::{By, Settings};
-use karat_report::failure::Failure;
 use karat_report::rows::filter::Wish;
-use karat_report::answers;
 use karat_report::rows::gaps::{all_or_nothing, gaps};
 use karat_report::rows::{Rows, Selection};
 

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use karat_core::scorecard::Scorecard;
-use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
-use karat_stats::bootstrap::Plan;
 use karat_evidence::Moment;
-use karat_report::standing::events::{self, Events};
 use karat_report::answers;
 use karat_report::answers::standing::Standing as StandingAnswer;
 use karat_report::answers::task::Task;
+use karat_report::standing::events::{self, Events};
 use karat_report::standing::{Answer, items, refused, subject, tasks};
+use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
+use karat_stats::bootstrap::Plan;
 
 use super::many;
 use crate::args::{Cli, StandingArgs};

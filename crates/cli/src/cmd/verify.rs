@@ -6,9 +6,7 @@ use std::io::Write as _;
 use karat_core::evaluate::Scorer;
 use karat_core::record::ENGINE_VERSION;
 use karat_evidence::Moment;
-use karat_report::answers::verification::{
-    Verification, VerificationSchema, VerifiedEntry, VerifiedLog,
-};
+use karat_report::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
 use karat_report::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat_report::claim::Claim;
 use karat_report::exit::Exit;
@@ -108,7 +106,11 @@ impl Against<'_> {
                     claim = Some(found);
                 }
                 Ok(None) => {
-                    checks.push(Check::new("score", CheckOutcome::Failed, "its content is not a record of karat"));
+                    checks.push(Check::new(
+                        "score",
+                        CheckOutcome::Failed,
+                        "its content is not a record of karat",
+                    ));
                 }
                 Err(failure) => checks.push(Check::failed("score", CheckOutcome::Failed, &failure)),
             }
@@ -164,7 +166,8 @@ fn evidence(claim: &Claim, comparison: Comparison) -> Check {
             Check::new("evidence", CheckOutcome::Failed, says).details(lines).because(changed)
         }
         Comparison::Absent(lines) => {
-            let check = Check::new("evidence", CheckOutcome::Failed, "the evidence of this record is not there");
+            let check =
+                Check::new("evidence", CheckOutcome::Failed, "the evidence of this record is not there");
             check.details(lines).because(ChangedPart::Evidence)
         }
     }
@@ -172,7 +175,9 @@ fn evidence(claim: &Claim, comparison: Comparison) -> Check {
 
 /// Returns what is verified where every check is.
 fn words(checks: &[Check]) -> &'static str {
-    let has = |name| checks.iter().any(|check| check.shown.name == name && check.shown.outcome == CheckOutcome::Verified);
+    let has = |name| {
+        checks.iter().any(|check| check.shown.name == name && check.shown.outcome == CheckOutcome::Verified)
+    };
     match (has("score"), has("evidence")) {
         (false, _) => "it was kept as it stands here",
         (true, false) => "it was kept as it stands here, and the score follows from the facts in the record",

@@ -70,11 +70,13 @@ fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -
     let writing = Writing::shares();
     let of_key = |key: &str| answer.dimensions.get(key).and_then(Option::as_ref);
     let measured = labels.iter().filter_map(|(key, label)| Some((label.as_str(), of_key(key)?)));
-    let all: Vec<(&str, &Difference)> = std::iter::once(("score", &answer.difference)).chain(measured).collect();
+    let all: Vec<(&str, &Difference)> =
+        std::iter::once(("score", &answer.difference)).chain(measured).collect();
     let names = all.iter().map(|(label, _)| label.width()).max().unwrap_or(0).clamp(10, 24);
     let ends = |found: &Difference| {
         let ends = found.estimate.interval();
-        ends.map(|(low, high)| format!("{} to {}", writing.signed(low), writing.signed(high))).unwrap_or_default()
+        ends.map(|(low, high)| format!("{} to {}", writing.signed(low), writing.signed(high)))
+            .unwrap_or_default()
     };
     let column = all.iter().map(|(_, found)| ends(found).len()).max().unwrap_or(0);
     let fixed = names + 6 + column + 4 * GAP.len() + "second".len();

@@ -94,8 +94,9 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
     let writing = if board.by == "score" { Writing::of(basis.scale) } else { Writing::shares() };
     let letters = |row: &LeaderboardRow| row.group.map(letter).unwrap_or_default();
     let shown: Vec<&LeaderboardRow> = board.rows.iter().take(layout.top).collect();
-    let widest =
-        |of: &dyn Fn(&LeaderboardRow) -> usize, least: usize| shown.iter().map(|row| of(row)).fold(least, usize::max);
+    let widest = |of: &dyn Fn(&LeaderboardRow) -> usize, least: usize| {
+        shown.iter().map(|row| of(row)).fold(least, usize::max)
+    };
     let rank = widest(&|row| ranks(row.rank_range).len(), "rank".len());
     let group = widest(&|row| letters(row).len(), 1);
     let number = writing.width().max("score".len());
@@ -162,7 +163,8 @@ fn attempts(board: &Leaderboard, layout: Layout) -> String {
         for row in board.rows.iter().take(layout.top) {
             let Some(of) = &row.attempts else { continue };
             let by_k: Vec<&Attempts> = of.iter().take(most).skip(from).take(per_line).collect();
-            let kinds: [(&str, Chance); 2] = [("pass^k", |at| at.pass_hat.as_ref()), ("pass@k", |at| at.pass_at.as_ref())];
+            let kinds: [(&str, Chance); 2] =
+                [("pass^k", |at| at.pass_hat.as_ref()), ("pass@k", |at| at.pass_at.as_ref())];
             for (at, (label, of)) in kinds.into_iter().enumerate() {
                 let who = if at == 0 { fit(&row.subject, subject) } else { " ".repeat(subject) };
                 let (mut values, mut ends) = (String::new(), String::new());
@@ -173,7 +175,8 @@ fn attempts(board: &Leaderboard, layout: Layout) -> String {
                     let _ = write!(
                         ends,
                         "{:<ATTEMPT$}",
-                        estimate.map_or_else(String::new, |it| writing.ends(it.interval()).replace(" to ", "-"))
+                        estimate
+                            .map_or_else(String::new, |it| writing.ends(it.interval()).replace(" to ", "-"))
                     );
                 }
                 let _ = writeln!(text, "{who}{GAP}{label}{GAP}{}", values.trim_end());

@@ -48,8 +48,7 @@ fn head(standing: &Standing, width: usize) -> String {
         (Some(_), _) => standing.points.map(|points| points.to_string()),
         (None, score) => score.as_ref().and_then(|score| score.published).map(number),
     };
-    let shown =
-        shown.map_or_else(|| "no score".to_owned(), |it| format!("{it} of {}", standing.scale));
+    let shown = shown.map_or_else(|| "no score".to_owned(), |it| format!("{it} of {}", standing.scale));
     let tier = standing.tier.as_ref();
     let tier =
         tier.map_or_else(String::new, |tier| format!(", tier {}", tier.held.as_deref().unwrap_or("none")));
@@ -77,9 +76,13 @@ fn score(standing: &Standing, width: usize, text: &mut String) {
     let _ = writeln!(text, "\n{STRONG}Score{STRONG:#}");
     write(text, anstyle::Style::new(), width, &line);
     if let Some(score) = &standing.score {
-        let exact =
-            if score.exact.len() > 40 { String::new() } else { format!(" ({})", score.exact) };
-        write(text, anstyle::Style::new(), width, &format!("{}{exact} of a perfect score", number(score.value)));
+        let exact = if score.exact.len() > 40 { String::new() } else { format!(" ({})", score.exact) };
+        write(
+            text,
+            anstyle::Style::new(),
+            width,
+            &format!("{}{exact} of a perfect score", number(score.value)),
+        );
     }
     if let Some(it) = &standing.interval {
         let level = karat_report::estimate::percent(it.level);
@@ -169,10 +172,8 @@ fn review(standing: &Standing, width: usize, text: &mut String) {
     let _ = writeln!(text, "\n{STRONG}Review{STRONG:#}");
     if let Some(held) = &review.held {
         let why = if held.flags.was_anomalous { "a swing" } else { "a cumulative swing" };
-        let line = format!(
-            "{} points of {} are held, {why}; decide by {}",
-            held.points, held.time, held.deadline
-        );
+        let line =
+            format!("{} points of {} are held, {why}; decide by {}", held.points, held.time, held.deadline);
         write(text, CARE, width, &line);
     } else {
         write(text, anstyle::Style::new(), width, "no score is held");

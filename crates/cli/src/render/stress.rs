@@ -27,9 +27,8 @@ pub fn stress(basis: &Basis, found: &Robustness, width: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "\n{STRONG}Other weights{STRONG:#}");
     let (draws, seed) = (basis.resamples.unwrap_or_default(), basis.seed.unwrap_or_default());
-    let how = format!(
-        "{draws} draws of weights, seed {seed}; composite of mean values, without rules and gates"
-    );
+    let how =
+        format!("{draws} draws of weights, seed {seed}; composite of mean values, without rules and gates");
     for line in wrap(&how, width) {
         let _ = writeln!(text, "{FAINT}{line}{FAINT:#}");
     }

@@ -42,7 +42,8 @@ fn challenges_of_a_family_are_one_board() {
     let score = |card: &str, file: &str| karat(&["score", "--card", card, file]).stdout;
     let review = score("incident-review", "examples/arena/documented-823.json");
     let forensics = score("log-forensics", "examples/arena/timed.jsonl");
-    let run = karat_reading(&["leaderboard", "--table", "--resamples", "100"], &format!("{review}{forensics}"));
+    let run =
+        karat_reading(&["leaderboard", "--table", "--resamples", "100"], &format!("{review}{forensics}"));
     assert_snapshot!(run.screen());
     let other_way =
         karat_reading(&["leaderboard", "--table", "--resamples", "100"], &format!("{forensics}{review}"));

@@ -191,8 +191,13 @@ fn what_is_wrong_with_items_is_told() {
     let without = karat(&["standing", "-c", CARD, AGENTS]);
     assert_eq!(without.status, 2);
     assert!(without.stderr.contains("--as-of"), "{}", without.stderr);
-    let few =
-        standing(&["--resamples", "5", "-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"]);
+    let few = standing(&[
+        "--resamples",
+        "5",
+        "-c",
+        "examples/cards/task-run.toml",
+        "examples/leaderboard/runs.csv",
+    ]);
     assert_ne!(few.status, 0);
 }
 

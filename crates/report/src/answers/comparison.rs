@@ -93,9 +93,11 @@ impl Comparison {
     /// Returns the comparison `pair` of subjects of `rows`.
     #[must_use]
     pub fn new(rows: &Rows, pair: &Pair, settings: &Settings) -> Self {
-        let [first, second] = [(pair.first, pair.means[0]), (pair.second, pair.means[1])].map(|(at, mean)| {
-            ComparedSubject { subject: rows.subject_name(at).to_owned(), mean: mean.map(share) }
-        });
+        let [first, second] =
+            [(pair.first, pair.means[0]), (pair.second, pair.means[1])].map(|(at, mean)| ComparedSubject {
+                subject: rows.subject_name(at).to_owned(),
+                mean: mean.map(share),
+            });
         let dimensions = rows.dimensions.iter().zip(&pair.dimensions);
         Self {
             schema: ComparisonSchema::V1,

@@ -6,9 +6,7 @@ use karat_stats::leaderboard::Row;
 use karat_stats::student::StudentRow;
 use serde::{Deserialize, Serialize};
 
-use super::basis::{
-    Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks,
-};
+use super::basis::{Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks};
 use super::stress::Robustness;
 use super::{LeaderboardMethod, answer, share};
 use crate::leaderboard::attempts::AttemptsAt;
@@ -279,7 +277,6 @@ impl LeaderboardRow {
 
 #[cfg(feature = "schema")]
 fn estimates() -> utoipa::openapi::schema::Object {
-    let description =
-        "The mean value by dimension, null where nothing was measured; null as a whole with the method `student`.";
+    let description = "The mean value by dimension, null where nothing was measured; null as a whole with the method `student`.";
     super::members_or_null("Estimate", description, true)
 }

@@ -176,7 +176,8 @@ mod tests {
             assert_eq!(read::<Verification>(other.as_bytes()).unwrap(), None, "{other}");
         }
         let newer = text.replace("karat/verification/1", "karat/verification/2");
-        let said = |text: &str| crate::rows::problems::said(&read::<Verification>(text.as_bytes()).unwrap_err());
+        let said =
+            |text: &str| crate::rows::problems::said(&read::<Verification>(text.as_bytes()).unwrap_err());
         assert!(said(&newer).contains("reads `karat/verification/1`"));
         let more = text.replacen('{', "{\"more\":1,", 1);
         assert!(said(&more).contains("unknown field `more`"), "{}", said(&more));

@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::basis::{OutcomeCounts, ScorecardReference};
 use super::review::Review;
-use super::{
-    IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, billionths, share,
-};
+use super::{IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, billionths, share};
 use crate::moment::moment;
 use crate::rows::Rows;
 use crate::standing::Answer;

@@ -236,8 +236,7 @@ impl Robustness {
             let place = found.dimensions.get(at).and_then(|&it| rows.dimensions.get(it));
             place.map(|(key, _)| key.clone()).unwrap_or_default()
         };
-        let other =
-            |it: &OtherRanking| (it.first_differs, first(it, subject), moved(it, subject));
+        let other = |it: &OtherRanking| (it.first_differs, first(it, subject), moved(it, subject));
         let without = found.without.iter().enumerate().map(|(at, ranking)| {
             let (first_differs, first, moved) = other(ranking);
             WithoutDimension { dimension: key(at), first_differs, first, moved }

@@ -96,11 +96,7 @@ pub fn rank_values(values: TaskValues, settings: &Settings) -> Result<StudentRan
 
 /// Returns the leaderboard by score of subjects that `name` names.
 #[must_use]
-pub fn leaderboard<'n>(
-    ranking: &StudentRanking,
-    page: Page,
-    name: impl Fn(u32) -> &'n str,
-) -> Leaderboard {
+pub fn leaderboard<'n>(ranking: &StudentRanking, page: Page, name: impl Fn(u32) -> &'n str) -> Leaderboard {
     let row = |row: StudentRow| LeaderboardRow::of_means(name(row.subject), &row);
     Leaderboard {
         group: None,

@@ -59,7 +59,8 @@ fn outcomes(policy: &OutcomePolicy, board: &Leaderboard) -> Vec<(Tone, String)> 
     let mut lines = Vec::new();
     let Some(rankings) = &board.other_outcomes else { return lines };
     let counted = policy.treatments().into_iter().filter_map(|(outcome, treatment)| {
-        let of_row = |row: &crate::answers::leaderboard::LeaderboardRow| row.outcomes.map(|it| it.count(outcome));
+        let of_row =
+            |row: &crate::answers::leaderboard::LeaderboardRow| row.outcomes.map(|it| it.count(outcome));
         let sum: u64 = board.rows.iter().filter_map(of_row).sum();
         (sum > 0).then(|| format!("{sum} {} ({})", outcome.name(), treatment.name()))
     });

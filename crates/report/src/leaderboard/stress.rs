@@ -15,7 +15,7 @@ use karat_stats::robustness::{
     without_each_dimension,
 };
 
-use super::{Ranking, By, Settings, run};
+use super::{By, Ranking, Settings, run};
 use crate::rows::Rows;
 
 /// How far weights are drawn around their own where nobody says otherwise: a weight of 20 % then lies between 13 and 28 % in

@@ -25,17 +25,15 @@ pub fn leaderboard(rows: &Rows, answer: &LeaderboardAnswer, settings: &Settings)
             None => heading.to_owned(),
         };
         subjects.extend(board.rows.iter().filter_map(|row| rows.subject(&row.subject)));
-        let (care, faint): (Vec<_>, Vec<_>) = notes(&answer.basis, answer.method, board)
-            .into_iter()
-            .partition(|(tone, _)| *tone == Tone::Care);
+        let (care, faint): (Vec<_>, Vec<_>) =
+            notes(&answer.basis, answer.method, board).into_iter().partition(|(tone, _)| *tone == Tone::Care);
         page.notes.extend(care.into_iter().map(|(_, line)| line));
         let mut figures = vec![Figure::Table(ranks_table(&answer.basis, answer.method, board))];
         figures.extend(attempts(board).into_iter().map(Figure::Table));
         let faint = faint.into_iter().map(|(_, line)| line).collect();
         let own = Section { heading: about("Ranks"), text: faint, figures };
-        let more = profiles(rows, board)
-            .into_iter()
-            .chain(board.robustness.iter().flat_map(stress::sections));
+        let more =
+            profiles(rows, board).into_iter().chain(board.robustness.iter().flat_map(stress::sections));
         page.sections.push(own);
         page.sections.extend(more.map(|it| Section { heading: about(&it.heading), ..it }));
     }
@@ -64,7 +62,10 @@ pub fn ranks_table(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard
     };
     let mut columns = vec![column("rank", Kind::Number)];
     columns.extend(is_resampled.then(|| column("tied", Kind::Text)));
-    columns.extend([column("subject", Kind::Name), column(&board.by, Kind::Interval(axis(writing, basis.level)))]);
+    columns.extend([
+        column("subject", Kind::Name),
+        column(&board.by, Kind::Interval(axis(writing, basis.level))),
+    ]);
     columns.extend(is_resampled.then(|| column("chance of rank 1", Kind::Share)));
     columns.push(column("tasks", Kind::Number));
     let caption = match method {
@@ -89,7 +90,9 @@ fn attempts(board: &Leaderboard) -> Vec<Table> {
     let table = |(label, caption, of): (&str, &str, Chance)| {
         let writing = Writing::shares();
         let cell = |at: &Attempts| match of(at) {
-            Some(found) => text(format!("{} ({})", writing.number(found.mean), writing.ends(found.interval()))),
+            Some(found) => {
+                text(format!("{} ({})", writing.number(found.mean), writing.ends(found.interval())))
+            }
             None => Cell::Absent(String::from("too few")),
         };
         let row = |row: &LeaderboardRow| {

@@ -11,9 +11,9 @@ use karat_standing::rolling::RollingMean;
 
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};
+use crate::estimate::{Writing, percent};
 use crate::leaderboard::stress::weights;
 use crate::leaderboard::{By, Settings, counted};
-use crate::estimate::{Writing, percent};
 use crate::number::cut;
 use crate::page::model::{
     self, Axis, Cell, Column, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading,
@@ -95,11 +95,14 @@ pub fn profiles(rows: &Rows, board: &Leaderboard) -> Option<Section> {
     let weight = |at: usize| weights.get(at).map(|weight| cut(weight.millionths(), 6, 4));
     let dimensions = rows.dimensions.iter().enumerate();
     let dimensions = dimensions.map(|(at, (key, _))| Dimension { name: key.clone(), weight: weight(at) });
-    let value = |row: &LeaderboardRow, key: &str| {
-        match row.dimensions.as_ref().and_then(|all| all.get(key)).and_then(Option::as_ref) {
-            Some(found) => Reading::Value(estimate(found, Writing::shares())),
-            None => Reading::Absent(String::from("missing")),
-        }
+    let value = |row: &LeaderboardRow, key: &str| match row
+        .dimensions
+        .as_ref()
+        .and_then(|all| all.get(key))
+        .and_then(Option::as_ref)
+    {
+        Some(found) => Reading::Value(estimate(found, Writing::shares())),
+        None => Reading::Absent(String::from("missing")),
     };
     let subjects = board.rows.iter().map(|row| Profile {
         name: row.subject.clone(),

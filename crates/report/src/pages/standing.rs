@@ -6,8 +6,8 @@ use karat_standing::stand::SubjectStanding;
 
 use super::{axis, column, estimate, page, text};
 use crate::answers::basis::{Basis, Estimate};
-use crate::leaderboard::{By, Settings};
 use crate::estimate::Writing;
+use crate::leaderboard::{By, Settings};
 use crate::number::cut;
 use crate::page::model::{
     self, Axis, Cell, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading, Section,
@@ -69,7 +69,8 @@ fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) ->
     let row = |standing: &SubjectStanding| {
         let drawn = standing.score.map(|score| {
             let point = writing.value(score.to_f64());
-            let interval = standing.interval.as_ref().and_then(|it| estimate(&Estimate::from(it), writing).interval);
+            let interval =
+                standing.interval.as_ref().and_then(|it| estimate(&Estimate::from(it), writing).interval);
             Cell::Interval(model::Estimate { point, interval })
         });
         let points =

@@ -86,7 +86,9 @@ fn swaps(swaps: &[Swap]) -> Figure {
         all => format!("{MOST_SWAPS} of {all}"),
     };
     Figure::Table(Table {
-        caption: format!("{which} pairs that change ranks in some draw around the weights, the most frequent first"),
+        caption: format!(
+            "{which} pairs that change ranks in some draw around the weights, the most frequent first"
+        ),
         columns: vec![
             column("ahead", Kind::Name),
             column("behind", Kind::Text),

@@ -10,8 +10,8 @@ pub mod tasks;
 
 use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
-use karat_standing::stand::{Interval, Standings, SubjectStanding};
 use karat_evidence::Moment;
+use karat_standing::stand::{Interval, Standings, SubjectStanding};
 
 use self::events::Events;
 use crate::failure::Failure;

@@ -1,8 +1,8 @@
 //! The standings of tasks, and what they were made of.
 
 use karat_core::scorecard::{Scorecard, Standing};
-use karat_standing::stand::TaskStandings;
 use karat_evidence::Moment;
+use karat_standing::stand::TaskStandings;
 
 use crate::rows::Rows;
 

@@ -64,7 +64,13 @@ impl BatchAnswer {
         let count = if repeated { &mut self.repeated } else { &mut self.accepted };
         *count += 1;
         let status = if repeated { StatusCode::OK } else { StatusCode::CREATED }.as_u16();
-        self.items.push(BatchLine { line, status, record: Some(record), position: Some(position), problem: None });
+        self.items.push(BatchLine {
+            line,
+            status,
+            record: Some(record),
+            position: Some(position),
+            problem: None,
+        });
     }
 
     fn refused(&mut self, line: u64, mut problem: Problem) {

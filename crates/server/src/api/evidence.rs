@@ -13,9 +13,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::records::raw;
 use super::{batch, json, json_ending, later};
-use crate::clock::written;
 use crate::body::{Incoming, expect_media, media_type};
 use crate::cards::Rule;
+use crate::clock::written;
 use crate::guard::Caller;
 use crate::ids;
 use crate::keys::{Key, Scope};

@@ -8,9 +8,6 @@ use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat_core::number::Score;
 use karat_core::record::ENGINE_VERSION;
-use karat_stats::bootstrap::Plan;
-use karat_stats::outcome::Run;
-use karat_stats::student::TaskValues;
 use karat_report::answers::LeaderboardMethod;
 use karat_report::answers::basis::{Basis, ItemsUsed, ScorecardReference};
 use karat_report::answers::leaderboard::LeaderboardAnswer;
@@ -20,6 +17,9 @@ use karat_report::leaderboard::method::{
 use karat_report::leaderboard::{By, Settings};
 use karat_report::rows::Rows;
 use karat_report::rows::filter::Filter as Condition;
+use karat_stats::bootstrap::Plan;
+use karat_stats::outcome::Run;
+use karat_stats::student::TaskValues;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -28,8 +28,8 @@ use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::{Params, limit};
 use crate::problem::{Code, Problem};
-use crate::rows::{self, ReadOptions, RECORDS_MAX, policy, refused};
-use crate::select::{Selection, Filter, size_at};
+use crate::rows::{self, RECORDS_MAX, ReadOptions, policy, refused};
+use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 
@@ -251,12 +251,7 @@ async fn of_records(
 }
 
 /// Makes a leaderboard of the index alone, with the method `student`.
-async fn of_index(
-    app: &Arc<App>,
-    params: LeaderboardParams,
-    size: u64,
-    page: Page,
-) -> Result<Made, Problem> {
+async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Page) -> Result<Made, Problem> {
     params.may_draw(LeaderboardMethod::Student)?;
     let shared = Arc::clone(app);
     app.checked(move || {

@@ -7,10 +7,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
 use karat_evidence::{Moment, canonical_json};
-use karat_store::{Kind, NewItem};
-use serde::{Deserialize, Serialize};
 pub use karat_report::answers::ReviewVerdict;
 use karat_report::answers::review::{PendingReview, Review};
+use karat_store::{Kind, NewItem};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 

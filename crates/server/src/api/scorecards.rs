@@ -16,7 +16,7 @@ use crate::guard::Caller;
 use crate::keys::Scope;
 use crate::memory::Effect;
 use crate::params::Named;
-use crate::problem::{Code, ProblemPart, Problem};
+use crate::problem::{Code, Problem, ProblemPart};
 use crate::state::{App, Submission, scorecard_item};
 
 /// What a scorecard may be sent as.
@@ -200,7 +200,11 @@ pub(crate) async fn check(
         let checked = shared.memory.cards().check(&text);
         let findings = checked.diagnostics.iter().map(|found| finding(&text, found)).collect();
         let rule = checked.card.map(|card| Rule::new(&text, card, false)).transpose()?;
-        Ok(ScorecardFindings { is_sound: rule.is_some(), card: rule.as_ref().map(ScorecardSummary::from), findings })
+        Ok(ScorecardFindings {
+            is_sound: rule.is_some(),
+            card: rule.as_ref().map(ScorecardSummary::from),
+            findings,
+        })
     });
     json(StatusCode::OK, &findings.await?)
 }

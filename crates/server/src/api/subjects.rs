@@ -17,7 +17,7 @@ use crate::guard::Caller;
 use crate::index::Index;
 use crate::params::{Named, Params, limit};
 use crate::problem::Problem;
-use crate::select::{Selection, Filter, size_at};
+use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::StoredRecord;
 

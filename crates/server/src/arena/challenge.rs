@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::{NAME_MAX_BYTES, is_name, judge};
 use crate::cards::Rule;
-use crate::problem::{Code, ProblemPart, Problem};
+use crate::problem::{Code, Problem, ProblemPart};
 
 /// The longest time limit: a day.
 const TIME_LIMIT_MAX_SECONDS: u32 = 86_400;

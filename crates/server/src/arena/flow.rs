@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::judge::{Bench, expired, too_late};
 use super::{Agent, Challenge, Content, Judged, Match, NAME_MAX_BYTES, Scored, State, is_name};
-use crate::clock::written;
 use crate::clock::random;
+use crate::clock::written;
 use crate::keys::{KeyRequest, Scope};
 use crate::memory::Effect;
 use crate::problem::{Code, Problem};

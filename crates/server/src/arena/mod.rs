@@ -13,8 +13,8 @@ mod challenge;
 mod content;
 pub mod flow;
 mod judge;
-mod table;
 mod permits;
+mod table;
 
 pub use board::{AgentState, Arena, Board, Point};
 pub use challenge::{Challenge, Instance};

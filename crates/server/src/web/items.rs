@@ -9,8 +9,8 @@ use super::address;
 use crate::cards::Rule;
 use crate::index::Index;
 use crate::problem::Problem;
-use crate::rows::{self, ReadOptions, RECORDS_MAX};
-use crate::select::{Selection, Filter};
+use crate::rows::{self, RECORDS_MAX, ReadOptions};
+use crate::select::{Filter, Selection};
 use crate::state::App;
 
 /// What was found.
@@ -39,7 +39,8 @@ pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<F
     if positions.is_empty() {
         return Ok(Found { rows: None, unread });
     }
-    let rows = app.read(move |reader| rows::read(reader, &rules, &positions, &ReadOptions::default())).await?;
+    let rows =
+        app.read(move |reader| rows::read(reader, &rules, &positions, &ReadOptions::default())).await?;
     Ok(Found { rows: Some(rows), unread })
 }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use karat_stats::bootstrap::Plan;
 use karat_report::answers::LeaderboardMethod;
 use karat_report::answers::basis::Basis;
 use karat_report::answers::leaderboard::Leaderboard;
@@ -21,6 +20,7 @@ use karat_report::pages::{self, leaderboard::ranks_table};
 use karat_report::rows::Rows;
 use karat_report::rows::gaps::{all_or_nothing, gaps};
 use karat_report::text::{Tone, count};
+use karat_stats::bootstrap::Plan;
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 
@@ -247,13 +247,7 @@ fn drawn(made: &Made, rule: &Rule, asked: &Asked, page: usize) -> Markup {
     }
 }
 
-fn board(
-    made: &Made,
-    board: &Leaderboard,
-    rule: &Rule,
-    asked: &Asked,
-    (at, page): (usize, usize),
-) -> Markup {
+fn board(made: &Made, board: &Leaderboard, rule: &Rule, asked: &Asked, (at, page): (usize, usize)) -> Markup {
     let sentences = sentences(&made.answer.basis, made.answer.method, board);
     let care: Vec<&String> =
         sentences.iter().filter(|(tone, _)| *tone != Tone::Plain).map(|(_, line)| line).collect();

@@ -18,10 +18,10 @@ use maud::{Markup, html};
 
 use super::layout::{Sheet, heading};
 use super::{account, address};
-use crate::api::records::find;
 use crate::api::bytes;
-use crate::clock::written;
+use crate::api::records::find;
 use crate::cards::Rule;
+use crate::clock::written;
 use crate::guard::Caller;
 use crate::ids;
 use crate::params::Named;

@@ -247,14 +247,16 @@ fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
     assert_eq!((narrowed.is(200).at("/method"), narrowed.at("/resamples")), (json!("bootstrap"), json!(100)));
     // Each method can be asked for, where it can be paid for.
     let asked = server.get("/v1/leaderboards?card=told@1.0.0&method=student&where=subject=s001");
-    assert_eq!((asked.is(200).at("/method"), asked.at("/leaderboards/0/rows/0/group")), (json!("student"), Value::Null));
+    assert_eq!(
+        (asked.is(200).at("/method"), asked.at("/leaderboards/0/rows/0/group")),
+        (json!("student"), Value::Null)
+    );
     for query in ["method=bootstrap", "method=student&resamples=9", "seed=2"] {
         server.get(&format!("/v1/leaderboards?card=told@1.0.0&{query}")).is_problem(422, "unanswerable");
     }
     // The page has the same rows in the same order, fifty at a time.
     let rows = server.get("/v1/leaderboards?card=told@1.0.0&limit=201").at("/leaderboards/0/rows");
-    let names =
-        rows.as_array().unwrap().iter().map(|it| format!(">{}</a>", it["subject"].as_str().unwrap()));
+    let names = rows.as_array().unwrap().iter().map(|it| format!(">{}</a>", it["subject"].as_str().unwrap()));
     let names: Vec<String> = names.collect();
     for (page, shown) in names.chunks(50).enumerate() {
         let page = server.get(&format!("/?card=told@1.0.0&page={}", page + 1));

@@ -8,10 +8,10 @@
 mod agreement;
 mod batch;
 mod board;
-mod resamples;
 mod holdout;
 mod online;
 mod report;
+mod resamples;
 mod settings;
 mod state;
 
@@ -133,9 +133,11 @@ fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Report, 
     let intervals = match args.system {
         SystemName::Elo => Intervals::None,
         SystemName::Glicko2 | SystemName::WengLin => Intervals::Deviation,
-        SystemName::BradleyTerry if args.bootstrap => {
-            Intervals::Bootstrap { resamples: args.resamples, seed: args.seed, of_pairs: args.judge.is_some() }
-        }
+        SystemName::BradleyTerry if args.bootstrap => Intervals::Bootstrap {
+            resamples: args.resamples,
+            seed: args.seed,
+            of_pairs: args.judge.is_some(),
+        },
         SystemName::BradleyTerry => Intervals::Sandwich,
     };
     let (skipped, late) = (matches.skipped, if matches.has_time { matches.late } else { 0 });

@@ -11,10 +11,8 @@ use std::io::Write as _;
 use karat_core::evaluate::Scorer;
 use karat_core::facts::Digest;
 use karat_evidence::{Graders, Moment};
-use karat_report::answers::rescore::{
-    BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema,
-};
 use karat_report::answers;
+use karat_report::answers::rescore::{BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema};
 use karat_report::cards::ready;
 use karat_report::claim::Claim;
 use karat_report::exit::Exit;

@@ -34,12 +34,14 @@ fn differences(rows: &Rows, answer: &Comparison) -> Table {
     let writing = Writing::shares();
     let of_key = |key: &str| answer.dimensions.get(key).and_then(Option::as_ref);
     let measured = rows.dimensions.iter().filter_map(|(key, _)| Some((key.as_str(), of_key(key)?)));
-    let all: Vec<(&str, &Difference)> = std::iter::once(("score", &answer.difference)).chain(measured).collect();
+    let all: Vec<(&str, &Difference)> =
+        std::iter::once(("score", &answer.difference)).chain(measured).collect();
     let ends = all.iter().filter_map(|(_, found)| found.estimate.interval());
     let ends = ends.flat_map(|(low, high)| [low, high]);
     // The same length on both sides of 0, so that the middle means: no difference.
     let reach = ends.map(f64::abs).fold(0.0, f64::max);
-    let axis = Axis { reference: Some(0.0), range: Some((-reach, reach)), ..axis(writing, answer.basis.level) };
+    let axis =
+        Axis { reference: Some(0.0), range: Some((-reach, reach)), ..axis(writing, answer.basis.level) };
     let row = |(label, found): &(&str, &Difference)| Row {
         cells: vec![
             text(*label),

@@ -124,7 +124,9 @@ pub fn notes(report: &Report) -> Vec<String> {
         }
         Intervals::Bootstrap { resamples, seed, of_pairs } => {
             let drawn = if of_pairs { "of pairs with all their votes" } else { "of matches" };
-            notes.push(format!("intervals of {level} from {resamples} bootstrap resamples {drawn}, seed {seed}; {groups}"));
+            notes.push(format!(
+                "intervals of {level} from {resamples} bootstrap resamples {drawn}, seed {seed}; {groups}"
+            ));
         }
     }
     let votes: u64 = report.boards.iter().map(|board| board.input.matches).sum();

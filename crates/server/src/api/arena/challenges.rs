@@ -29,7 +29,6 @@ pub(crate) struct ShownChallenge {
     category: String,
     difficulty: String,
     time_limit_seconds: u32,
-    #[schema(value_type = Option<Object>)]
     constraints: Option<Map<String, Value>>,
     /// How many instances there are to play.
     instance_count: usize,
