@@ -53,16 +53,16 @@ pub fn passing(subject: &str, passed: usize, of: usize) -> String {
     (0..of).map(row).collect()
 }
 
-fn rows(board: &Value) -> &Vec<Value> {
+fn rows_of(board: &Value) -> &Vec<Value> {
     board["rows"].as_array().unwrap()
 }
 
 fn subjects(answer: &Value) -> Vec<&str> {
-    rows(&answer["leaderboards"][0]).iter().map(|it| it["subject"].as_str().unwrap()).collect()
+    rows_of(&answer["leaderboards"][0]).iter().map(|it| it["subject"].as_str().unwrap()).collect()
 }
 
 fn standing<'a>(answer: &'a Value, subject: &str) -> &'a Value {
-    rows(&answer["leaderboards"][0]).iter().find(|it| it["subject"] == subject).unwrap()
+    rows_of(&answer["leaderboards"][0]).iter().find(|it| it["subject"] == subject).unwrap()
 }
 
 /// An attempt of the example, read by this test.
@@ -200,12 +200,12 @@ fn those_who_cannot_be_told_apart_share_a_group() {
         let rows =
             [passing("first", 20, 20), passing("second", second, 20), passing("third", 0, 20)].concat();
         let found = parsed(&ranked(&rows, ""));
-        rows(&found["leaderboards"][0]).iter().map(|it| it["group"].as_u64().unwrap()).collect::<Vec<_>>()
+        rows_of(&found["leaderboards"][0]).iter().map(|it| it["group"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!((groups(15), groups(14)), (vec![1, 1, 2], vec![1, 2, 3]));
     let tied =
         parsed(&ranked(&[passing("a", 10, 20), passing("b", 10, 20), passing("c", 10, 20)].concat(), ""));
-    for row in rows(&tied["leaderboards"][0]) {
+    for row in rows_of(&tied["leaderboards"][0]) {
         assert_eq!(
             (&row["rank"], &row["rank_range"]),
             (&serde_json::json!([1, 3]), &serde_json::json!([1, 3]))
@@ -309,7 +309,7 @@ fn rows_are_ranked_and_sorted() {
     assert_eq!(by("--sort subject"), ["heron", "ibis", "kite", "merlin", "osprey"]);
     let found = answer("leaderboard --card CARD RUNS --by thrift");
     let falls = |path: &str| {
-        rows(&found["leaderboards"][0])
+        rows_of(&found["leaderboards"][0])
             .iter()
             .map(|it| it.pointer(path).unwrap().as_f64().unwrap())
             .collect::<Vec<_>>()
@@ -322,12 +322,12 @@ fn rows_are_ranked_and_sorted() {
     near(&standing(&free, "b")["score"]["mean"], 0.5);
     let unknown = ranked("a t1 succeeded 1\n", "--by thrift");
     assert!(unknown.status == 1 && unknown.stderr.contains("with a score that counts"), "{}", unknown.stderr);
-    for row in rows(&found["leaderboards"][0]) {
+    for row in rows_of(&found["leaderboards"][0]) {
         assert_eq!(row["score"], row["dimensions"]["thrift"]);
     }
     let found = answer("leaderboard --card CARD RUNS --sort low");
     let lows: Vec<f64> =
-        rows(&found["leaderboards"][0]).iter().map(|it| it["score"]["low"].as_f64().unwrap()).collect();
+        rows_of(&found["leaderboards"][0]).iter().map(|it| it["score"]["low"].as_f64().unwrap()).collect();
     assert!(lows.is_sorted_by(|a, b| a >= b));
     assert_eq!(by("--sort thrift"), by("--by thrift"));
     assert_eq!(by("--sort tasks"), ranks, "all have 16");
