@@ -1,5 +1,5 @@
 //! The engine against the published cases and against the second implementation, and the output of the runner.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test may stop it")]
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeMap;
 use std::fs;

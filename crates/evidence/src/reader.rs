@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 
 use crate::canonical::Canonical;
 use crate::check::{Check, Identity, Name, UnknownFields, digits};
@@ -13,6 +13,7 @@ use crate::kind::{FactType, Kind};
 use crate::kinds::played_match::{self, Graded};
 use crate::kinds::{agent_dimensions, agent_evidence, fact_table, reasoning_trace, workflow_run};
 use crate::locate;
+use crate::moment::Moment;
 use crate::problem::{Problem, Problems, nearest, quoted};
 use crate::value;
 
@@ -83,7 +84,7 @@ impl fmt::Display for Note {
 pub struct Evidence<'a> {
     subject: &'a str,
     id: &'a str,
-    occasion: Occasion<'a>,
+    context: ItemContext<'a>,
     digest: Digest,
     facts: Vec<Fact<'a>>,
     grading: Option<&'a str>,
@@ -94,8 +95,8 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// The item, as the engine takes it.
     pub fn item(&self) -> Item<'_> {
-        let Self { subject, id, occasion, digest, grading, .. } = *self;
-        Item { subject, id, occasion, digest, facts: &self.facts, grading }
+        let Self { subject, id, context, digest, grading, .. } = *self;
+        Item { subject, id, context, digest, facts: &self.facts, grading }
     }
 
     /// The item as canonical JSON (RFC 8785): the bytes that its digest is of.
@@ -202,6 +203,11 @@ impl Reader {
     pub fn graders(&mut self) -> &Graders {
         self.keep_last();
         &self.graders
+    }
+
+    /// Sets the moment of the verdict for the items that follow.
+    pub fn set_as_of(&mut self, as_of: Option<Moment>) {
+        self.graders.as_of = as_of;
     }
 
     /// Says that the item that was read last is refused for reasons of the caller: it leaves nothing in the cache.
@@ -326,7 +332,7 @@ impl Reader {
             time.as_str()
         });
         let task = identity.task.map(|name| written(name, task));
-        let occasion = Occasion { time, task, outcome: identity.outcome };
+        let context = ItemContext { time, task, outcome: identity.outcome };
         let grading = if work.seen.is_empty() {
             None
         } else {
@@ -336,7 +342,7 @@ impl Reader {
         };
         (work.watch)("read");
         self.pending = work.pending;
-        Ok(Evidence { subject, id, occasion, digest, facts, grading, canonical: canonical.bytes(), notes })
+        Ok(Evidence { subject, id, context, digest, facts, grading, canonical: canonical.bytes(), notes })
     }
 
     /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.

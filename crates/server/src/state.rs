@@ -210,7 +210,7 @@ impl App {
         let mut reader = self.store.reader()?;
         let size = reader.head()?.size;
         let mut missing = Vec::new();
-        for rule in self.memory.cards().iter().filter(|rule| rule.is_released) {
+        for rule in self.memory.cards().iter().filter(|rule| rule.card.is_released()) {
             if reader.find(Kind::Scorecard, &rule.name(), size)?.is_none() {
                 missing.push(scorecard_item(rule));
             }
@@ -249,6 +249,6 @@ pub fn scorecard_item(rule: &Rule) -> NewItem {
         subject: None,
         sources: Vec::new(),
         replaces: None,
-        content: rule.text.clone().into_bytes(),
+        content: rule.card.text().as_bytes().to_vec(),
     }
 }

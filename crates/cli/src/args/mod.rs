@@ -9,8 +9,8 @@ mod store;
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
 
+use crate::exit;
 use crate::output::Color;
-use karat_report::exit;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;

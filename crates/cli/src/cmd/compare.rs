@@ -7,12 +7,12 @@ use karat_stats::StatisticsError;
 
 use super::many;
 use crate::args::{Cli, CompareArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::compare::compare;
 use crate::render::page::compare as page_of;
 use karat_report::answers::comparison::Comparison;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::leaderboard::By;
 use karat_report::leaderboard::pair::Pair;
 use karat_report::rows::Rows;

@@ -6,8 +6,6 @@ use karat_report::answers::LeaderboardMethod;
 use karat_report::answers::basis::Basis;
 use karat_report::answers::leaderboard::{Leaderboard, LeaderboardRow};
 use karat_report::answers::stress::Robustness;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::leaderboard::attempts::Attempts;
 use karat_report::leaderboard::method::{Page, answer, method_of_size, rank};
 use karat_report::leaderboard::stress::{CONCENTRATION, Stress};
@@ -18,6 +16,8 @@ use karat_report::text::clean;
 
 use super::many;
 use crate::args::{Cli, LeaderboardArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::{leaderboard as screen, stress as stress_screen};
 

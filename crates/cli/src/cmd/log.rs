@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_evidence::{Moment, canonical_json};
 use karat_report::answers::verification::{LogVerification, LogVerificationSchema};
 use karat_report::answers::{self, CheckOutcome};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::text::clean;
 use karat_report::verification::{self, Check};
 use karat_store::log::Checkpoint;
@@ -82,7 +82,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         write!(screen, "{}", screen_of(&shown, screen.width))?;
         screen.flush()?;
     }
-    Ok(verification::exit(status))
+    Ok(status.into())
 }
 
 fn signature(has_key: bool) -> Check {

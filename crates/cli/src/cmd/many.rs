@@ -12,10 +12,10 @@ use karat_stats::outcome::{Policy, Treatment};
 use serde::Serialize;
 
 use crate::args::{Cli, FormArgs, ItemArgs, SureArgs};
+use crate::failure::Failure;
 use crate::load::{Request, load};
 use crate::output::{is_watched, lines};
 use karat_report::answers;
-use karat_report::failure::Failure;
 use karat_report::leaderboard::attempts::Pass;
 use karat_report::leaderboard::{By, Settings};
 use karat_report::rows::filter::Wish;

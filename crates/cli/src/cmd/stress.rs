@@ -4,14 +4,14 @@ use std::io::Write as _;
 
 use karat_report::answers::leaderboard::Leaderboard;
 use karat_report::answers::stress::Stress as StressAnswer;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::leaderboard::stress::Stress;
 use karat_report::leaderboard::{By, Ranking};
 use karat_report::pages::stress as page_of;
 
 use super::many;
 use crate::args::{Cli, StressArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::leaderboard::{Layout, head};
 use crate::render::stress::stress;

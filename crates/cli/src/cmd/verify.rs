@@ -2,17 +2,18 @@
 //! Needs no network and no database.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
-use karat_core::evaluate::Scorer;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_core::record::ENGINE_VERSION;
 use karat_evidence::Moment;
 use karat_report::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
 use karat_report::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
-use karat_report::claim::Claim;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use karat_report::card::CompiledCard;
+use karat_report::record::Record;
 use karat_report::text::{clean, short};
-use karat_report::verification::{Check, causes, exit, recomputed, status};
+use karat_report::verification::{Check, causes, recomputed, status};
 use karat_store::log::VerifyingKey;
 use karat_store::{Kind, Receipt};
 
@@ -28,7 +29,7 @@ use crate::render::verification::{Shown, verification};
 /// What receipts are checked against.
 struct Against<'a> {
     key: Option<VerifyingKey>,
-    card: Option<Scorer>,
+    card: Option<Arc<CompiledCard>>,
     args: &'a VerifyArgs,
     cli: &'a Cli,
 }
@@ -36,7 +37,7 @@ struct Against<'a> {
 /// A receipt with what was found out about it.
 struct Verified {
     receipt: Option<Receipt>,
-    claim: Option<Claim>,
+    claim: Option<Record>,
     checks: Vec<Check>,
 }
 
@@ -51,7 +52,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let against = Against {
         key: args.key.as_deref().map(receipt::key).transpose()?,
-        card: args.card.as_deref().map(|card| cards::scorer(card, cli.color)).transpose()?,
+        card: args.card.as_deref().map(|card| cards::compiled(card, cli.color)).transpose()?,
         args,
         cli,
     };
@@ -75,7 +76,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
             screen.flush()?;
         }
     }
-    Ok(exit(worst))
+    Ok(worst.into())
 }
 
 impl Against<'_> {
@@ -85,7 +86,7 @@ impl Against<'_> {
         let text = match read_text(path, "a receipt", Exit::VerificationFailed) {
             Ok(text) => text,
             Err(failure) if failure.exit() == Exit::VerificationFailed => {
-                return Ok(unread(Check::failed("receipt", CheckOutcome::Failed, &failure)));
+                return Ok(unread(Check::new("receipt", CheckOutcome::Failed, failure.to_string())));
             }
             Err(failure) => return Err(failure),
         };
@@ -100,7 +101,7 @@ impl Against<'_> {
         let mut checks = karat_server::receipt::checks(&receipt, self.key.as_ref());
         let mut claim = None;
         if receipt.entry.kind == Kind::Record {
-            match Claim::parse(&receipt.content) {
+            match Record::parse(receipt.content.as_bytes()) {
                 Ok(Some(found)) => {
                     checks.extend(self.record(&found));
                     claim = Some(found);
@@ -123,10 +124,10 @@ impl Against<'_> {
     }
 
     /// The checks of a record: its card, its score, its evidence.
-    fn record(&self, claim: &Claim) -> Vec<Check> {
+    fn record(&self, claim: &Record) -> Vec<Check> {
         let found = recomputed(claim, self.card.as_ref(), self.cli.portable);
         let mut checks = found.checks;
-        checks.push(match (&self.args.evidence, &found.scorer) {
+        checks.push(match (&self.args.evidence, &found.card) {
             (None, _) => {
                 let says = "not compared: whose facts they are, only the evidence shows";
                 Check::new("evidence", CheckOutcome::Skipped, says)
@@ -135,15 +136,15 @@ impl Against<'_> {
                 let says = "without its scorecard it cannot be scored";
                 Check::new("evidence", CheckOutcome::Inconclusive, says)
             }
-            (Some(path), Some(scorer)) => {
+            (Some(path), Some(card)) => {
                 let request = origin::Request {
                     path,
                     subject_field: self.args.subject_field.as_deref(),
                     graders: &self.args.graders,
                 };
-                match origin::compare(claim, scorer, &request, self.cli) {
+                match origin::compare(claim, card, &request, self.cli) {
                     Ok(comparison) => evidence(claim, comparison),
-                    Err(failure) => Check::failed("evidence", CheckOutcome::Failed, &failure),
+                    Err(failure) => Check::of_lines("evidence", CheckOutcome::Failed, &failure.to_string()),
                 }
             }
         });
@@ -152,7 +153,7 @@ impl Against<'_> {
 }
 
 /// What the comparison of a record with its evidence says.
-fn evidence(claim: &Claim, comparison: Comparison) -> Check {
+fn evidence(claim: &Record, comparison: Comparison) -> Check {
     match comparison {
         Comparison::Same(place) => {
             let says = format!("{} gives the same digest, facts and score", clean(&place));
@@ -160,7 +161,7 @@ fn evidence(claim: &Claim, comparison: Comparison) -> Check {
         }
         Comparison::Different { place, is_other, lines } => {
             // The same item by another engine: its graders may find other facts.
-            let is_engine = !is_other && claim.text("/engine").is_ok_and(|engine| engine != ENGINE_VERSION);
+            let is_engine = !is_other && claim.document().engine != ENGINE_VERSION;
             let changed = if is_engine { ChangedPart::Engine } else { ChangedPart::Evidence };
             let says = format!("{} does not give this record", clean(&place));
             Check::new("evidence", CheckOutcome::Failed, says).details(lines).because(changed)
@@ -190,7 +191,7 @@ fn about(verified: &Verified) -> Option<(String, String)> {
     let receipt = verified.receipt.as_ref()?;
     let entry = &receipt.entry;
     let mut what = format!("{} `{}`", entry.kind.name(), short(&entry.id));
-    let card = verified.claim.as_ref().and_then(|claim| claim.card().ok());
+    let card = verified.claim.as_ref().map(|claim| claim.document().scorecard.name());
     if let (Some(subject), Some(card)) = (&entry.subject, card) {
         what = format!("record of {} by {}", short(subject), short(&card));
     }

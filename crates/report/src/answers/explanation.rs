@@ -14,6 +14,7 @@ use crate::explanation::{Part, Row, open, rows};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Explanation {
     /// The record, `karat/record/1`: its canonical form has the digest.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::record::RecordDocument))]
     pub record: RecordDocument,
     /// The digest of the record.
     pub digest: String,

@@ -38,7 +38,7 @@ use serde_json::Value;
 
 pub use words::*;
 
-use crate::failure::Failure;
+use crate::error::{Code, Error};
 use crate::text::clean;
 
 /// A score record, `karat/record/1`.
@@ -75,7 +75,7 @@ pub fn write<T: Serialize>(answer: &T) -> String {
 ///
 /// # Errors
 /// If the text names another version of the schema, or is not what the schema says.
-pub fn read<T: Answer>(text: &[u8]) -> Result<Option<T>, Failure> {
+pub fn read<T: Answer>(text: &[u8]) -> Result<Option<T>, Error> {
     #[derive(serde::Deserialize)]
     struct Named<'a> {
         #[serde(borrow, default)]
@@ -87,12 +87,13 @@ pub fn read<T: Answer>(text: &[u8]) -> Result<Option<T>, Failure> {
         return Ok(None);
     }
     if schema != T::SCHEMA {
-        return Err(Failure::new(format!("this is {} of `{}`", T::WHAT, clean(&schema)))
-            .help(format!("this version of karat reads `{}`", T::SCHEMA)));
+        return Err(Error::new(Code::UnknownSchema, format!("this is {} of `{}`", T::WHAT, clean(&schema)))
+            .hint(format!("this version of karat reads `{}`", T::SCHEMA)));
     }
     let answer = serde_json::from_slice(text);
     let answer = answer.map_err(|error| {
-        Failure::new(format!("this is not {} of `{}`: {}", T::WHAT, T::SCHEMA, clean(&error.to_string())))
+        let what = format!("this is not {} of `{}`: {}", T::WHAT, T::SCHEMA, clean(&error.to_string()));
+        Error::new(Code::UnknownSchema, what)
     });
     answer.map(Some)
 }
@@ -176,8 +177,7 @@ mod tests {
             assert_eq!(read::<Verification>(other.as_bytes()).unwrap(), None, "{other}");
         }
         let newer = text.replace("karat/verification/1", "karat/verification/2");
-        let said =
-            |text: &str| crate::rows::problems::said(&read::<Verification>(text.as_bytes()).unwrap_err());
+        let said = |text: &str| read::<Verification>(text.as_bytes()).unwrap_err().to_string();
         assert!(said(&newer).contains("reads `karat/verification/1`"));
         let more = text.replacen('{', "{\"more\":1,", 1);
         assert!(said(&more).contains("unknown field `more`"), "{}", said(&more));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
-use karat_report::answers::RecordDocument;
+use karat_report::record::RecordDocument;
 use karat_store::{Accepted, Error, Kind, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ use crate::keys::{Key, Scope};
 use crate::memory::Effect;
 use crate::params::{Named, Params};
 use crate::problem::{Problem, conflict};
-use crate::scoring::{How, Scored};
+use crate::scoring::{How, ScoredItem};
 use crate::state::{App, Submission};
 
 /// From so many bytes on an item is scored on a thread of its own, so that others do not wait for it.
@@ -198,13 +198,13 @@ async fn one(
 
 /// The items of the store that an item becomes, evidence first.
 #[must_use]
-pub fn submission(scored: Scored, replaced: Option<Effect>) -> Submission {
-    let Scored { evidence, record, row, .. } = scored;
+pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
+    let ScoredItem { evidence, record, row, .. } = scored;
     Submission::default().with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
 }
 
 /// Makes `scored` the correction of the item `old` of its subject.
-async fn corrects(app: &App, scored: &mut Scored, old: &str) -> Result<Effect, Problem> {
+async fn corrects(app: &App, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
     if old == scored.id {
         let detail = "an item cannot correct itself: give the correction an id of its own";
         return Err(Problem::parameter("replaces", detail));

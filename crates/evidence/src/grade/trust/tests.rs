@@ -1,7 +1,7 @@
 //! Agents from their evidence: each dimension's facts, what is not measured yet, and the score that the card makes of it.
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::number::Score;
 use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
@@ -80,7 +80,7 @@ fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let item = Item {
         subject: &grade.agent_id,
         id: "item",
-        occasion: Occasion::default(),
+        context: ItemContext::default(),
         digest: Digest::of(b""),
         facts: &facts,
         grading: None,
