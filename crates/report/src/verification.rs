@@ -108,8 +108,11 @@ pub fn recomputed(record: &Record, given: Option<&Arc<CompiledCard>>, is_portabl
                 Code::RecordUnsound => Check::failed("scorecard", CheckOutcome::Failed, &error),
                 _ => Check::failed("scorecard", CheckOutcome::Inconclusive, &error),
             };
-            let score =
-                Check::new("score", CheckOutcome::Inconclusive, "without its scorecard it cannot be computed again");
+            let score = Check::new(
+                "score",
+                CheckOutcome::Inconclusive,
+                "without its scorecard it cannot be computed again",
+            );
             return Recomputed { checks: vec![scorecard, score], card: None };
         }
     };

@@ -45,7 +45,7 @@ pub struct SureArgs {
     /// Confidence of intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
     pub level: f64,
-    /// Bootstrap resamples of tasks, and draws of weights
+    /// Resamples of tasks, draws of weights
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub resamples: u32,
     /// The seed of the resamples
@@ -70,8 +70,7 @@ pub struct FormArgs {
 /// Subjects by rank.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A rank range like 2-4 is where a subject lands in LEVEL of the resamples. Those
-with one letter are tied with the group leader.
+A rank like 2-4 is where a subject lands in LEVEL of resamples; letters are ties.
 
 Examples:
   karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv

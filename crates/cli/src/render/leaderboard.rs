@@ -24,6 +24,8 @@ pub struct Layout {
 
 const GAP: &str = "  ";
 const TASKS: usize = 5;
+/// Columns of a rank range at least.
+const RANK: usize = 5;
 /// Columns of a value of `k` attempts.
 const ATTEMPT: usize = 14;
 
@@ -62,7 +64,7 @@ pub fn head(basis: &Basis, by: &str, gaps: &[String], layout: Layout) -> String 
 /// Returns where intervals come from.
 pub fn resamples(basis: &Basis) -> String {
     match basis.resamples.zip(basis.seed) {
-        Some((resamples, seed)) => format!("{resamples} bootstrap resamples of tasks, seed {seed}"),
+        Some((resamples, seed)) => format!("{resamples} resamples of tasks, seed {seed}"),
         None => String::from("the spread of the tasks (Student's t)"),
     }
 }
@@ -97,7 +99,7 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
     let widest = |of: &dyn Fn(&LeaderboardRow) -> usize, least: usize| {
         shown.iter().map(|row| of(row)).fold(least, usize::max)
     };
-    let rank = widest(&|row| ranks(row.rank_range).len(), "rank".len());
+    let rank = widest(&|row| ranks(row.rank_range).len(), RANK);
     let group = widest(&|row| letters(row).len(), 1);
     let number = writing.width().max("score".len());
     let ends = widest(&|row| writing.ends(row.score.interval()).len(), "interval".len());

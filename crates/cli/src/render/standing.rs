@@ -109,11 +109,8 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
         format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
     if standings.subjects.iter().any(|subject| subject.interval.is_some()) {
         let (level, plan) = (estimate::percent(interval.level), interval.plan);
-        let _ = write!(
-            line,
-            "; {level} intervals from {} bootstrap resamples of tasks, seed {}",
-            plan.draws, plan.seed
-        );
+        let _ =
+            write!(line, "; {level} intervals from {} resamples of tasks, seed {}", plan.draws, plan.seed);
     }
     let left_out = [(standings.after, "after the moment"), (rows.filtered, "not wanted")];
     for (number, why) in left_out.into_iter().filter(|(number, _)| *number > 0) {

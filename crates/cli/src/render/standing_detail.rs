@@ -86,7 +86,7 @@ fn score(standing: &Standing, width: usize, text: &mut String) {
     }
     if let Some(it) = &standing.interval {
         let level = karat_report::estimate::percent(it.level);
-        let how = format!("{level}, {} bootstrap resamples of tasks, seed {}", it.resamples, it.seed);
+        let how = format!("{level}, {} resamples of tasks, seed {}", it.resamples, it.seed);
         write(text, FAINT, width, &format!("{} to {} ({how})", number(it.low), number(it.high)));
     }
     for (left_out, why) in

@@ -19,7 +19,7 @@ const LISTED: usize = 5;
 const BARS: usize = 12;
 const RANK: usize = 5;
 const PERCENT: usize = 5;
-const RANGE: usize = 10;
+const RANGE: usize = 7;
 const ANY: &str = "any weights";
 
 /// Returns everything that was tried, and what became of the ranks.
@@ -66,7 +66,7 @@ fn weights(scale: u32, found: &Robustness, width: usize) -> String {
         fit("subject", names),
         "composite",
         fit("keeps its rank", bars + PERCENT),
-        fit("rank range", RANGE),
+        fit("range", RANGE),
         ANY
     );
     for (it, any) in &all {

@@ -41,12 +41,12 @@ fn a_leaderboard_has_all_its_parts() {
     let text = page(&folder, &arguments);
     assert_eq!(texts(&text, "h1"), ["Leaderboard: task-run@1.0.0"]);
     let parts = [
-        "Places",
+        "Ranks",
         "Dimensions",
         "Other weights",
-        "Other rules",
+        "Other choices",
         "What drives the composite",
-        "First place",
+        "Rank 1",
         "Over time",
     ];
     assert_eq!(texts(&text, "h2"), parts);
@@ -69,7 +69,7 @@ fn every_verb_that_looks_at_many_has_a_page() {
     let folder = runs();
     let groups = page(&folder, &[&["leaderboard", "--group-by", "domain"][..], &RUNS].concat());
     let headings = texts(&groups, "h2");
-    assert!(headings.contains(&String::from("Places: domain = airline")), "{headings:?}");
+    assert!(headings.contains(&String::from("Ranks: domain = airline")), "{headings:?}");
     let text = page(&folder, &["compare", "heron", "ibis", "-c", "task-run.toml", "runs.csv"]);
     assert_eq!(texts(&text, "h2"), ["Differences", "Over time"]);
     assert_eq!(texts(&text, ".lead"), ["ibis is ahead of heron, at 95% over 16 tasks"]);

@@ -135,7 +135,10 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let rule = app.memory.cards().find(&wanted)?;
-    json(StatusCode::OK, &ScorecardDetail { card: ScorecardSummary::from(&*rule.card), text: rule.card.text().to_owned() })
+    json(
+        StatusCode::OK,
+        &ScorecardDetail { card: ScorecardSummary::from(&*rule.card), text: rule.card.text().to_owned() },
+    )
 }
 
 /// The file of a scorecard, as `--card FILE` takes it.
@@ -201,7 +204,11 @@ pub(crate) async fn check(
         let findings = checked.diagnostics.iter().map(|found| finding(&text, found)).collect();
         let compiled = checked.card.map(|card| CompiledCard::new(&text, card)).transpose();
         let card = compiled.map_err(|error| Problem::of_error(Code::CardRefused, &error))?;
-        Ok(ScorecardFindings { is_sound: card.is_some(), card: card.as_ref().map(ScorecardSummary::from), findings })
+        Ok(ScorecardFindings {
+            is_sound: card.is_some(),
+            card: card.as_ref().map(ScorecardSummary::from),
+            findings,
+        })
     });
     json(StatusCode::OK, &findings.await?)
 }

@@ -239,7 +239,7 @@ fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
     large.pop();
     assert_eq!(large, small);
     // A dimension is ranked by out of the records, by either method.
-    let by_dimension = server.get("/v1/leaderboards?card=told@1.0.0&by=told&limit=2");
+    let by_dimension = server.get("/v1/leaderboards?card=told@1.0.0&by=measured&limit=2");
     assert_eq!((by_dimension.is(200).at("/method"), by_dimension.at("/next")), (json!("student"), json!(2)));
     // Narrowed to few, resamples are drawn again.
     let narrowed =

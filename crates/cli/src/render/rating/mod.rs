@@ -125,7 +125,7 @@ pub fn notes(report: &Report) -> Vec<String> {
         Intervals::Bootstrap { resamples, seed, of_pairs } => {
             let drawn = if of_pairs { "of pairs with all their votes" } else { "of matches" };
             notes.push(format!(
-                "intervals of {level} from {resamples} bootstrap resamples {drawn}, seed {seed}; {groups}"
+                "intervals of {level} from {resamples} resamples {drawn}, seed {seed}; {groups}"
             ));
         }
     }
