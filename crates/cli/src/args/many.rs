@@ -45,7 +45,7 @@ pub struct SureArgs {
     /// Confidence of intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
     pub level: f64,
-    /// Resamples of tasks, draws of weights
+    /// Resamples of tasks and weights
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub resamples: u32,
     /// The seed of the resamples
@@ -70,7 +70,7 @@ pub struct FormArgs {
 /// Subjects by rank.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A rank like 2-4 is where a subject lands in LEVEL of resamples; letters are ties.
+A rank like 2-4: where a subject lands in LEVEL of resamples; letters: ties.
 
 Examples:
   karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv

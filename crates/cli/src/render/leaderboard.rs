@@ -65,7 +65,7 @@ pub fn head(basis: &Basis, by: &str, gaps: &[String], layout: Layout) -> String 
 pub fn resamples(basis: &Basis) -> String {
     match basis.resamples.zip(basis.seed) {
         Some((resamples, seed)) => format!("{resamples} resamples of tasks, seed {seed}"),
-        None => String::from("the spread of the tasks (Student's t)"),
+        None => String::from("the spread of tasks (Student)"),
     }
 }
 
