@@ -36,7 +36,7 @@ GO_NOTE = (
 
 
 def failing(text, key=KEY, card=CARD, evidence=EVIDENCE):
-    return [check.name for check in verify.verify(text, key, card, evidence) if check.outcome == "fails"]
+    return [check.name for check in verify.verify(text, key, card, evidence) if check.outcome == "failed"]
 
 
 def changed(change):
@@ -50,7 +50,7 @@ class Receipts(unittest.TestCase):
     def test_the_example_holds(self):
         checks = verify.verify(RECEIPT, KEY, CARD, EVIDENCE)
         names = ["signature", "inclusion", "content", "sources", "score", "evidence"]
-        self.assertEqual([(check.name, check.outcome) for check in checks], [(name, "holds") for name in names])
+        self.assertEqual([(check.name, check.outcome) for check in checks], [(name, "verified") for name in names])
         self.assertEqual(verify.status_of(checks), 0)
         # White space and the order of members do not matter.
         self.assertEqual(failing(json.dumps(json.loads(RECEIPT), indent=1, sort_keys=False)), [])
@@ -58,7 +58,7 @@ class Receipts(unittest.TestCase):
     def test_without_a_key_nobody_vouches(self):
         checks = verify.verify(RECEIPT)
         self.assertEqual(verify.status_of(checks), 12)
-        self.assertEqual(checks[0].outcome, "left")
+        self.assertEqual(checks[0].outcome, "skipped")
 
     def test_every_changed_byte_fails(self):
         data = RECEIPT.strip().encode()

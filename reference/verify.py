@@ -5,7 +5,7 @@ tlog-checkpoint, not from the Rust sources. It needs Python 3.11 and one package
 
     python3 reference/verify.py RECEIPT --key KEY [--card ID@VERSION|FILE] [--evidence FILE]
 
-One line for each check: `holds`, `fails` or `left`, its name, what was found. Exit status 0 if everything that was
+One line for each check: `verified`, `failed` or `skipped`, its name, what was found. Exit status 0 if everything that was
 checked holds, 12 if it does but no key was given, 14 if something does not hold, 1 if a file cannot be read.
 
 A card is taken by its name and version: its digest is not computed here. Of evidence the digest is compared; its facts
@@ -306,16 +306,16 @@ def check_evidence(record, text):
 
 
 class Check(NamedTuple):
-    outcome: str  # holds, fails, left
+    outcome: str  # verified, failed, skipped
     name: str
     says: str
 
 
 def attempt(name, check, *arguments):
     try:
-        return Check("holds", name, check(*arguments))
+        return Check("verified", name, check(*arguments))
     except WRONG as refused:
-        return Check("fails", name, str(refused))
+        return Check("failed", name, str(refused))
 
 
 def verify(text, key=None, card=None, evidence=None):
@@ -323,9 +323,9 @@ def verify(text, key=None, card=None, evidence=None):
     try:
         receipt = read_receipt(text)
     except WRONG as refused:
-        return [Check("fails", "receipt", str(refused))]
+        return [Check("failed", "receipt", str(refused))]
     if key is None:
-        checks = [Check("left", "signature", "no key was given: nobody vouches for the signer")]
+        checks = [Check("skipped", "signature", "no key was given: nobody vouches for the signer")]
     else:
         checks = [attempt("signature", check_signature, receipt["checkpoint"], key)]
     checks.append(attempt("inclusion", check_inclusion, receipt))
@@ -335,10 +335,10 @@ def verify(text, key=None, card=None, evidence=None):
     try:
         record = read_json(receipt["content"])
     except WRONG as refused:
-        return [*checks, Check("fails", "record", str(refused))]
+        return [*checks, Check("failed", "record", str(refused))]
     checks.append(attempt("sources", check_sources, receipt, record))
     if card is None:
-        checks.append(Check("left", "score", "no card was given"))
+        checks.append(Check("skipped", "score", "no card was given"))
     else:
         checks.append(attempt("score", check_score, record, card))
     if evidence is not None:
@@ -347,9 +347,9 @@ def verify(text, key=None, card=None, evidence=None):
 
 
 def status_of(checks):
-    if any(check.outcome == "fails" for check in checks):
+    if any(check.outcome == "failed" for check in checks):
         return 14
-    return 12 if any(check.outcome == "left" and check.name == "signature" for check in checks) else 0
+    return 12 if any(check.outcome == "skipped" and check.name == "signature" for check in checks) else 0
 
 
 def main():

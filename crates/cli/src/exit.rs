@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use karat_report::verification::Status;
+use karat_report::answers::VerificationStatus;
 
 /// How the command ended. The numbers are part of the interface: scripts branch on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +35,12 @@ Exit status:
   13  a scorecard was refused
   14  a record is not what its facts or its evidence give, or not what was kept";
 
-impl From<Status> for Exit {
-    fn from(status: Status) -> Self {
+impl From<VerificationStatus> for Exit {
+    fn from(status: VerificationStatus) -> Self {
         match status {
-            Status::Verified => Self::Done,
-            Status::Consistent => Self::Inconclusive,
-            Status::Failed => Self::VerificationFailed,
+            VerificationStatus::Verified => Self::Done,
+            VerificationStatus::Consistent => Self::Inconclusive,
+            VerificationStatus::Failed => Self::VerificationFailed,
         }
     }
 }

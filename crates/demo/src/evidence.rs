@@ -10,13 +10,14 @@ use karat_report::engine::Wanted;
 use karat_store::Moment;
 use serde_json::{Map, Value};
 
-use karat_server::api::{evidence, scorecards, written};
+use karat_server::api::evidence;
 use karat_server::cards::Rule;
+use karat_server::clock::written;
 use karat_server::keys::KeyRequest;
 use karat_server::memory::Effect;
 use karat_server::problem::Problem;
 use karat_server::scoring::How;
-use karat_server::state::{App, Submission};
+use karat_server::state::{App, Submission, scorecard_item};
 
 /// When evidence counts as handed in that does not say its time: 2026-02-01T00:00:00Z.
 pub const BEGINNING: Moment = Moment(1_769_904_000_000);
@@ -80,7 +81,7 @@ pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
     for (_, _, text) in CARDS {
         let card = CompiledCard::parse(text).map_err(|error| Problem::internal(&error))?;
         let rule = Arc::new(Rule::new(card));
-        batch = batch.with(scorecards::item(&rule), Some(Effect::Card(rule)));
+        batch = batch.with(scorecard_item(&rule), Some(Effect::Card(rule)));
     }
     app.append_one(batch).await.map(|_| ())
 }

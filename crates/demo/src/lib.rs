@@ -1,11 +1,11 @@
 //! What `karat serve --demo` shows: the examples through their scorecards, and a season of matches between small programs
 //! that really run, all of it through the code that requests go through. Moments are fixed, so it is the same everywhere.
 //!
-//! * `evidence`: the examples, in the order of time; `happenings`: what reviewers said meanwhile.
+//! * `evidence`: the examples, in the order of time; `events`: what reviewers decided meanwhile.
 //! * `season`: the matches; [`programs`]: who plays, and what.
 
+mod events;
 mod evidence;
-mod happenings;
 pub mod programs;
 mod season;
 
@@ -39,13 +39,13 @@ async fn play(app: &Arc<App>) -> Result<(), Problem> {
     evidence::publish(app).await?;
     season::begin(app).await?;
     let mut rounds = season::rounds().peekable();
-    let mut happenings = happenings::happenings().peekable();
+    let mut events = events::events().peekable();
     for (moment, batches) in evidence::days(app).await? {
         while let Some(round) = rounds.next_if(|round| round.moment <= moment) {
             season::play(app, &round).await?;
         }
-        while let Some(happened) = happenings.next_if(|happened| happened.moment <= moment) {
-            happenings::happen(app, happened).await?;
+        while let Some(happened) = events.next_if(|happened| happened.moment <= moment) {
+            events::happen(app, happened).await?;
         }
         app.clock.put(moment);
         for outcome in app.append(batches).await? {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::NOW;
 use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
-use karat_server::api::written;
 use karat_server::arena::{Match, flow};
+use karat_server::clock::written;
 use karat_server::problem::Problem;
 use karat_server::state::App;
 

@@ -1,10 +1,8 @@
-//! Estimates as people read them: on the scale of the card, with their intervals, places and groups.
+//! Estimates as people read them: on the scale of the card, with their intervals, ranks and groups.
 
 use std::ops::RangeInclusive;
 
-use karat_core::scorecard::Scale;
-use karat_stats::bootstrap::Estimate;
-use karat_stats::ranks::RankRange;
+use crate::answers::basis::Ranks;
 
 /// How shares of a perfect score are written.
 #[derive(Debug, Clone, Copy)]
@@ -14,14 +12,14 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// On the scale of a card.
-    pub fn of(scale: Scale) -> Self {
-        let decimals = match scale.max {
+    /// Returns how scores are written on a scale from 0 to `max`.
+    pub fn of(max: u32) -> Self {
+        let decimals = match max {
             1 => 3,
             10 => 2,
             _ => 1,
         };
-        Self { factor: f64::from(scale.max), decimals }
+        Self { factor: f64::from(max), decimals }
     }
 
     /// As shares of 1.
@@ -59,10 +57,10 @@ impl Writing {
         if share > 0.0 && !is_zero { format!("+{text}") } else { text }
     }
 
-    /// Both ends of an interval.
-    pub fn ends(self, estimate: &Estimate) -> String {
-        let interval = &estimate.interval;
-        format!("{} to {}", self.number(interval.low), self.number(interval.high))
+    /// Both ends of an interval; `-` where there is none.
+    pub fn ends(self, interval: Option<(f64, f64)>) -> String {
+        let ends = interval.map(|(low, high)| format!("{} to {}", self.number(low), self.number(high)));
+        ends.unwrap_or_else(|| String::from("-"))
     }
 
     /// The ends of an axis, one at each end of `width` columns.
@@ -91,8 +89,8 @@ pub fn whole_percent(share: f64) -> String {
 }
 
 /// `3`, or `2-4`.
-pub fn places(range: RankRange) -> String {
-    if range.best == range.worst { range.best.to_string() } else { format!("{}-{}", range.best, range.worst) }
+pub fn ranks([best, worst]: Ranks) -> String {
+    if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 
 /// The letter of a group: `a` to `z`, then `aa`.
@@ -123,7 +121,7 @@ mod tests {
             ["+0.500", "-0.250", "0.000", "0.000", "0.000"]
         );
         assert_eq!(writing.axis(&(0.0..=1.0), 14), "0.000    1.000");
-        assert_eq!(places(RankRange { best: 2, worst: 4 }), "2-4");
+        assert_eq!(ranks([2, 4]), "2-4");
         assert_eq!([0.95, 0.57, 0.999, 0.29].map(percent), ["95%", "57%", "99.9%", "29%"]);
         assert_eq!(
             [0.0, 0.0001, 0.01, 0.5, 0.994, 0.9999, 1.0].map(whole_percent),

@@ -3,14 +3,15 @@
 //! - alone: [`engine`] scores evidence item by item, [`record`] and [`recompute`] read a record back and compute it again,
 //!   [`explanation`] lays it out, [`verification`] says what of it holds
 //! - again: [`rescore`] puts a kept record beside what another card makes of it, and says why they differ
-//! - together: [`rows`] are the scored items of many subjects, [`board`] the leaderboards, pairs and stress made of them,
-//!   [`standing`] what each subject stands for
-//! - told: [`page`] draws HTML and SVG, [`pages`] says on pages what is found, [`card_words`] reads a scorecard out,
+//! - together: [`rows`] are the scored items of many subjects, [`leaderboard`] has the leaderboards, pairs and stress tests
+//!   made of them, [`standing`] the standing of each subject
+//! - answered: [`answers`] are the types of all answers, written as JSON in one place
+//! - shown: [`page`] draws HTML and SVG, [`pages`] says on pages what is found, [`card_words`] reads a scorecard out,
 //!   [`number`] and [`estimate`] write numbers, [`text`] keeps names harmless, [`error`] says what is wrong
 //!
 //! Nothing here reads files or draws screens of a terminal. Only [`stopwatch`] looks at a clock, and no score depends on it.
 
-pub mod board;
+pub mod answers;
 pub mod card;
 pub mod card_words;
 pub mod cards;
@@ -18,6 +19,7 @@ pub mod engine;
 pub mod error;
 pub mod estimate;
 pub mod explanation;
+pub mod leaderboard;
 pub mod number;
 pub mod page;
 pub mod pages;

@@ -11,6 +11,7 @@ use crate::cards;
 use crate::engine::workspace;
 use crate::error::{Code, Error};
 use crate::record::Record;
+use crate::record::document::Grading;
 use crate::text::clean;
 
 /// Returns the scorecard that a record was made with: the one given, or the released one that the record names.
@@ -95,7 +96,7 @@ pub fn rescore<T>(
     let scorer = card.scorer()?;
     let document = record.document();
     let facts = document.facts_of(scorer.card())?;
-    let grading = document.grading.as_deref().map(serde_json::value::RawValue::get);
+    let grading = document.grading.as_ref().map(Grading::as_str);
     let item = Item {
         subject: &document.subject,
         id: &document.evidence.id,

@@ -88,6 +88,12 @@ impl Record {
         Digest::of(self.as_bytes())
     }
 
+    /// Returns what the record says, without its text.
+    #[must_use]
+    pub fn into_document(self) -> RecordDocument {
+        self.document
+    }
+
     /// Returns what the record says.
     #[must_use]
     pub fn document(&self) -> &RecordDocument {

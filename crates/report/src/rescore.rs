@@ -7,6 +7,7 @@ use karat_core::number::Score;
 use karat_core::record::Record as Scoring;
 use karat_core::scorecard::Scorecard;
 
+use crate::answers::RecordStatus;
 use crate::card::CompiledCard;
 use crate::engine::{Engine, Options};
 use crate::error::{Code, Error};
@@ -21,8 +22,8 @@ pub struct Verdict {
     pub score: Option<Score>,
     /// The same as published, on the scale of the card.
     pub published: Option<f64>,
-    /// Whether there is a score: `scored`, `unscored` or `withheld`.
-    pub status: String,
+    /// Whether there is a score.
+    pub status: RecordStatus,
     /// The tier or band, if any.
     pub badge: Option<String>,
 }
@@ -33,7 +34,7 @@ impl Verdict {
         Self {
             score: record.score,
             published: record.published.map(|published| published.to_f64()),
-            status: record.status.name().to_owned(),
+            status: record.status.into(),
             badge: badge.map(str::to_owned),
         }
     }
@@ -43,7 +44,7 @@ impl Verdict {
         Self {
             score: document.score(),
             published: document.score.map(|score| score.published),
-            status: document.status.name().to_owned(),
+            status: document.status,
             badge: document.badge().map(str::to_owned),
         }
     }

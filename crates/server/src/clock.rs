@@ -81,3 +81,8 @@ pub fn random<const N: usize>() -> Result<[u8; N], String> {
     getrandom::fill(&mut bytes).map_err(|error| format!("there is no source of random numbers: {error}"))?;
     Ok(bytes)
 }
+/// Returns a moment of the log, as people read it.
+#[must_use]
+pub fn written(moment: karat_store::Moment) -> String {
+    karat_core::timestamp::Timestamp { milliseconds: moment.0 }.to_string()
+}

@@ -11,7 +11,7 @@ use futures_util::stream::unfold;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::problem::{Code, Problem};
-use crate::select::Wish;
+use crate::select::Filter;
 use crate::state::App;
 
 /// Records that are looked up at once.
@@ -21,7 +21,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 
 /// What finds the records that are wanted. It is asked again for each part of the log: a name has a number only once a
 /// record has it.
-pub(crate) type Find = Box<dyn Fn(&App) -> Result<Wish, Problem> + Send>;
+pub(crate) type Find = Box<dyn Fn(&App) -> Result<Filter, Problem> + Send>;
 
 struct State {
     app: Arc<App>,
@@ -30,7 +30,7 @@ struct State {
     found: VecDeque<(u64, String)>,
     size: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
-    _turn: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// The records at the position `next` of the log and after it, and those that come.
@@ -42,11 +42,11 @@ pub(crate) fn stream(
     find: Find,
     next: u64,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
-    let turn = Arc::clone(&app.streams).try_acquire_owned().map_err(|_| {
+    let permit = Arc::clone(&app.streams).try_acquire_owned().map_err(|_| {
         Problem::new(Code::Busy, "too many streams of events are open; try again later").retry(10)
     })?;
     let (size, stopping) = (app.memory.size(), app.stopping.subscribe());
-    let state = State { app, find, next, found: VecDeque::new(), size, stopping, _turn: turn };
+    let state = State { app, find, next, found: VecDeque::new(), size, stopping, _permit: permit };
     let events = unfold(state, |mut state| async move {
         let (position, record) = state.next().await?;
         let event = Event::default().id(position.to_string()).event("record").data(record);
@@ -75,9 +75,9 @@ impl State {
     }
 
     async fn look(&mut self, size: u64) -> Result<(), Problem> {
-        let (wish, next) = ((self.find)(&self.app)?, self.next);
+        let (filter, next) = ((self.find)(&self.app)?, self.next);
         let positions = self.app.indexed(move |_, index| {
-            let rows = index.from(next, size).filter(|row| wish.admits(row));
+            let rows = index.from(next, size).filter(|row| filter.admits(row));
             Ok(rows.take(CHUNK).map(|row| row.position).collect())
         });
         let positions: Vec<u64> = positions.await?;

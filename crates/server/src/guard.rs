@@ -110,7 +110,7 @@ async fn guard(app: Arc<App>, request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().map(|Peer(address)| address.ip());
     let admitted = admit(&app, request.headers(), peer);
     let who = admitted.as_ref().ok().and_then(|caller| caller.key.as_ref()).map(|key| key.id.clone());
-    let mut response = match (admitted, app.turns.try_acquire()) {
+    let mut response = match (admitted, app.permits.try_acquire()) {
         (Err(problem), _) => problem.into_response(),
         (Ok(_), Err(_)) => {
             app.metrics.turned_away();

@@ -26,6 +26,7 @@ pub const NAME_MAX_CHARACTERS: usize = 100;
 
 /// What a key allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[schema(as = KeyScope)]
 pub enum Scope {
     /// To read everything but keys.
     #[serde(rename = "read")]

@@ -39,7 +39,6 @@ pub mod metrics;
 pub mod openapi;
 pub mod params;
 pub mod problem;
-pub mod quick;
 pub mod readers;
 pub mod receipt;
 pub mod rows;

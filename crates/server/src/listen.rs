@@ -32,16 +32,16 @@ pub(crate) async fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
 ) {
     let router = crate::router(Arc::clone(&app));
-    let turns = Arc::new(Semaphore::new(app.options.connections_max));
+    let permits = Arc::new(Semaphore::new(app.options.connections_max));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
         // A connection that is not accepted waits in the queue of the system, and costs nothing.
         let accepted = tokio::select! {
             () = &mut stop => break,
-            accepted = accept(&turns, &listener) => accepted,
+            accepted = accept(&permits, &listener) => accepted,
         };
-        let (turn, stream, peer) = match accepted {
+        let (permit, stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(%error, "no connection was accepted");
@@ -70,7 +70,7 @@ pub(crate) async fn serve(
             if let Err(error) = connection.await {
                 tracing::debug!(%error, %peer, "a connection ended");
             }
-            drop(turn);
+            drop(permit);
         });
     }
     drop(listener);
@@ -84,8 +84,8 @@ pub(crate) async fn serve(
 
 type Accepted = (tokio::sync::OwnedSemaphorePermit, tokio::net::TcpStream, std::net::SocketAddr);
 
-async fn accept(turns: &Arc<Semaphore>, listener: &TcpListener) -> std::io::Result<Accepted> {
-    let turn = Arc::clone(turns).acquire_owned().await.map_err(std::io::Error::other)?;
+async fn accept(permits: &Arc<Semaphore>, listener: &TcpListener) -> std::io::Result<Accepted> {
+    let permit = Arc::clone(permits).acquire_owned().await.map_err(std::io::Error::other)?;
     let (stream, peer) = listener.accept().await?;
-    Ok((turn, stream, peer))
+    Ok((permit, stream, peer))
 }

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use utoipa::OpenApi;
 use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
 
@@ -57,7 +58,10 @@ pub fn json() -> Result<String, Problem> {
     // The rest of a path is a parameter like others here.
     document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
     for item in document.paths.paths.values_mut() {
-        [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten().for_each(complete);
+        for operation in [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten() {
+            complete(operation);
+            as_bytes(operation);
+        }
     }
     let text = serde_json::to_string_pretty(&document).map_err(|error| Problem::internal(&error))?;
     Ok(format!("{text}\n"))
@@ -90,13 +94,27 @@ fn complete(operation: &mut Operation) {
     }
 }
 
+/// Describes bytes as such: as a list of numbers no client could read them.
+fn as_bytes(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response
+            && let Some(content) = response.content.get_mut("application/octet-stream")
+        {
+            let format = SchemaFormat::KnownFormat(KnownFormat::Binary);
+            let bytes = ObjectBuilder::new().schema_type(Type::String).format(Some(format));
+            content.schema = Some(bytes.build().into());
+        }
+    }
+}
+
 fn problem() -> RefOr<Described> {
     let content = Content::new(Some(Ref::from_schema_name("Problem")));
     ResponseBuilder::new().content("application/problem+json", content).into()
 }
 
 /// This description.
-#[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", security(()), responses((status = 200, description = "OpenAPI 3.1")))]
+#[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", security(()),
+    responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json", body = BTreeMap<String, Value>)))]
 pub(crate) async fn document() -> Result<Response<Body>, Problem> {
     Ok(api::bytes(StatusCode::OK, "application/json", json()?.into_bytes()))
 }

@@ -6,13 +6,14 @@ use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use karat_core::facts::Digest;
-use karat_store::Error;
+use karat_store::{Error, Refusal};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 /// What went wrong, for programs: a code never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schema(as = ProblemCode)]
 pub enum Code {
     /// A parameter, header or body is not what it should be.
     BadRequest,
@@ -128,7 +129,7 @@ pub struct Problem {
     pub field: Option<String>,
     /// Everything that is wrong, where it is more than one thing can say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Part>,
+    pub problems: Vec<ProblemPart>,
     /// Of a conflict, the digest of what is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -156,7 +157,7 @@ fn write_status<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
 
 /// One of several things that are wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Part {
+pub struct ProblemPart {
     /// Where: a JSON path in the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
@@ -215,7 +216,7 @@ impl Problem {
 
     /// The same with everything that is wrong.
     #[must_use]
-    pub fn with_parts(self, problems: Vec<Part>) -> Self {
+    pub fn with_parts(self, problems: Vec<ProblemPart>) -> Self {
         Self { problems, ..self }
     }
 
@@ -241,10 +242,10 @@ impl Problem {
     /// Returns an error of the engine as a problem of this code, with its parts.
     #[must_use]
     pub fn of_error(code: Code, error: &karat_report::error::Error) -> Self {
-        let parts: Vec<Part> = error
+        let parts: Vec<ProblemPart> = error
             .problems()
             .iter()
-            .map(|problem| Part {
+            .map(|problem| ProblemPart {
                 field: Some(problem.path.clone()),
                 detail: problem.detail.clone(),
                 line: problem.line,
@@ -264,6 +265,31 @@ impl Problem {
             None => problem,
         }
     }
+}
+
+/// Returns why the store refuses items, as a problem.
+pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
+    let part = |refusal: &Refusal| ProblemPart {
+        field: None,
+        detail: format!("{} `{}`: {}", refusal.kind, refusal.id.escape_debug(), refusal.problem),
+        line: None,
+        column: None,
+    };
+    let problems: Vec<ProblemPart> = refusals.iter().map(part).collect();
+    let detail = problems.first().map(|part| part.detail.clone()).unwrap_or_default();
+    let problem = match refusals.first().map(|refusal| &refusal.problem) {
+        Some(karat_store::Problem::Conflict { stored, given, .. }) => {
+            Problem::new(Code::Conflict, detail).at("id").with_digests(*stored, *given)
+        }
+        Some(karat_store::Problem::NothingToReplace(_)) => {
+            Problem::new(Code::NotFound, detail).at("replaces")
+        }
+        Some(karat_store::Problem::ReplacedBefore { .. }) => {
+            Problem::new(Code::Conflict, detail).at("replaces")
+        }
+        _ => Problem::new(Code::EvidenceRefused, detail),
+    };
+    problem.with_parts(problems)
 }
 
 impl From<Error> for Problem {

@@ -1,7 +1,8 @@
 //! What a receipt says, as checks: the same words on a page and on the command line.
 
+use karat_report::answers::{ChangedPart, CheckOutcome};
 use karat_report::text::clean;
-use karat_report::verification::{Cause, Check, Outcome};
+use karat_report::verification::Check;
 use karat_store::log::{Checkpoint, VerifyingKey};
 use karat_store::{Kind, Receipt};
 
@@ -19,22 +20,25 @@ pub fn checks(receipt: &Receipt, key: Option<&VerifyingKey>) -> Vec<Check> {
     let signature = match (key, &verification.checkpoint) {
         (Some(key), Ok(Checkpoint { size, .. })) => {
             let says = format!("`{}` signed the head of a log of {size}", clean(key.name()));
-            Check::new("signature", Outcome::Holds, says)
+            Check::new("signature", CheckOutcome::Verified, says)
         }
         (None, Ok(_)) => {
             let name = claimed(receipt).map_or("", |(name, _)| name);
-            let says = format!("not checked: nobody vouches that `{}` signed it", clean(name));
-            let check = Check::new("signature", Outcome::Lacking, says);
-            Check { details: vec![String::from("give the public key of the log with --key")], ..check }
+            let says = format!("not checked: without its key anybody may have signed for `{}`", clean(name));
+            Check::new("signature", CheckOutcome::Inconclusive, says)
+                .details(vec![String::from("give the public key of the log with --key")])
         }
-        (_, Err(problem)) => Check::new("signature", Outcome::Fails, problem.as_str()),
+        (_, Err(problem)) => Check::new("signature", CheckOutcome::Failed, problem.as_str()),
     };
     let index = receipt.index;
     let inclusion = of("inclusion", &verification.inclusion, || format!("it is entry {index} of that log"));
     let content = of("content", &verification.content, || {
         format!("the {} is the one that was kept", receipt.entry.kind.name())
     });
-    let content = if content.outcome == Outcome::Fails { content.because(Cause::Text) } else { content };
+    let content = match content.shown.outcome {
+        CheckOutcome::Failed => content.because(ChangedPart::Text),
+        _ => content,
+    };
     let mut checks = vec![signature, inclusion, content];
     if receipt.entry.kind == Kind::Record {
         let says = || String::from("its evidence is the one that was kept with it");
@@ -45,7 +49,7 @@ pub fn checks(receipt: &Receipt, key: Option<&VerifyingKey>) -> Vec<Check> {
 
 fn of(name: &'static str, found: &Result<(), String>, says: impl FnOnce() -> String) -> Check {
     match found {
-        Ok(()) => Check::new(name, Outcome::Holds, says()),
-        Err(problem) => Check::new(name, Outcome::Fails, problem.as_str()),
+        Ok(()) => Check::new(name, CheckOutcome::Verified, says()),
+        Err(problem) => Check::new(name, CheckOutcome::Failed, problem.as_str()),
     }
 }

@@ -18,7 +18,7 @@ pub const RECORDS_MAX: usize = 20_000;
 
 /// What is kept of the records that are read.
 #[derive(Debug, Clone, Default)]
-pub struct Kept {
+pub struct ReadOptions {
     /// What each must meet.
     pub filters: Vec<Filter>,
     /// Fields whose values are kept as labels.
@@ -33,19 +33,19 @@ pub fn read(
     reader: &mut Reader,
     rules: &[Arc<Rule>],
     positions: &[u64],
-    kept: &Kept,
+    options: &ReadOptions,
 ) -> Result<Rows, Problem> {
     for (fields, name) in [
-        (kept.filters.iter().map(|filter| &filter.field).collect::<Vec<_>>(), "where"),
-        (kept.labels.iter().collect(), "group_by"),
+        (options.filters.iter().map(|filter| &filter.field).collect::<Vec<_>>(), "where"),
+        (options.labels.iter().collect(), "group_by"),
     ] {
         for field in fields {
             check_field(field, name, rules.iter().map(|rule| &**rule.card))
                 .map_err(|failure| unanswerable(&failure).at(name))?;
         }
     }
-    let wish = Wish { filters: &kept.filters, ..Wish::default() };
-    let selection = Selection { wish, labels: &kept.labels, ..Selection::default() };
+    let wish = Wish { filters: &options.filters, ..Wish::default() };
+    let selection = Selection { wish, labels: &options.labels, ..Selection::default() };
     let mut loader = Loader::new(selection).map_err(|error| unanswerable(&error))?;
     for position in positions {
         let item = reader.item(*position)?;

@@ -11,7 +11,7 @@ use crate::cards::Rule;
 use crate::ids;
 use crate::index::NewRow;
 use crate::keys::Key;
-use crate::problem::{Code, Part, Problem};
+use crate::problem::{Code, Problem, ProblemPart};
 use crate::stored::Trust;
 
 /// An item that was scored.
@@ -105,8 +105,8 @@ impl How<'_> {
             .iter()
             .zip(item.facts)
             .filter(|(fact, given)| !fact.is_missing(given) && !self.key.may_report(fact.from));
-        let parts: Vec<Part> = foreign
-            .map(|(fact, _)| Part {
+        let parts: Vec<ProblemPart> = foreign
+            .map(|(fact, _)| ProblemPart {
                 field: Some(format!("facts.{}", fact.name)),
                 detail: format!("`{}` says it comes from `{}`", card.name(), fact.from.name()),
                 line: None,

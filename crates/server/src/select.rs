@@ -1,4 +1,4 @@
-//! Which records an answer is about.
+//! The records that an answer is about.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::problem::Problem;
 use crate::state::App;
 use crate::stored::Trust;
 
-/// Which records are wanted, as parameters say it.
+/// The records that are asked for, as parameters name them.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
+pub struct Selection<'a> {
     /// Those of this subject.
     pub subject: Option<&'a str>,
     /// Those of this scorecard; of a family, those of its challenges.
@@ -29,9 +29,9 @@ pub struct Wanted<'a> {
     pub trust: Option<Trust>,
 }
 
-/// The same in the numbers of the index.
+/// The same in the numbers of the index: it admits records or does not.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct Filter {
     subject: Option<u32>,
     cards: Option<BTreeSet<u32>>,
     tasks: Option<BTreeSet<u32>>,
@@ -40,30 +40,34 @@ pub struct Wish {
     trust: Option<Trust>,
 }
 
-impl Wish {
-    /// The wish, with the scorecards that it names.
+impl Filter {
+    /// Returns the filter of a selection, with the scorecards that it names.
     ///
     /// # Errors
-    /// What is wrong with a parameter; that there is no such scorecard.
-    pub fn new(app: &App, index: &Index, wanted: &Wanted<'_>) -> Result<(Self, Vec<Arc<Rule>>), Problem> {
-        let rules = wanted.card.map(|card| rules(app, card)).transpose()?;
+    /// If a parameter is wrong, or there is no such scorecard.
+    pub fn new(
+        app: &App,
+        index: &Index,
+        selection: &Selection<'_>,
+    ) -> Result<(Self, Vec<Arc<Rule>>), Problem> {
+        let rules = selection.card.map(|card| rules(app, card)).transpose()?;
         let numbers =
             |names: &mut dyn Iterator<Item = String>| names.filter_map(|name| index.number(&name)).collect();
-        let wish = Self {
-            // A number that no subject has, where nobody is called so.
-            subject: wanted.subject.map(|subject| index.number(subject).unwrap_or(u32::MAX)),
+        let filter = Self {
+            // A number that no subject has, where there is no such name.
+            subject: selection.subject.map(|subject| index.number(subject).unwrap_or(u32::MAX)),
             cards: rules.as_ref().map(|rules| numbers(&mut rules.iter().map(|rule| rule.name()))),
-            tasks: wanted
+            tasks: selection
                 .track
                 .map(|track| numbers(&mut track.split(',').map(|task| task.trim().to_owned()))),
-            since: timestamp("since", wanted.since)?,
-            until: timestamp("until", wanted.until)?,
-            trust: wanted.trust,
+            since: timestamp("since", selection.since)?,
+            until: timestamp("until", selection.until)?,
+            trust: selection.trust,
         };
-        Ok((wish, rules.unwrap_or_default()))
+        Ok((filter, rules.unwrap_or_default()))
     }
 
-    /// Whether the record is wanted. What has no time lies in no span.
+    /// Returns whether a record is asked for. One without a time is in no span.
     #[must_use]
     pub fn admits(&self, row: &Row) -> bool {
         self.subject.is_none_or(|it| it == row.subject)
@@ -89,7 +93,7 @@ fn rules(app: &App, card: &str) -> Result<Vec<Arc<Rule>>, Problem> {
 /// The size of the log at a moment, or now.
 ///
 /// # Errors
-/// That the store cannot be read, or what is wrong with the moment.
+/// If the store cannot be read, or the moment is wrong.
 pub async fn size_at(app: &App, known_at: Option<&str>) -> Result<u64, Problem> {
     match timestamp("known_at", known_at)? {
         None => Ok(*app.memory.size().borrow()),

@@ -4,20 +4,20 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use karat_core::timestamp::Timestamp;
+use karat_report::answers::standing::Standing;
 use karat_report::standing::events::{self, Events};
-use karat_report::standing::{Answer, items, json, refused};
+use karat_report::standing::{Answer, items, refused};
 use karat_standing::stand::{Interval, SubjectStanding, stand};
 use karat_stats::bootstrap::Plan;
 use karat_store::port::Order;
 use karat_store::{Kind, Reader, Term};
-use serde_json::Value;
 
 use crate::cards::Rule;
 use crate::ids;
 use crate::index::Index;
 use crate::problem::{Code, Problem};
-use crate::rows::{self, Kept, RECORDS_MAX, unanswerable};
-use crate::select::{Wanted, Wish};
+use crate::rows::{self, RECORDS_MAX, ReadOptions, unanswerable};
+use crate::select::{Filter, Selection};
 use crate::state::App;
 
 /// Which standings are wanted.
@@ -40,8 +40,8 @@ pub struct Question {
 /// What subjects stand for.
 #[derive(Debug)]
 pub struct Standings {
-    /// The lines of `karat/standing/1`, in the order of the subjects.
-    pub lines: Vec<Value>,
+    /// The standings, in the order of the subjects.
+    pub subjects: Vec<Standing>,
     /// How many lines of events count; the last is the one that was proposed.
     pub events: usize,
 }
@@ -55,7 +55,7 @@ pub const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, l
 /// That the scorecard has no section `[standing]`, that there are no records, or too many.
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
-        lines: shown.iter().map(|it| json::subject(answer, it)).collect(),
+        subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
         events: answer.events.lines.last().copied().unwrap_or_default(),
     };
     told(app, question, lines).await
@@ -84,7 +84,7 @@ pub async fn told<T: Send + 'static>(
     let read = {
         let question = question.clone();
         app.read(move |reader| {
-            let rows = rows::read(reader, &rules, &positions, &Kept::default())?;
+            let rows = rows::read(reader, &rules, &positions, &ReadOptions::default())?;
             let events = decisions(reader, &question, alone.as_deref())?;
             Ok((rows, events))
         })
@@ -117,9 +117,9 @@ fn select(
     subject: Option<&str>,
 ) -> Result<(Vec<u64>, Vec<Arc<Rule>>), Problem> {
     let name = question.rule.name();
-    let wanted = Wanted { subject, card: Some(&name), ..Wanted::default() };
-    let (wish, rules) = Wish::new(app, index, &wanted)?;
-    let rows = index.rows(question.size).filter(|row| wish.admits(row));
+    let selection = Selection { subject, card: Some(&name), ..Selection::default() };
+    let (filter, rules) = Filter::new(app, index, &selection)?;
+    let rows = index.rows(question.size).filter(|row| filter.admits(row));
     let positions: Vec<u64> = rows.take(RECORDS_MAX + 1).map(|row| row.position).collect();
     match positions.len() {
         0 => Err(Problem::not_found(match subject {

@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use crate::Options;
 use crate::answers::Answers;
-use crate::api::evidence::conflict;
+use crate::cards::Rule;
 use crate::clock::{Clock, random};
 use crate::index::Index;
 use crate::index_cache::Follower;
@@ -18,7 +18,7 @@ use crate::keys::KeyRequest;
 use crate::limits::Rates;
 use crate::memory::{Effect, Memory, Waiting};
 use crate::metrics::Metrics;
-use crate::problem::Problem;
+use crate::problem::{Problem, conflict};
 use crate::readers::Readers;
 
 /// The state of a server.
@@ -32,11 +32,11 @@ pub struct App {
     /// What was counted.
     pub metrics: Metrics,
     /// Leaderboards that were asked for before.
-    pub boards: Answers,
+    pub answers: Answers,
     /// How often everybody may ask.
     pub rates: Rates,
     /// Requests that may be at work at once.
-    pub(crate) turns: Semaphore,
+    pub(crate) permits: Semaphore,
     /// Streams of events that may be open at once.
     pub(crate) streams: Arc<Semaphore>,
     /// Whether the server is stopping.
@@ -112,11 +112,11 @@ impl App {
         let cache_follower = cache.and_then(|cache| cache.follow(Arc::clone(&memory), reader));
         let app = Self {
             rates: Rates::new(options.rates),
-            turns: Semaphore::new(options.requests_max),
+            permits: Semaphore::new(options.requests_max),
             streams: Arc::new(Semaphore::new(options.streams_max)),
             stopping: watch::Sender::new(false),
             metrics: Metrics::default(),
-            boards: Answers::default(),
+            answers: Answers::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
             options,
             clock,
@@ -224,7 +224,7 @@ impl App {
         let mut missing = Vec::new();
         for rule in self.memory.cards().iter().filter(|rule| rule.card.is_released()) {
             if reader.find(Kind::Scorecard, &rule.name(), size)?.is_none() {
-                missing.push(crate::api::scorecards::item(rule));
+                missing.push(scorecard_item(rule));
             }
         }
         if !missing.is_empty() {
@@ -249,5 +249,18 @@ impl App {
         let receiver = self.submit(vec![batch]).map_err(told)?;
         let outcomes = receiver.blocking_recv().map_err(|_| Error::Stopped)?;
         outcomes.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
+    }
+}
+
+/// Returns the item of the log that a scorecard is.
+#[must_use]
+pub fn scorecard_item(rule: &Rule) -> NewItem {
+    NewItem {
+        kind: Kind::Scorecard,
+        id: rule.name(),
+        subject: None,
+        sources: Vec::new(),
+        replaces: None,
+        content: rule.card.text().as_bytes().to_vec(),
     }
 }

@@ -15,6 +15,7 @@
 //! | [`table`], [`bootstrap`] | results by subject and task; intervals by resampling tasks |
 //! | [`compare`] | two subjects on the same tasks: which is ahead, or not distinguishable |
 //! | [`ranks`], [`leaderboard`] | ranks, their ranges, groups of subjects that cannot be told apart |
+//! | [`student`] | ranks of very many subjects, with intervals from the spread of their tasks |
 //! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
 //! | [`composite`], [`robustness`] | composites under other weights, dimensions and means, and what becomes of the ranks |
 //! | [`correlation`], [`drivers`] | what moves together, and what really moves the composite |
@@ -46,6 +47,7 @@ pub mod ranks;
 pub mod rating;
 pub mod robustness;
 mod special;
+pub mod student;
 pub mod table;
 pub mod track;
 pub mod trend;

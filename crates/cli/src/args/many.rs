@@ -7,6 +7,7 @@ use karat_core::timestamp::Timestamp;
 use karat_stats::outcome::Treatment;
 
 use super::{AsOf, points};
+use karat_report::answers::LeaderboardMethod;
 use karat_report::renames::Rename;
 use karat_report::rows::filter::Filter;
 
@@ -45,10 +46,10 @@ pub struct SureArgs {
     /// Confidence of intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
     pub level: f64,
-    /// Draws of tasks, and of weights
+    /// Resamples of tasks and weights
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub draws: u32,
-    /// Where the draws start
+    pub resamples: u32,
+    /// The seed of the resamples
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
@@ -67,11 +68,10 @@ pub struct FormArgs {
     pub html: Option<String>,
 }
 
-/// Who stands where.
+/// Subjects by rank.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A place like 2-4 holds in LEVEL of the draws. Those with one letter cannot be
-told apart from the first that has it.
+A rank like 2-4: where a subject lands in LEVEL of resamples; letters: ties.
 
 Examples:
   karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv
@@ -89,10 +89,13 @@ pub struct LeaderboardArgs {
     /// Rows by rank or another key
     #[arg(long, value_name = "KEY", default_value = "rank")]
     pub sort: String,
-    /// A board for each value of a field
+    /// A leaderboard for each value of a field
     #[arg(long, value_name = "FIELD")]
     pub group_by: Option<String>,
-    /// Fewer tasks take no place
+    /// bootstrap or student; by size if not given
+    #[arg(long, value_name = "METHOD", value_parser = method)]
+    pub method: Option<LeaderboardMethod>,
+    /// Fewer tasks have no rank
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub min_tasks: usize,
     /// Only so many rows on the screen; 0 for all
@@ -104,7 +107,7 @@ pub struct LeaderboardArgs {
     /// An attempt passes from here on
     #[arg(long, value_name = "POINTS", requires = "attempts", value_parser = points)]
     pub pass: Option<Decimal>,
-    /// How much the ranks hang on the rule
+    /// How much the ranks depend on the scorecard
     #[arg(long)]
     pub robustness: bool,
     /// How sure
@@ -153,7 +156,7 @@ pub struct CompareArgs {
     pub files: Vec<String>,
 }
 
-/// How much a ranking hangs on its rule.
+/// How much a ranking depends on its scorecard.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Weights are drawn around those of the card (Dirichlet), and from all there are.
@@ -165,7 +168,7 @@ pub struct StressArgs {
     #[arg(value_name = "CARD")]
     pub card: String,
     /// How close weights are drawn to their own: 20 % is 13 to 28 % at 100
-    #[arg(long, value_name = "N", default_value_t = karat_report::board::stress::CONCENTRATION, value_parser = concentration)]
+    #[arg(long, value_name = "N", default_value_t = karat_report::leaderboard::stress::CONCENTRATION, value_parser = concentration)]
     pub concentration: f64,
     /// Which items
     #[command(flatten)]
@@ -184,6 +187,10 @@ pub struct StressArgs {
 pub(super) fn level(text: &str) -> Result<f64, String> {
     let level = text.parse::<f64>().ok().filter(|level| *level > 0.0 && *level < 1.0);
     level.ok_or_else(|| String::from("expected a number above 0 and below 1, such as 0.95"))
+}
+
+fn method(text: &str) -> Result<LeaderboardMethod, String> {
+    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected bootstrap or student"))
 }
 
 fn concentration(text: &str) -> Result<f64, String> {

@@ -54,13 +54,13 @@ pub struct RateArgs {
     /// Bradley-Terry of all, or largest part
     #[arg(long, value_enum, default_value_t, hide_possible_values = true, value_name = "PART")]
     pub component: Component,
-    /// Bradley-Terry: intervals by drawing anew
+    /// Bradley-Terry: intervals by resamples
     #[arg(long)]
     pub bootstrap: bool,
-    /// How often to draw
+    /// Bootstrap resamples
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "bootstrap", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub draws: u64,
-    /// The seed of the draws
+    pub resamples: u64,
+    /// The seed of the resamples
     #[arg(long, value_name = "N", default_value_t = 1, requires = "bootstrap")]
     pub seed: u64,
     /// Confidence of intervals and groups

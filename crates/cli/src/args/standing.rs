@@ -32,7 +32,7 @@ pub struct StandingArgs {
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
     /// What tasks stand for: difficulty, and whether they are of use
-    #[arg(long, conflicts_with_all = ["events", "subject", "html", "draws", "seed"])]
+    #[arg(long, conflicts_with_all = ["events", "subject", "html", "resamples", "seed"])]
     pub tasks: bool,
     /// Which items
     #[command(flatten)]
@@ -40,10 +40,10 @@ pub struct StandingArgs {
     /// Confidence of intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
     pub level: f64,
-    /// Draws of tasks
+    /// Bootstrap resamples of tasks
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub draws: u32,
-    /// Where the draws start
+    pub resamples: u32,
+    /// The seed of the resamples
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// How shown

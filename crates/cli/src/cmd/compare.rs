@@ -1,4 +1,4 @@
-//! `karat compare`: which of two subjects is ahead on the tasks that both have, or that nobody can tell.
+//! `karat compare`: which of two subjects is ahead on the tasks that both have, or that they cannot be told apart.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,8 +12,9 @@ use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::compare::compare;
 use crate::render::page::compare as page_of;
-use karat_report::board::pair::Pair;
-use karat_report::board::{By, json};
+use karat_report::answers::comparison::Comparison;
+use karat_report::leaderboard::By;
+use karat_report::leaderboard::pair::Pair;
 use karat_report::rows::Rows;
 use karat_report::text::{clean, short};
 
@@ -45,16 +46,16 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
             _ => failure,
         }
     })?;
+    let answer = Comparison::new(&rows, &pair, &settings);
     if let Some(path) = &args.form.html {
-        save_page(path, &page_of::compare(&rows, &pair, &settings))?;
+        save_page(path, &page_of::compare(&rows, &answer, &settings))?;
     }
     if many::wants_json(&args.form) {
-        let mut map = json::head("karat/comparison/1", &rows, &settings);
-        map.extend(json::pair(&rows, &pair));
-        many::print(map)?;
+        many::print(&answer)?;
     } else {
         let mut out = Screen::stdout(cli.color);
-        write!(out, "{}", compare(&rows, &pair, &settings, out.width))?;
+        let gaps = many::gaps_of(&rows, By::Score);
+        write!(out, "{}", compare(&answer, &rows.dimensions, &gaps, out.width))?;
         out.flush()?;
     }
     Ok(Exit::Done)

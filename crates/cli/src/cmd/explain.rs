@@ -10,7 +10,6 @@ use karat_core::record::Record as Scoring;
 use karat_report::card::CompiledCard;
 use karat_report::engine::{Engine, Wanted};
 use karat_report::record::Record;
-use serde_json::Value;
 
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;
@@ -24,8 +23,10 @@ use crate::progress::Progress;
 use crate::render::grading::grading;
 use crate::render::standing_detail::detail;
 use crate::render::waterfall::{nearest, waterfall};
+use karat_report::answers;
+use karat_report::answers::explanation::Explanation;
+use karat_report::answers::standing::Standing;
 use karat_report::error::Error;
-use karat_report::explanation;
 use karat_report::recompute;
 use karat_report::text::clean;
 
@@ -77,14 +78,14 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes?;
-        if let Some(standing) = karat_report::standing::parse(bytes)? {
+        if let Some(standing) = answers::read::<Standing>(bytes)? {
             if args.evidence.is_some() {
                 return Err(Failure::new(format!("{place}: a standing is explained as it was written"))
                     .help("leave out --evidence: `karat standing` with the same items computes it again"));
             }
-            let subject = standing.get("subject").and_then(Value::as_str).unwrap_or_default();
-            if !is_other(args, subject) {
-                found.push(Explained { subject: subject.to_owned(), text: stood(&standing, form) });
+            if !is_other(args, &standing.subject) {
+                let text = stood(&standing, form);
+                found.push(Explained { subject: standing.subject, text });
             }
             return Ok(if found.len() > NAMED { Flow::Stop } else { Flow::Continue });
         }
@@ -208,7 +209,7 @@ fn explained(
 ) -> Result<Explained, Error> {
     let change = nearest_change(card.scorer()?, record);
     let text = if form.json {
-        as_json(record, change.as_ref(), proof)
+        as_json(record, change.as_ref(), proof)?
     } else {
         as_screen(record, change.as_ref(), proof, form.width)
     };
@@ -216,9 +217,9 @@ fn explained(
 }
 
 /// A standing as it was written: only all its items could prove it.
-fn stood(standing: &Value, form: Form) -> String {
+fn stood(standing: &Standing, form: Form) -> String {
     if form.json {
-        return karat_evidence::canonical_json(standing);
+        return answers::write(standing);
     }
     let note = "as it was written; `karat standing` with the same items computes it again";
     format!("{}\n{FAINT}{note}{FAINT:#}\n", detail(standing, form.width))
@@ -249,9 +250,9 @@ fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, w
     text
 }
 
-fn as_json(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> String {
+fn as_json(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> Result<String, Error> {
     // A check that failed ends the command, so that each is true or was not made.
     let verified = (!matches!(proof, Proof::Scored)).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);
-    explanation::json(record, change, verified, from_evidence)
+    Explanation::new(record, change, verified, from_evidence).map(|answer| answers::write(&answer))
 }

@@ -1,9 +1,18 @@
-//! `karat leaderboard`: who stands where, and who cannot be told apart.
+//! `karat leaderboard`: subjects by rank, and which of them are tied.
 
 use std::io::Write as _;
 
-use karat_stats::leaderboard::Row;
-use serde_json::{Value, json};
+use karat_report::answers::LeaderboardMethod;
+use karat_report::answers::basis::Basis;
+use karat_report::answers::leaderboard::{Leaderboard, LeaderboardRow};
+use karat_report::answers::stress::Robustness;
+use karat_report::leaderboard::attempts::Attempts;
+use karat_report::leaderboard::method::{Page, answer, method_of_size, rank};
+use karat_report::leaderboard::stress::{CONCENTRATION, Stress};
+use karat_report::leaderboard::{By, Ranking, Settings};
+use karat_report::pages::leaderboard as page_of;
+use karat_report::rows::Rows;
+use karat_report::text::clean;
 
 use super::many;
 use crate::args::{Cli, LeaderboardArgs};
@@ -11,54 +20,53 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::{leaderboard as screen, stress as stress_screen};
-use karat_report::board::attempts::Attempts;
-use karat_report::board::stress::{CONCENTRATION, Stress};
-use karat_report::board::{Board, By, Settings, json as board_json};
-use karat_report::pages::leaderboard as page_of;
-use karat_report::rows::Rows;
-use karat_report::text::clean;
 
 /// Ranks everything that is given.
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let labels: Vec<String> = args.group_by.iter().cloned().collect();
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &labels, cli)?;
     let settings = settings(args, &rows)?;
-    let mut boards = boards(args, &rows, &settings)?;
-    let stress = stressed(args, &rows, &boards, &settings)?;
-    for (board, _) in &mut boards {
-        sort(&rows, board, &args.sort)?;
-    }
+    let method = method(args, &rows)?;
+    let mut boards = leaderboards(args, &rows, method, &settings)?;
+    boards.iter_mut().try_for_each(|board| sort(&rows, board, &args.sort))?;
+    let basis = Basis::new(&rows, &settings);
+    let answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
     if let Some(path) = &args.form.html {
-        let found = boards.iter().map(|(board, _)| board).zip(stress.iter().map(Option::as_ref));
-        save_page(path, &page_of::leaderboard(&rows, found, &settings))?;
+        save_page(path, &page_of::leaderboard(&rows, &answer, &settings))?;
     }
     if many::wants_json(&args.form) {
-        let mut map = board_json::head("karat/leaderboard/1", &rows, &settings);
-        let written = boards.iter().zip(&stress).map(|((board, _), stress)| {
-            let mut map = board_json::board(&rows, board, &settings);
-            map.insert(
-                "robustness".to_owned(),
-                stress.as_ref().map_or(Value::Null, |it| board_json::stress(&rows, it)),
-            );
-            Value::Object(map)
-        });
-        map.insert("boards".to_owned(), written.collect());
-        map.insert("group_by".to_owned(), json!(args.group_by));
-        many::print(map)?;
-    } else {
-        let mut out = Screen::stdout(cli.color);
-        let layout =
-            screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
-        write!(out, "{}", screen::head(&rows, &settings, layout))?;
-        for ((board, _), stress) in boards.iter().zip(&stress) {
-            write!(out, "{}", screen::board(&rows, board, &settings, layout))?;
-            if let Some(stress) = stress {
-                write!(out, "{}", stress_screen::stress(&rows, stress, &settings, out.width))?;
-            }
-        }
-        out.flush()?;
+        many::print(&answer)?;
+        return Ok(Exit::Done);
     }
+    let mut out = Screen::stdout(cli.color);
+    let layout =
+        screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
+    let by = answer.leaderboards.first().map_or("score", |board| board.by.as_str());
+    let gaps = many::gaps_of(&rows, settings.by);
+    write!(out, "{}", screen::head(&answer.basis, by, &gaps, layout))?;
+    for board in &answer.leaderboards {
+        write!(out, "{}", screen::board(&answer.basis, method, board, layout))?;
+        if let Some(robustness) = &board.robustness {
+            write!(out, "{}", stress_screen::stress(&answer.basis, robustness, out.width))?;
+        }
+    }
+    out.flush()?;
     Ok(Exit::Done)
+}
+
+/// Returns the method that is asked for, or that of the size. What resamples alone give is a reason to draw them.
+fn method(args: &LeaderboardArgs, rows: &Rows) -> Result<LeaderboardMethod, Failure> {
+    let needs = [("--attempts", args.attempts.is_some()), ("--robustness", args.robustness)];
+    let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
+    match (args.method, needs) {
+        (Some(LeaderboardMethod::Student), Some(name)) => {
+            Err(Failure::new(format!("{name} needs resamples, and --method student draws none"))
+                .help("leave out --method, or give --method bootstrap"))
+        }
+        (Some(method), _) => Ok(method),
+        (None, Some(_)) => Ok(LeaderboardMethod::Bootstrap),
+        (None, None) => Ok(method_of_size(rows.subjects.len(), rows.rows.len())),
+    }
 }
 
 fn settings(args: &LeaderboardArgs, rows: &Rows) -> Result<Settings, Failure> {
@@ -73,15 +81,16 @@ fn settings(args: &LeaderboardArgs, rows: &Rows) -> Result<Settings, Failure> {
     Ok(Settings { attempts, tasks_min: args.min_tasks, ..many::settings(&args.sure, by, rows) })
 }
 
-/// One board over all items, or one for each value of a field; each with its items.
-fn boards(
+/// Returns one leaderboard over all items, or one for each value of a field.
+fn leaderboards(
     args: &LeaderboardArgs,
     rows: &Rows,
+    method: LeaderboardMethod,
     settings: &Settings,
-) -> Result<Vec<(Board, Vec<usize>)>, Failure> {
+) -> Result<Vec<Leaderboard>, Failure> {
     let found = rows.groups().into_iter().map(|(value, items)| {
         let name = args.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
-        let board = Board::new(rows, &items, name, settings).map_err(|error| {
+        let ranked = rank(rows, &items, name, method, settings, Page::ALL).map_err(|error| {
             let failure = many::refused(&error, rows);
             let failure = match args.group_by.as_ref().zip(value) {
                 Some((field, value)) => {
@@ -93,54 +102,50 @@ fn boards(
                 None => failure,
             };
             if args.min_tasks > 1 { failure.help("or lower --min-tasks") } else { failure }
-        });
-        Ok((board?, items))
+        })?;
+        let robustness = match ranked.ranking.filter(|_| args.robustness) {
+            Some(ranking) => Some(robustness(rows, &items, &ranking, settings)?),
+            None => None,
+        };
+        Ok(Leaderboard { robustness, ..ranked.leaderboard })
     });
     found.collect()
 }
 
-/// What becomes of the ranks under other rules, where that is asked for.
-fn stressed(
-    args: &LeaderboardArgs,
+/// Returns what becomes of the ranks under other weights, dimensions and means.
+fn robustness(
     rows: &Rows,
-    boards: &[(Board, Vec<usize>)],
+    items: &[usize],
+    ranking: &Ranking,
     settings: &Settings,
-) -> Result<Vec<Option<Stress>>, Failure> {
-    if !args.robustness {
-        return Ok(boards.iter().map(|_| None).collect());
-    }
+) -> Result<Robustness, Failure> {
     let Some(card) = rows.only_card() else {
         return Err(Failure::new(
             "--robustness: the items are scored by several scorecards, each with its own weights",
         )
         .help("give the records of one challenge alone"));
     };
-    let stress = |(board, items): &(Board, Vec<usize>)| {
-        Stress::new(rows, items, board, card, CONCENTRATION, settings).map(Some)
-    };
-    boards.iter().map(stress).collect::<Result<_, _>>().map_err(|error| many::refused(&error, rows))
+    let found = Stress::new(rows, items, ranking, card, CONCENTRATION, settings);
+    Ok(Robustness::new(rows, &found.map_err(|error| many::refused(&error, rows))?))
 }
 
-/// Puts the rows of a board in another order; their ranks stay.
-fn sort(rows: &Rows, board: &mut Board, key: &str) -> Result<(), Failure> {
-    let falling = |value: f64| -value;
-    let dimension = rows.dimension(key);
-    let profiles = &board.profiles;
-    let by = |row: &Row| match (key, dimension) {
-        ("tasks", _) => falling(row.estimate.tasks as f64),
-        ("low", _) => falling(row.estimate.interval.low),
-        ("high", _) => falling(row.estimate.interval.high),
-        (_, Some(at)) => {
-            let reading = profiles.get(row.subject).and_then(|profile| profile.get(at)?.as_ref());
-            reading.map_or(f64::INFINITY, |reading| falling(reading.mean))
-        }
-        _ => 0.0,
+/// Puts the rows of a leaderboard in another order; their ranks stay.
+fn sort(rows: &Rows, board: &mut Leaderboard, key: &str) -> Result<(), Failure> {
+    let has_dimension = rows.dimension(key).is_some();
+    let by = |row: &LeaderboardRow| {
+        let value = match key {
+            "tasks" => Some(row.tasks as f64),
+            "low" => row.score.low,
+            "high" => row.score.high,
+            _ => row.dimensions.as_ref().and_then(|all| all.get(key)?.as_ref()).map(|value| value.mean),
+        };
+        value.map_or(f64::INFINITY, |value| -value)
     };
     match key {
         "rank" => {}
-        "subject" => board.leaderboard.rows.sort_by_key(|row| row.subject),
-        "tasks" | "low" | "high" => board.leaderboard.rows.sort_by(|a, b| by(a).total_cmp(&by(b))),
-        _ if dimension.is_some() => board.leaderboard.rows.sort_by(|a, b| by(a).total_cmp(&by(b))),
+        "subject" => board.rows.sort_by(|a, b| a.subject.cmp(&b.subject)),
+        "tasks" | "low" | "high" => board.rows.sort_by(|a, b| by(a).total_cmp(&by(b))),
+        _ if has_dimension => board.rows.sort_by(|a, b| by(a).total_cmp(&by(b))),
         _ => return Err(unknown_key("--sort", key, &["rank", "subject", "tasks", "low", "high"], rows)),
     }
     Ok(())

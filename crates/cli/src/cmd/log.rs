@@ -7,8 +7,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+use karat_report::answers::verification::{LogVerification, LogVerificationSchema};
+use karat_report::answers::{self, CheckOutcome};
 use karat_report::text::clean;
-use karat_report::verification::{Check, Outcome, Status};
+use karat_report::verification::{self, Check};
 use karat_server::folder;
 use karat_store::log::Checkpoint;
 use karat_store::{Audit, Error, Kind, sqlite};
@@ -19,7 +21,7 @@ use crate::input::read_text;
 use crate::output::{FAINT, STRONG, Screen, is_watched, lines, replace_own};
 use crate::progress::Progress;
 use crate::receipt::key;
-use crate::render::verification::{Shown, verification};
+use crate::render::verification::{Shown, verification as screen_of};
 use crate::store;
 
 /// Most problems that are listed.
@@ -59,18 +61,18 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     let checks = [signature(key.is_some()), content(audit.as_ref(), &found), elsewhere(heads.len())];
     // Where something is wrong, the list of it says what; the others would claim too much.
     let checks = if found.is_empty() { checks.as_slice() } else { checks.get(1..2).unwrap_or_default() };
-    let status = Status::of(checks);
+    let status = verification::status(checks);
     if args.json || (!args.table && !is_watched()) {
-        print(&json!({
-            "database": args.database,
-            "entries": audit.as_ref().map(|audit| audit.totals.rows),
-            "heads": heads.len(),
-            "key": key.map(|key| key.to_string()),
-            "problems": found,
-            "root": audit.as_ref().map(|audit| audit.root.to_string()),
-            "schema": "karat/log-verification/1",
-            "status": status.name(),
-            "tiles": audit.as_ref().map(|audit| audit.totals.tiles),
+        print(&answers::write(&LogVerification {
+            schema: LogVerificationSchema::V1,
+            database: args.database.clone(),
+            status,
+            entries: audit.as_ref().map(|audit| audit.totals.rows),
+            tiles: audit.as_ref().map(|audit| audit.totals.tiles),
+            root: audit.as_ref().map(|audit| audit.root.to_string()),
+            heads: heads.len() as u64,
+            key: key.map(|key| key.to_string()),
+            problems: found,
         }))?;
     } else {
         let mut screen = Screen::stdout(cli.color);
@@ -78,9 +80,9 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
             file: &args.database,
             about: None,
             checks,
-            holds: "the whole store is as it was written",
+            verified: "the whole store is as it was written",
         };
-        write!(screen, "{}", verification(&shown, screen.width))?;
+        write!(screen, "{}", screen_of(&shown, screen.width))?;
         screen.flush()?;
     }
     Ok(status.into())
@@ -88,10 +90,11 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
 
 fn signature(has_key: bool) -> Check {
     if has_key {
-        Check::new("signature", Outcome::Holds, "the head is signed by that key")
+        Check::new("signature", CheckOutcome::Verified, "the head is signed by that key")
     } else {
-        let check = Check::new("signature", Outcome::Lacking, "not checked: nobody vouches for the head");
-        Check { details: vec![String::from("give the public key of the log with --key")], ..check }
+        let says = "not checked: without the key of the log anybody may have signed the head";
+        Check::new("signature", CheckOutcome::Inconclusive, says)
+            .details(vec![String::from("give the public key of the log with --key")])
     }
 }
 
@@ -101,21 +104,31 @@ fn content(audit: Option<&Audit>, found: &[String]) -> Check {
         let tiles = if tiles == 1 { String::from("1 tile") } else { format!("{tiles} tiles") };
         let says = format!("{rows} entries and {tiles} of hashes are as they were");
         let details = vec![format!("root {}", audit.root)];
-        return Check { details, ..Check::new("content", Outcome::Holds, says) };
+        return Check::new("content", CheckOutcome::Verified, says).details(details);
     }
     let mut details: Vec<String> = found.iter().take(LISTED).map(|line| clean(line).into_owned()).collect();
     match found.len().saturating_sub(LISTED) {
         0 => {}
         more => details.push(format!("and {more} more")),
     }
-    Check { details, ..Check::new("content", Outcome::Fails, "it is not as it was written") }
+    Check::new("content", CheckOutcome::Failed, "it is not as it was written").details(details)
 }
 
 fn elsewhere(heads: usize) -> Check {
     match heads {
-        0 => Check::new("history", Outcome::Left, "not compared with a head that was kept elsewhere: --head"),
-        1 => Check::new("history", Outcome::Holds, "it goes on from the head that was kept elsewhere"),
-        _ => Check::new("history", Outcome::Holds, "it goes on from all heads that were kept elsewhere"),
+        0 => Check::new(
+            "history",
+            CheckOutcome::Skipped,
+            "not compared with a head that was kept elsewhere: --head",
+        ),
+        1 => {
+            Check::new("history", CheckOutcome::Verified, "it goes on from the head that was kept elsewhere")
+        }
+        _ => Check::new(
+            "history",
+            CheckOutcome::Verified,
+            "it goes on from all heads that were kept elsewhere",
+        ),
     }
 }
 
@@ -145,7 +158,7 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     if args.json || (!args.table && !is_watched()) {
         let counts: serde_json::Map<String, Value> =
             kinds.iter().map(|(kind, (all, _))| (kind.name().to_owned(), json!(all))).collect();
-        print(&json!({
+        print(&canonical_json(&json!({
             "checkpoint": head.checkpoint,
             "database": args.database,
             "entries": head.size,
@@ -155,7 +168,7 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
             "name": name,
             "root": root.to_string(),
             "schema": "karat/log/1",
-        }))?;
+        })))?;
         return Ok(Exit::Done);
     }
     let mut screen = Screen::stdout(cli.color);
@@ -225,14 +238,14 @@ fn backup(args: &LogBackupArgs, cli: &Cli) -> Result<Exit, Failure> {
     let head = reader.head().map_err(|error| store::refused(&error))?;
     let root = reader.root(head.size).map_err(|error| store::refused(&error))?.to_string();
     if args.json || (!args.table && !is_watched()) {
-        print(&json!({
+        print(&canonical_json(&json!({
             "copy": copy,
             "database": args.database,
             "entries": head.size,
             "root": root,
             "schema": "karat/log-backup/1",
             "with_key": args.with_key,
-        }))?;
+        })))?;
         return Ok(Exit::Done);
     }
     let mut screen = Screen::stdout(cli.color);
@@ -246,9 +259,9 @@ fn backup(args: &LogBackupArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Writes one line of canonical JSON.
-fn print(answer: &Value) -> Result<(), Failure> {
+/// Writes one line.
+fn print(line: &str) -> Result<(), Failure> {
     let mut out = lines();
-    writeln!(out, "{}", canonical_json(answer))?;
+    writeln!(out, "{line}")?;
     Ok(out.flush()?)
 }

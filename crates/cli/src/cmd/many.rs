@@ -5,20 +5,20 @@ use std::io::Write as _;
 use karat_core::facts::Outcome;
 use karat_core::number::{BILLION, Decimal};
 use karat_core::scorecard::Scale;
-use karat_evidence::canonical_json;
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::Plan;
 use karat_stats::outcome::{Policy, Treatment};
-use serde_json::{Map, Value};
+use serde::Serialize;
 
 use crate::args::{AsOf, Cli, FormArgs, ItemArgs, SureArgs};
 use crate::failure::Failure;
 use crate::load::{Request, load};
 use crate::output::{is_watched, lines};
-use karat_report::board::attempts::Pass;
-use karat_report::board::{By, Settings};
+use karat_report::answers;
+use karat_report::leaderboard::attempts::Pass;
+use karat_report::leaderboard::{By, Settings};
 use karat_report::rows::filter::Wish;
-use karat_report::rows::gaps::gaps;
+use karat_report::rows::gaps::{all_or_nothing, gaps};
 use karat_report::rows::{Rows, Selection};
 
 /// Loads the items that are wanted, with the values of `labels`.
@@ -65,7 +65,7 @@ pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
         by,
         policy: policy(rows, &sure.counts),
         level: sure.level,
-        plan: Plan { draws: sure.draws, seed: sure.seed },
+        plan: Plan { draws: sure.resamples, seed: sure.seed },
         attempts: None,
         tasks_min: 1,
     }
@@ -103,10 +103,15 @@ pub fn wants_json(form: &FormArgs) -> bool {
     form.json || (!form.table && !is_watched())
 }
 
-/// Writes one line of canonical JSON.
-pub fn print(map: Map<String, Value>) -> Result<(), Failure> {
+/// Returns what the items lack, and what that does to a ranking by `by`.
+pub fn gaps_of(rows: &Rows, by: By) -> Vec<String> {
+    gaps(rows).into_iter().chain(all_or_nothing(rows).filter(|_| by == By::Score)).collect()
+}
+
+/// Writes an answer as one line of JSON.
+pub fn print<T: Serialize>(answer: &T) -> Result<(), Failure> {
     let mut out = lines();
-    writeln!(out, "{}", canonical_json(&Value::Object(map)))?;
+    writeln!(out, "{}", answers::write(answer))?;
     Ok(out.flush()?)
 }
 
@@ -114,9 +119,9 @@ pub fn print(map: Map<String, Value>) -> Result<(), Failure> {
 pub fn refused(error: &StatisticsError, rows: &Rows) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
-        StatisticsError::Draws { .. } => failure.help("give more with --draws, or a lower --level"),
+        StatisticsError::Draws { .. } => failure.help("give more with --resamples, or a lower --level"),
         StatisticsError::TooMany { .. } => {
-            failure.help("give fewer with --draws, or fewer items with --where")
+            failure.help("give fewer with --resamples, or fewer items with --where")
         }
         StatisticsError::TooFew { .. } => gaps(rows)
             .into_iter()

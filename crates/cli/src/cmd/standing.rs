@@ -5,9 +5,11 @@ use std::io::Write as _;
 
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
+use karat_report::answers;
+use karat_report::answers::standing::Standing as StandingAnswer;
+use karat_report::answers::task::Task;
 use karat_report::standing::events::{self, Events};
-use karat_report::standing::{Answer, items, json, refused, subject, tasks};
+use karat_report::standing::{Answer, items, refused, subject, tasks};
 use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
 use karat_stats::bootstrap::Plan;
 
@@ -39,7 +41,7 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
         None => Events::default(),
     };
     let items = items::items(&rows, &card, &events)?;
-    let interval = Interval { plan: Plan { draws: args.draws, seed: args.seed }, level: args.level };
+    let interval = Interval { plan: Plan { draws: args.resamples, seed: args.seed }, level: args.level };
     let standings =
         stand(&card, &items, &events.events, as_of.seconds(), interval).map_err(|errors| refused(&errors))?;
     let answer = Answer { card: &card, rows: &rows, standings: &standings, as_of, interval, events: &events };
@@ -53,14 +55,14 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     if many::wants_json(&args.form) {
         let mut out = lines();
         for subject in shown {
-            writeln!(out, "{}", canonical_json(&json::subject(&answer, subject)))?;
+            writeln!(out, "{}", answers::write(&StandingAnswer::new(&answer, subject)))?;
         }
         out.flush()?;
         return Ok(Exit::Done);
     }
     let mut out = Screen::stdout(cli.color);
     let screen = match (&args.subject, shown) {
-        (Some(_), [only]) => detail(&json::subject(&answer, only), out.width),
+        (Some(_), [only]) => detail(&StandingAnswer::new(&answer, only), out.width),
         _ => table(&answer, out.width),
     };
     write!(out, "{screen}")?;
@@ -94,7 +96,7 @@ fn run_tasks(
     if many::wants_json(&args.form) {
         let mut out = lines();
         for task in &standings.tasks {
-            writeln!(out, "{}", canonical_json(&tasks::line(&answer, task)))?;
+            writeln!(out, "{}", answers::write(&Task::new(&answer, task)))?;
         }
         out.flush()?;
         return Ok(Exit::Done);

@@ -1,6 +1,12 @@
-//! `karat stress`: how much a ranking hangs on its rule, and on single tasks.
+//! `karat stress`: how much a ranking depends on its scorecard, and on single tasks.
 
 use std::io::Write as _;
+
+use karat_report::answers::leaderboard::Leaderboard;
+use karat_report::answers::stress::Stress as StressAnswer;
+use karat_report::leaderboard::stress::Stress;
+use karat_report::leaderboard::{By, Ranking};
+use karat_report::pages::stress as page_of;
 
 use super::many;
 use crate::args::{Cli, StressArgs};
@@ -9,9 +15,6 @@ use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::leaderboard::{Layout, head};
 use crate::render::stress::stress;
-use karat_report::board::stress::Stress;
-use karat_report::board::{Board, By, json};
-use karat_report::pages::stress as page_of;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -19,29 +22,28 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let settings = many::settings(&args.sure, By::Score, &rows);
     let items: Vec<usize> = (0..rows.rows.len()).collect();
     let refused = |error| many::refused(&error, &rows);
-    let board = Board::new(&rows, &items, None, &settings).map_err(refused)?;
+    let ranking = Ranking::new(&rows, &items, None, &settings).map_err(refused)?;
     let Some(card) = rows.only_card() else {
         return Err(Failure::new("the items are scored by several scorecards, each with its own weights")
             .help("give the records of one challenge alone"));
     };
-    if board.leaderboard.rows.len() < 2 {
+    if ranking.leaderboard.rows.len() < 2 {
         return Err(Failure::new("there is one subject, and no rank that could change")
             .help("give the items of two subjects or more"));
     }
-    let found = Stress::new(&rows, &items, &board, card, args.concentration, &settings).map_err(refused)?;
+    let found = Stress::new(&rows, &items, &ranking, card, args.concentration, &settings).map_err(refused)?;
+    let answer = StressAnswer::new(&rows, &found, args.concentration, &settings);
     if let Some(path) = &args.form.html {
-        save_page(path, &page_of::stress(&rows, &board, &found, &settings))?;
+        let board = Leaderboard::of_resamples(&rows, &ranking, &settings);
+        save_page(path, &page_of::stress(&rows, &board, &answer, &settings))?;
     }
     if many::wants_json(&args.form) {
-        let mut map = json::head("karat/stress/1", &rows, &settings);
-        map.insert("concentration".to_owned(), json::share(args.concentration));
-        map.insert("robustness".to_owned(), json::stress(&rows, &found));
-        many::print(map)?;
+        many::print(&answer)?;
     } else {
         let mut out = Screen::stdout(cli.color);
         let layout = Layout { width: out.width, top: usize::MAX };
-        write!(out, "{}", head(&rows, &settings, layout))?;
-        write!(out, "{}", stress(&rows, &found, &settings, out.width))?;
+        write!(out, "{}", head(&answer.basis, "score", &many::gaps_of(&rows, By::Score), layout))?;
+        write!(out, "{}", stress(&answer.basis, &answer.robustness, out.width))?;
         out.flush()?;
     }
     Ok(Exit::Done)

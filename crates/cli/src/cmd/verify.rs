@@ -8,26 +8,22 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use karat_core::record::ENGINE_VERSION;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
+use karat_report::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
+use karat_report::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat_report::card::CompiledCard;
 use karat_report::record::Record;
 use karat_report::text::{clean, short};
-use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
+use karat_report::verification::{Check, causes, recomputed, status};
 use karat_store::log::VerifyingKey;
 use karat_store::{Kind, Receipt};
-use serde_json::{Value, json};
 
 use crate::args::{Cli, VerifyArgs};
-use crate::cards;
 use crate::evidence::Files;
 use crate::input::read_text;
 use crate::origin::{self, Comparison};
 use crate::output::{Screen, is_watched, lines};
-use crate::receipt;
 use crate::render::verification::{Shown, verification};
-
-/// The schema of an answer.
-const SCHEMA: &str = "karat/verification/1";
+use crate::{cards, receipt};
 
 /// What receipts are checked against.
 struct Against<'a> {
@@ -63,18 +59,18 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     Files::new(args.evidence.as_slice(), cli.color)?;
     let as_json = args.json || (!args.table && !is_watched());
     let mut screen = Screen::stdout(cli.color);
-    let mut worst = Status::Verified;
+    let mut worst = VerificationStatus::Verified;
     for (place, path) in args.receipts.iter().enumerate() {
         let verified = against.verified(path)?;
-        worst = worst.max(Status::of(&verified.checks));
+        worst = worst.max(status(&verified.checks));
         if as_json {
             let mut out = lines();
-            writeln!(out, "{}", canonical_json(&as_value(path, &verified)))?;
+            writeln!(out, "{}", answers::write(&answer(path, &verified)))?;
             out.flush()?;
         } else {
             let gap = if place > 0 { "\n" } else { "" };
             let (about, checks) = (about(&verified), verified.checks.as_slice());
-            let shown = Shown { file: path, about, checks, holds: holds(checks) };
+            let shown = Shown { file: path, about, checks, verified: words(checks) };
             write!(screen, "{gap}{}", verification(&shown, screen.width))?;
             screen.flush()?;
         }
@@ -89,16 +85,16 @@ impl Against<'_> {
         let text = match read_text(path, "a receipt", Exit::VerificationFailed) {
             Ok(text) => text,
             Err(failure) if failure.exit() == Exit::VerificationFailed => {
-                return Ok(unread(Check::new("receipt", Outcome::Fails, failure.to_string())));
+                return Ok(unread(Check::new("receipt", CheckOutcome::Failed, failure.to_string())));
             }
             Err(failure) => return Err(failure),
         };
         let receipt = match Receipt::parse(text.as_bytes()) {
             Ok(receipt) => receipt,
             Err(problem) => {
-                let check = Check::new("receipt", Outcome::Fails, clean(&problem).into_owned());
+                let check = Check::new("receipt", CheckOutcome::Failed, clean(&problem).into_owned());
                 let help = format!("expected `karat/receipt/1`; karat {ENGINE_VERSION} reads no other");
-                return Ok(unread(Check { details: vec![help], ..check }));
+                return Ok(unread(check.details(vec![help])));
             }
         };
         let mut checks = karat_server::receipt::checks(&receipt, self.key.as_ref());
@@ -110,9 +106,13 @@ impl Against<'_> {
                     claim = Some(found);
                 }
                 Ok(None) => {
-                    checks.push(Check::new("score", Outcome::Fails, "its content is not a record of karat"));
+                    checks.push(Check::new(
+                        "score",
+                        CheckOutcome::Failed,
+                        "its content is not a record of karat",
+                    ));
                 }
-                Err(failure) => checks.push(Check::failed("score", Outcome::Fails, &failure)),
+                Err(failure) => checks.push(Check::failed("score", CheckOutcome::Failed, &failure)),
             }
         } else if self.args.evidence.is_some() || self.card.is_some() {
             let kind = receipt.entry.kind.name();
@@ -129,11 +129,11 @@ impl Against<'_> {
         checks.push(match (&self.args.evidence, &found.card) {
             (None, _) => {
                 let says = "not compared: whose facts they are, only the evidence shows";
-                Check::new("evidence", Outcome::Left, says)
+                Check::new("evidence", CheckOutcome::Skipped, says)
             }
             (Some(_), None) => {
                 let says = "without its scorecard it cannot be scored";
-                Check::new("evidence", Outcome::Lacking, says)
+                Check::new("evidence", CheckOutcome::Inconclusive, says)
             }
             (Some(path), Some(card)) => {
                 let request = origin::Request {
@@ -143,7 +143,7 @@ impl Against<'_> {
                 };
                 match origin::compare(claim, card, &request, self.cli) {
                     Ok(comparison) => evidence(claim, comparison),
-                    Err(failure) => Check::of_lines("evidence", Outcome::Fails, &failure.to_string()),
+                    Err(failure) => Check::of_lines("evidence", CheckOutcome::Failed, &failure.to_string()),
                 }
             }
         });
@@ -156,25 +156,28 @@ fn evidence(claim: &Record, comparison: Comparison) -> Check {
     match comparison {
         Comparison::Same(place) => {
             let says = format!("{} gives the same digest, facts and score", clean(&place));
-            Check::new("evidence", Outcome::Holds, says)
+            Check::new("evidence", CheckOutcome::Verified, says)
         }
         Comparison::Different { place, is_other, lines } => {
             // The same item by another engine: its graders may find other facts.
             let is_engine = !is_other && claim.document().engine != ENGINE_VERSION;
-            let cause = if is_engine { Cause::Engine } else { Cause::Evidence };
+            let changed = if is_engine { ChangedPart::Engine } else { ChangedPart::Evidence };
             let says = format!("{} does not give this record", clean(&place));
-            Check { details: lines, ..Check::new("evidence", Outcome::Fails, says) }.because(cause)
+            Check::new("evidence", CheckOutcome::Failed, says).details(lines).because(changed)
         }
         Comparison::Absent(lines) => {
-            let check = Check::new("evidence", Outcome::Fails, "the evidence of this record is not there");
-            Check { details: lines, ..check }.because(Cause::Evidence)
+            let check =
+                Check::new("evidence", CheckOutcome::Failed, "the evidence of this record is not there");
+            check.details(lines).because(ChangedPart::Evidence)
         }
     }
 }
 
-/// What is said where everything holds.
-fn holds(checks: &[Check]) -> &'static str {
-    let has = |name| checks.iter().any(|check| check.name == name && check.outcome == Outcome::Holds);
+/// Returns what is verified where every check is.
+fn words(checks: &[Check]) -> &'static str {
+    let has = |name| {
+        checks.iter().any(|check| check.shown.name == name && check.shown.outcome == CheckOutcome::Verified)
+    };
     match (has("score"), has("evidence")) {
         (false, _) => "it was kept as it stands here",
         (true, false) => "it was kept as it stands here, and the score follows from the facts in the record",
@@ -201,29 +204,38 @@ fn about(verified: &Verified) -> Option<(String, String)> {
     Some((what, format!("{log}, handed in {moment}")))
 }
 
-/// The answer as JSON.
-fn as_value(path: &str, verified: &Verified) -> Value {
-    let log = verified
-        .receipt
-        .as_ref()
-        .and_then(karat_server::receipt::claimed)
-        .map(|(name, head)| json!({ "name": name, "root": head.root.to_string(), "size": head.size }));
-    let entry = verified.receipt.as_ref().map(|receipt| {
-        json!({
-            "id": receipt.entry.id,
-            "index": receipt.index,
-            "kind": receipt.entry.kind.name(),
-            "moment": Timestamp { milliseconds: receipt.entry.moment.0 }.to_string(),
-            "subject": receipt.entry.subject,
-        })
-    });
-    json!({
-        "changed": causes(&verified.checks).into_iter().map(Cause::name).collect::<Vec<_>>(),
-        "checks": verified.checks.iter().map(Check::to_json).collect::<Vec<_>>(),
-        "entry": entry,
-        "file": path,
-        "log": log,
-        "schema": SCHEMA,
-        "status": Status::of(&verified.checks).name(),
-    })
+/// Returns the answer of `karat verify` about one receipt.
+fn answer(path: &str, verified: &Verified) -> Verification {
+    let receipt = verified.receipt.as_ref();
+    let log = receipt.and_then(karat_server::receipt::claimed);
+    Verification {
+        schema: VerificationSchema::V1,
+        file: path.to_owned(),
+        status: status(&verified.checks),
+        checks: verified.checks.iter().map(|check| check.shown.clone()).collect(),
+        changed: causes(&verified.checks),
+        entry: receipt.map(|receipt| VerifiedEntry {
+            id: receipt.entry.id.clone(),
+            index: receipt.index,
+            kind: kind(receipt.entry.kind),
+            moment: Timestamp { milliseconds: receipt.entry.moment.0 }.to_string(),
+            subject: receipt.entry.subject.clone(),
+        }),
+        log: log.map(|(name, head)| VerifiedLog {
+            name: name.to_owned(),
+            root: head.root.to_string(),
+            size: head.size,
+        }),
+    }
+}
+
+const fn kind(kind: Kind) -> ItemKind {
+    match kind {
+        Kind::Evidence => ItemKind::Evidence,
+        Kind::Record => ItemKind::Record,
+        Kind::Scorecard => ItemKind::Scorecard,
+        Kind::Match => ItemKind::Match,
+        Kind::Review => ItemKind::Review,
+        Kind::Key => ItemKind::Key,
+    }
 }

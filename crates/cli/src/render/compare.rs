@@ -2,17 +2,15 @@
 
 use std::fmt::Write as _;
 
-use karat_stats::compare::{Difference, Verdict};
+use karat_report::answers::ComparisonVerdict;
+use karat_report::answers::comparison::{Comparison, Difference};
+use karat_report::estimate::{Writing, percent};
+use karat_report::text::{count, fit, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{axis, interval, span};
+use super::leaderboard::resamples;
 use crate::output::{BAR, CARE, FAINT, STRONG};
-use karat_report::board::Settings;
-use karat_report::board::pair::Pair;
-use karat_report::estimate::{Writing, percent};
-use karat_report::rows::Rows;
-use karat_report::rows::gaps::{all_or_nothing, gaps};
-use karat_report::text::{count, fit, short, wrap};
 
 const GAP: &str = "  ";
 
@@ -20,51 +18,46 @@ const GAP: &str = "  ";
 pub const FEW_TASKS: &str = "too few tasks differ to show anything at this level";
 
 /// The names of both, as they stand in a sentence.
-pub fn names(rows: &Rows, pair: &Pair) -> (String, String) {
-    let name = |subject: usize| short(rows.subjects.get(subject).map_or("", String::as_str));
-    (name(pair.first), name(pair.second))
+pub fn names(answer: &Comparison) -> (String, String) {
+    (short(&answer.first.subject), short(&answer.second.subject))
 }
 
-/// Who is ahead, or that nobody can tell.
-pub fn answer(rows: &Rows, pair: &Pair, settings: &Settings) -> String {
-    let (first, second) = names(rows, pair);
-    let answer = match pair.score.verdict {
-        Verdict::FirstAhead => format!("{first} is ahead of {second}"),
-        Verdict::SecondAhead => format!("{second} is ahead of {first}"),
-        Verdict::NotDistinguishable => format!("{first} and {second} cannot be told apart"),
+/// Returns which one is ahead, or that they cannot be told apart.
+pub fn verdict(answer: &Comparison) -> String {
+    let (first, second) = names(answer);
+    let verdict = match answer.difference.verdict {
+        ComparisonVerdict::FirstAhead => format!("{first} is ahead of {second}"),
+        ComparisonVerdict::SecondAhead => format!("{second} is ahead of {first}"),
+        ComparisonVerdict::NotDistinguishable => format!("{first} and {second} cannot be told apart"),
     };
-    let level = percent(settings.level);
-    format!("{answer}, at {level} over {}", count(pair.score.estimate.tasks, "task"))
+    let (level, tasks) = (percent(answer.basis.level), answer.difference.estimate.tasks);
+    format!("{verdict}, at {level} over {}", count(usize::try_from(tasks).unwrap_or(usize::MAX), "task"))
 }
 
-/// The comparison, the answer first.
-pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> String {
-    let (first, second) = names(rows, pair);
+/// Returns the comparison, the verdict first; `gaps` are what the items lack, `labels` those of the dimensions by key.
+pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String], width: usize) -> String {
+    let (first, second) = names(answer);
     let mut text = String::new();
-    for line in wrap(&answer(rows, pair, settings), width) {
+    for line in wrap(&verdict(answer), width) {
         let _ = writeln!(text, "{STRONG}{line}{STRONG:#}");
     }
-    let writing = Writing::of(rows.scale);
-    let cards = rows.card_names().join(", ");
-    let _ = writeln!(
-        text,
-        "{FAINT}{cards}; {} draws of tasks, seed {}{FAINT:#}\n",
-        settings.plan.draws, settings.plan.seed
-    );
+    let writing = Writing::of(answer.basis.scale);
+    let cards = answer.basis.card_names().join(", ");
+    let _ = writeln!(text, "{FAINT}{cards}; {}{FAINT:#}\n", resamples(&answer.basis));
     let names = first.width().max(second.width()).clamp(10, 40.min(width / 2));
-    for (name, mean) in [(&first, pair.means[0]), (&second, pair.means[1])] {
+    for (name, mean) in [(&first, answer.first.mean), (&second, answer.second.mean)] {
         let mean = mean.map_or_else(|| String::from("-"), |mean| writing.number(mean));
         let _ = writeln!(text, "{}{GAP}{mean:>1$}", fit(name, names), writing.width());
     }
     text.push('\n');
-    text.push_str(&differences(rows, pair, width));
-    for line in notes(pair, &first, &second) {
+    text.push_str(&differences(answer, labels, width));
+    for line in notes(answer) {
         for part in wrap(&line, width - 2) {
             let _ = writeln!(text, "  {FAINT}{part}{FAINT:#}");
         }
     }
-    let few = (!pair.score.enough_tasks).then(|| FEW_TASKS.to_owned());
-    for line in gaps(rows).into_iter().chain(all_or_nothing(rows)).chain(few) {
+    let few = (!answer.difference.enough_tasks).then(|| FEW_TASKS.to_owned());
+    for line in gaps.iter().cloned().chain(few) {
         for part in wrap(&line, width - 2) {
             let _ = writeln!(text, "  {CARE}{part}{CARE:#}");
         }
@@ -73,15 +66,17 @@ pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings, width: usize) -> S
 }
 
 /// The differences in score and dimensions, on one axis with 0 in it.
-fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
+fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -> String {
     let writing = Writing::shares();
-    let dimensions = rows.dimensions.iter().zip(&pair.dimensions);
-    let measured = dimensions.filter_map(|((_, label), found)| Some((label.as_str(), found.as_ref()?)));
-    let all: Vec<(&str, &Difference)> = std::iter::once(("score", &pair.score)).chain(measured).collect();
+    let of_key = |key: &str| answer.dimensions.get(key).and_then(Option::as_ref);
+    let measured = labels.iter().filter_map(|(key, label)| Some((label.as_str(), of_key(key)?)));
+    let all: Vec<(&str, &Difference)> =
+        std::iter::once(("score", &answer.difference)).chain(measured).collect();
     let names = all.iter().map(|(label, _)| label.width()).max().unwrap_or(0).clamp(10, 24);
     let ends = |found: &Difference| {
-        let interval = &found.estimate.interval;
-        format!("{} to {}", writing.signed(interval.low), writing.signed(interval.high))
+        let ends = found.estimate.interval();
+        ends.map(|(low, high)| format!("{} to {}", writing.signed(low), writing.signed(high)))
+            .unwrap_or_default()
     };
     let column = all.iter().map(|(_, found)| ends(found).len()).max().unwrap_or(0);
     let fixed = names + 6 + column + 4 * GAP.len() + "second".len();
@@ -109,9 +104,9 @@ fn differences(rows: &Rows, pair: &Pair, width: usize) -> String {
     );
     for (label, found) in &all {
         let mark = match found.verdict {
-            Verdict::FirstAhead => "first",
-            Verdict::SecondAhead => "second",
-            Verdict::NotDistinguishable => "",
+            ComparisonVerdict::FirstAhead => "first",
+            ComparisonVerdict::SecondAhead => "second",
+            ComparisonVerdict::NotDistinguishable => "",
         };
         let drawn = middle(interval(span(&found.estimate), &axis, bar));
         let drawn = if mark.is_empty() { drawn.trim_end() } else { drawn.as_str() };
@@ -136,9 +131,11 @@ fn sides(width: usize) -> String {
     }
 }
 
-/// What a reader should know, also on a page.
-pub fn notes(pair: &Pair, first: &str, second: &str) -> Vec<String> {
-    let found = &pair.score;
+/// Returns what to know about a comparison, also on a page.
+pub fn notes(answer: &Comparison) -> Vec<String> {
+    let (first, second) = names(answer);
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let found = &answer.difference;
     let mut lines = vec![format!(
         "task by task: {first} ahead on {}, {second} on {}, {} even",
         found.first_ahead_tasks,
@@ -148,15 +145,14 @@ pub fn notes(pair: &Pair, first: &str, second: &str) -> Vec<String> {
     if found.only_first_tasks + found.only_second_tasks > 0 {
         lines.push(format!(
             "left out, as only one has them: {} of {first}, {} of {second}",
-            count(found.only_first_tasks, "task"),
-            count(found.only_second_tasks, "task")
+            count(size(found.only_first_tasks), "task"),
+            count(size(found.only_second_tasks), "task")
         ));
     }
-    if let Some(passes) = &pair.passes {
-        let pairs = passes.pairs;
+    if let Some(passes) = &answer.passes {
         lines.push(format!(
             "passed by both {}, only by {first} {}, only by {second} {}, by neither {}; McNemar mid-p {:.4}",
-            pairs.both, pairs.only_first, pairs.only_second, pairs.neither, passes.mid_p
+            passes.both, passes.only_first, passes.only_second, passes.neither, passes.mid_p
         ));
     }
     lines

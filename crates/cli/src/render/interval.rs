@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use karat_stats::bootstrap::Estimate;
+use karat_report::answers::basis::Estimate;
 
 /// An estimate with its ends, in the unit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +24,8 @@ impl Span {
 
 /// An estimate on an axis.
 pub fn span(estimate: &Estimate) -> Span {
-    Span { low: estimate.interval.low, point: estimate.mean, high: estimate.interval.high }
+    let (low, high) = estimate.interval().unwrap_or((estimate.mean, estimate.mean));
+    Span { low, point: estimate.mean, high }
 }
 
 /// The axis that holds all of `spans`: their lowest to their highest end. 0 to 0 for none.

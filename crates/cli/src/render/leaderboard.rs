@@ -1,20 +1,17 @@
-//! The leaderboard on a terminal: places, intervals as bars, letters for those who cannot be told apart.
+//! The leaderboard on a terminal: rank ranges, intervals as bars, letters for ties.
 
 use std::fmt::Write as _;
 
-use karat_stats::bootstrap::Estimate;
-use karat_stats::leaderboard::Row;
+use karat_report::answers::LeaderboardMethod;
+use karat_report::answers::basis::{Basis, Estimate};
+use karat_report::answers::leaderboard::{Attempts, Leaderboard, LeaderboardRow};
+use karat_report::estimate::{Writing, letter, percent, ranks};
+use karat_report::leaderboard::notes::notes;
+use karat_report::text::{NAMED, Tone, clean, count, fit, list, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{axis, interval, span};
 use crate::output::{BAR, CARE, FAINT, STRONG, style};
-use karat_report::board::attempts::{AttemptsAt, AttemptsOf};
-use karat_report::board::notes::notes;
-use karat_report::board::{Board, By, Settings};
-use karat_report::estimate::{Writing, letter, percent, places};
-use karat_report::rows::Rows;
-use karat_report::rows::gaps::{all_or_nothing, gaps};
-use karat_report::text::{NAMED, clean, count, fit, list, wrap};
 
 /// Columns and rows to lay out for.
 #[derive(Debug, Clone, Copy)]
@@ -27,86 +24,94 @@ pub struct Layout {
 
 const GAP: &str = "  ";
 const TASKS: usize = 5;
+/// Columns of a rank range at least.
+const RANK: usize = 5;
 /// Columns of a value of `k` attempts.
 const ATTEMPT: usize = 14;
 
-/// What is ranked, and how.
-pub fn head(rows: &Rows, settings: &Settings, layout: Layout) -> String {
+/// Returns what is ranked, and how; `gaps` are what the items lack.
+pub fn head(basis: &Basis, by: &str, gaps: &[String], layout: Layout) -> String {
     let mut text = String::new();
-    let cards = rows.card_names();
+    let cards = basis.card_names();
     let shown: Vec<&str> = cards.iter().take(NAMED).map(String::as_str).collect();
     let more = if cards.len() > NAMED { " and more" } else { "" };
-    let by = match settings.by {
-        By::Score => "score",
-        By::Dimension(at) => rows.dimensions.get(at).map_or("", |(key, _)| key.as_str()),
-    };
     let _ = writeln!(text, "{STRONG}{}{more}{STRONG:#}  by {by}", list(&shown));
+    let items = &basis.items;
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let mut line = format!(
-        "{} of {}; {} intervals from {} draws of tasks, seed {}",
-        count(rows.rows.len(), "item"),
-        count(rows.subjects.len(), "subject"),
-        percent(settings.level),
-        settings.plan.draws,
-        settings.plan.seed
+        "{} of {}; {} intervals from {}",
+        count(size(items.count), "item"),
+        count(size(items.subjects), "subject"),
+        percent(basis.level),
+        resamples(basis)
     );
-    if rows.filtered > 0 {
-        let _ = write!(line, "; {} left out", count(rows.filtered as usize, "item"));
-    }
-    if rows.repeated > 0 {
-        let _ = write!(line, "; {} given again, which count once", count(rows.repeated as usize, "item"));
+    for (number, what) in [(items.left_out, "left out"), (items.repeated, "given again, which count once")] {
+        if let Some(number) = number.filter(|number| *number > 0) {
+            let _ = write!(line, "; {} {what}", count(size(number), "item"));
+        }
     }
     for part in wrap(&line, layout.width) {
         let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
     }
-    let bare = all_or_nothing(rows).filter(|_| settings.by == By::Score);
-    for note in gaps(rows).into_iter().chain(bare) {
-        for part in wrap(&note, layout.width) {
+    for note in gaps {
+        for part in wrap(note, layout.width) {
             let _ = writeln!(text, "{CARE}{part}{CARE:#}");
         }
     }
     text
 }
 
-/// One board, and what a reader of it should know.
-pub fn board(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> String {
+/// Returns where intervals come from.
+pub fn resamples(basis: &Basis) -> String {
+    match basis.resamples.zip(basis.seed) {
+        Some((resamples, seed)) => format!("{resamples} resamples of tasks, seed {seed}"),
+        None => String::from("the spread of tasks (Student)"),
+    }
+}
+
+/// Returns one leaderboard, and what to know about it.
+pub fn board(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard, layout: Layout) -> String {
     let mut text = String::new();
     if let Some(group) = &board.group {
         let _ = writeln!(text, "\n{STRONG}{}{STRONG:#}", clean(group));
     }
-    text.push_str(&table(rows, board, settings, layout));
-    for (tone, line) in notes(rows, board, settings) {
-        let style = style(tone);
-        for (at, part) in wrap(&line, layout.width - 4).into_iter().enumerate() {
-            let _ = writeln!(text, "{}{style}{part}{style:#}", if at == 0 { "  " } else { "    " });
-        }
+    text.push_str(&table(basis, board, layout));
+    for (tone, line) in notes(basis, method, board) {
+        note(&mut text, tone, &line, layout.width);
     }
-    if !board.attempts.is_empty() {
-        text.push_str(&attempts(rows, board, layout));
+    if board.rows.iter().any(|row| row.attempts.is_some()) {
+        text.push_str(&attempts(board, layout));
     }
     text
 }
 
-fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> String {
-    let writing = match settings.by {
-        By::Score => Writing::of(rows.scale),
-        By::Dimension(_) => Writing::shares(),
+fn note(text: &mut String, tone: Tone, line: &str, width: usize) {
+    let style = style(tone);
+    for (at, part) in wrap(line, width - 4).into_iter().enumerate() {
+        let _ = writeln!(text, "{}{style}{part}{style:#}", if at == 0 { "  " } else { "    " });
+    }
+}
+
+fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
+    let writing = if board.by == "score" { Writing::of(basis.scale) } else { Writing::shares() };
+    let letters = |row: &LeaderboardRow| row.group.map(letter).unwrap_or_default();
+    let shown: Vec<&LeaderboardRow> = board.rows.iter().take(layout.top).collect();
+    let widest = |of: &dyn Fn(&LeaderboardRow) -> usize, least: usize| {
+        shown.iter().map(|row| of(row)).fold(least, usize::max)
     };
-    let shown: Vec<&Row> = board.leaderboard.rows.iter().take(layout.top).collect();
-    let widest =
-        |of: &dyn Fn(&Row) -> usize, least: usize| shown.iter().map(|row| of(row)).fold(least, usize::max);
-    let place = widest(&|row| places(row.rank_range).len(), "place".len());
-    let group = widest(&|row| letter(row.group).len(), 1);
+    let rank = widest(&|row| ranks(row.rank_range).len(), RANK);
+    let group = widest(&|row| letters(row).len(), 1);
     let number = writing.width().max("score".len());
-    let ends = widest(&|row| writing.ends(&row.estimate).len(), "interval".len());
-    let fixed = place + group + number + ends + TASKS + 6 * GAP.len();
+    let ends = widest(&|row| writing.ends(row.score.interval()).len(), "interval".len());
+    let fixed = rank + group + number + ends + TASKS + 6 * GAP.len();
     let free = layout.width.saturating_sub(fixed);
-    let names = widest(&|row| name(rows, row.subject).width(), "subject".len());
+    let names = widest(&|row| row.subject.width(), "subject".len());
     let subject = names.clamp(7, free.saturating_sub(14).max(12));
     let bar = free.saturating_sub(subject).clamp(8, 40);
-    let axis = axis(shown.iter().map(|row| span(&row.estimate)));
+    let axis = axis(shown.iter().map(|row| span(&row.score)));
     let mut text = format!(
-        "{FAINT}{:>place$}{GAP}{:group$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{:>TASKS$}{FAINT:#}\n",
-        "place",
+        "{FAINT}{:>rank$}{GAP}{:group$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{:>TASKS$}{FAINT:#}\n",
+        "rank",
         "",
         fit("subject", subject),
         "score",
@@ -117,17 +122,17 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> Str
     for row in &shown {
         let _ = writeln!(
             text,
-            "{:>place$}{GAP}{FAINT}{:group$}{FAINT:#}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>TASKS$}",
-            places(row.rank_range),
-            letter(row.group),
-            fit(name(rows, row.subject), subject),
-            writing.number(row.estimate.mean),
-            interval(span(&row.estimate), &axis, bar),
-            fit(&writing.ends(&row.estimate), ends),
-            row.estimate.tasks
+            "{:>rank$}{GAP}{FAINT}{:group$}{FAINT:#}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>TASKS$}",
+            ranks(row.rank_range),
+            letters(row),
+            fit(&row.subject, subject),
+            writing.number(row.score.mean),
+            interval(span(&row.score), &axis, bar),
+            fit(&writing.ends(row.score.interval()), ends),
+            row.tasks
         );
     }
-    let more = board.leaderboard.rows.len() - shown.len();
+    let more = board.rows.len() - shown.len();
     if more > 0 {
         let _ = writeln!(text, "{FAINT}and {more} more{FAINT:#}");
     }
@@ -135,12 +140,12 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, layout: Layout) -> Str
 }
 
 /// One of the chances at some k.
-type Chance = fn(&AttemptsAt) -> &Option<Estimate>;
+type Chance = fn(&Attempts) -> Option<&Estimate>;
 
 /// The chances of repeated attempts.
-fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
+fn attempts(board: &Leaderboard, layout: Layout) -> String {
     let writing = Writing::shares();
-    let names = board.leaderboard.rows.iter().map(|row| name(rows, row.subject).width()).max().unwrap_or(0);
+    let names = board.rows.iter().map(|row| row.subject.width()).max().unwrap_or(0);
     let subject = names.clamp("attempts".len(), 24);
     let kind = "pass^k".len();
     let per_line = (layout.width.saturating_sub(subject + kind + 2 * GAP.len()) / ATTEMPT).max(1);
@@ -157,21 +162,23 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
             "",
             heads.trim_end()
         );
-        for row in board.leaderboard.rows.iter().take(layout.top) {
-            let Some(of) = board.attempts.get(row.subject) else { continue };
-            let by_k: Vec<&AttemptsAt> = of.by_k.iter().take(most).skip(from).take(per_line).collect();
-            let kinds: [(&str, Chance); 2] = [("pass^k", |at| &at.pass_hat), ("pass@k", |at| &at.pass_at)];
+        for row in board.rows.iter().take(layout.top) {
+            let Some(of) = &row.attempts else { continue };
+            let by_k: Vec<&Attempts> = of.iter().take(most).skip(from).take(per_line).collect();
+            let kinds: [(&str, Chance); 2] =
+                [("pass^k", |at| at.pass_hat.as_ref()), ("pass@k", |at| at.pass_at.as_ref())];
             for (at, (label, of)) in kinds.into_iter().enumerate() {
-                let who = if at == 0 { fit(name(rows, row.subject), subject) } else { " ".repeat(subject) };
+                let who = if at == 0 { fit(&row.subject, subject) } else { " ".repeat(subject) };
                 let (mut values, mut ends) = (String::new(), String::new());
                 for found in &by_k {
-                    let estimate = of(found).as_ref();
+                    let estimate = of(found);
                     let value = estimate.map_or_else(|| String::from("-"), |it| writing.number(it.mean));
                     let _ = write!(values, "{value:<ATTEMPT$}");
                     let _ = write!(
                         ends,
                         "{:<ATTEMPT$}",
-                        estimate.map_or_else(String::new, |it| writing.ends(it).replace(" to ", "-"))
+                        estimate
+                            .map_or_else(String::new, |it| writing.ends(it.interval()).replace(" to ", "-"))
                     );
                 }
                 let _ = writeln!(text, "{who}{GAP}{label}{GAP}{}", values.trim_end());
@@ -192,27 +199,23 @@ fn attempts(rows: &Rows, board: &Board, layout: Layout) -> String {
     text
 }
 
-/// The largest k for which somebody tried a task so often; 0 if nobody tried any.
-fn most_tried(board: &Board) -> usize {
-    let tried = |of: &AttemptsOf| of.by_k.iter().take_while(|at| at.tasks > 0).count();
-    board.attempts.iter().map(tried).max().unwrap_or(0)
+/// Returns the largest k for which a task was tried that often; 0 if none was.
+fn most_tried(board: &Leaderboard) -> usize {
+    let tried = |of: &Vec<Attempts>| of.iter().take_while(|at| at.tasks > 0).count();
+    board.rows.iter().filter_map(|row| row.attempts.as_ref()).map(tried).max().unwrap_or(0)
 }
 
 /// Says at which k tasks were tried too rarely: they are left out there, so the numbers are about fewer tasks.
-fn left_out(board: &Board) -> Option<String> {
-    let (tried, asked) =
-        (most_tried(board), board.attempts.iter().map(|of| of.by_k.len()).max().unwrap_or(0));
+fn left_out(board: &Leaderboard) -> Option<String> {
+    let all = || board.rows.iter().filter_map(|row| row.attempts.as_ref());
+    let (tried, asked) = (most_tried(board), all().map(Vec::len).max().unwrap_or(0));
     let short = (0..tried).filter_map(|place| {
-        let at = || board.attempts.iter().filter_map(|of| of.by_k.get(place));
-        let out: usize = at().map(|it| it.tasks_left_out).sum();
-        let all: usize = out + at().map(|it| it.tasks).sum::<usize>();
+        let at = || all().filter_map(|of| of.get(place));
+        let out: u64 = at().map(|it| it.tasks_left_out).sum();
+        let all: u64 = out + at().map(|it| it.tasks).sum::<u64>();
         (out > 0).then(|| format!("{out} of {all} at k = {}", place + 1))
     });
     let beyond = (tried < asked).then(|| format!("all from k = {} on", tried + 1));
     let short: Vec<String> = short.chain(beyond).collect();
     (!short.is_empty()).then(|| format!("tasks tried fewer than k times are left out: {}", list(&short)))
-}
-
-fn name(rows: &Rows, subject: usize) -> &str {
-    rows.subjects.get(subject).map_or("", String::as_str)
 }

@@ -89,10 +89,10 @@ fn ranks(summary: &Summary) -> String {
     let moved: Vec<_> = ranks.iter().filter(|rank| rank.before != rank.after).collect();
     if moved.is_empty() {
         let subjects = count(summary.subjects(), "subject");
-        return format!("\n{FAINT}nobody of {subjects} changes place by the mean{FAINT:#}\n");
+        return format!("\n{FAINT}none of {subjects} changes rank by the mean{FAINT:#}\n");
     }
     let who = format!("{} of {}", moved.len(), count(ranks.len(), "subject"));
-    let mut text = format!("\n{FAINT}place by the mean: {who} move{FAINT:#}\n");
+    let mut text = format!("\n{FAINT}rank by the mean: {who} move{FAINT:#}\n");
     for rank in moved.iter().take(LISTED) {
         let style = if rank.after > rank.before { LOSS } else { GAIN };
         let (before, after) = (rank.before, rank.after);
@@ -115,7 +115,7 @@ fn badges(summary: &Summary) -> String {
 
 /// The published score cut to six decimals, or why there is none.
 fn shown(verdict: &Verdict) -> String {
-    let Some(published) = verdict.published else { return verdict.status.clone() };
+    let Some(published) = verdict.published else { return verdict.status.name().to_owned() };
     let text = published.to_string();
     match text.find('.') {
         Some(point) => text.get(..point + 7).unwrap_or(&text).to_owned(),

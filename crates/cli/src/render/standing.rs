@@ -20,7 +20,7 @@ const GAP: &str = "  ";
 pub fn table(answer: &Answer<'_>, width: usize) -> String {
     let mut text = head(answer, width);
     let subjects = &answer.standings.subjects;
-    let writing = Writing::of(answer.card.scale);
+    let writing = Writing::of(answer.card.scale.max);
     let widest = |of: &dyn Fn(&SubjectStanding) -> usize, least: usize| {
         subjects.iter().map(of).fold(least, usize::max)
     };
@@ -109,7 +109,8 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
         format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
     if standings.subjects.iter().any(|subject| subject.interval.is_some()) {
         let (level, plan) = (estimate::percent(interval.level), interval.plan);
-        let _ = write!(line, "; {level} intervals from {} draws of tasks, seed {}", plan.draws, plan.seed);
+        let _ =
+            write!(line, "; {level} intervals from {} resamples of tasks, seed {}", plan.draws, plan.seed);
     }
     let left_out = [(standings.after, "after the moment"), (rows.filtered, "not wanted")];
     for (number, why) in left_out.into_iter().filter(|(number, _)| *number > 0) {
@@ -155,5 +156,5 @@ fn window(standing: &SubjectStanding) -> String {
 
 fn spanned(standing: &SubjectStanding) -> Option<Span> {
     let point = standing.score?.to_f64();
-    Some(standing.interval.as_ref().map_or(Span::at(point), |found| Span { point, ..span(found) }))
+    Some(standing.interval.as_ref().map_or(Span::at(point), |found| Span { point, ..span(&found.into()) }))
 }

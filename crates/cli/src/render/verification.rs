@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use karat_report::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat_report::text::{clean, list, wrap};
-use karat_report::verification::{Cause, Check, Outcome, Status, causes};
+use karat_report::verification::{Check, causes, status};
 
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG};
 
@@ -19,8 +20,8 @@ pub struct Shown<'a> {
     pub about: Option<(String, String)>,
     /// The checks in their order.
     pub checks: &'a [Check],
-    /// What is said where all of them hold.
-    pub holds: &'a str,
+    /// What is verified where all of them are.
+    pub verified: &'a str,
 }
 
 /// A list of checks with a verdict below.
@@ -41,19 +42,19 @@ pub fn verification(shown: &Shown<'_>, width: usize) -> String {
 
 /// One check, with its details below.
 fn line(check: &Check, width: usize) -> String {
-    let (style, mark) = match check.outcome {
-        Outcome::Holds => (GAIN, '✓'),
-        Outcome::Fails => (LOSS, '✗'),
-        Outcome::Lacking => (CARE, '?'),
-        Outcome::Left => (FAINT, '·'),
+    let (style, mark) = match check.shown.outcome {
+        CheckOutcome::Verified => (GAIN, '✓'),
+        CheckOutcome::Failed => (LOSS, '✗'),
+        CheckOutcome::Inconclusive => (CARE, '?'),
+        CheckOutcome::Skipped => (FAINT, '·'),
     };
-    let mut text = format!("  {style}{mark}{style:#} {:<1$}", check.name, LEAD - 4);
-    let words = wrap(&check.says, width.saturating_sub(LEAD));
+    let mut text = format!("  {style}{mark}{style:#} {:<1$}", check.shown.name, LEAD - 4);
+    let words = wrap(&check.shown.says, width.saturating_sub(LEAD));
     for (place, words) in words.iter().enumerate() {
         let indent = if place == 0 { 0 } else { LEAD };
         let _ = writeln!(text, "{:indent$}{words}", "");
     }
-    for detail in &check.details {
+    for detail in &check.shown.details {
         for words in wrap(detail, width.saturating_sub(LEAD + 2)) {
             let _ = writeln!(text, "{:1$}{FAINT}{words}{FAINT:#}", "", LEAD + 2);
         }
@@ -64,18 +65,18 @@ fn line(check: &Check, width: usize) -> String {
 /// What all checks say together.
 fn verdict(shown: &Shown<'_>, width: usize) -> String {
     let checks = shown.checks;
-    let (style, words) = match Status::of(checks) {
-        Status::Verified => (GAIN, format!("verified: {}", shown.holds)),
-        Status::Consistent => {
+    let (style, words) = match status(checks) {
+        VerificationStatus::Verified => (GAIN, format!("verified: {}", shown.verified)),
+        VerificationStatus::Consistent => {
             let lacking: Vec<&str> = checks
                 .iter()
-                .filter(|check| check.outcome == Outcome::Lacking)
-                .map(|check| check.name)
+                .filter(|check| check.shown.outcome == CheckOutcome::Inconclusive)
+                .map(|check| check.shown.name.as_ref())
                 .collect();
             let words = "consistent, not verified: nothing contradicts; what could not be checked:";
             (CARE, format!("{words} {}", list(&lacking)))
         }
-        Status::Failed => {
+        VerificationStatus::Failed => {
             let causes: Vec<&str> = causes(checks).into_iter().map(what_changed).collect();
             let why = if causes.is_empty() { String::new() } else { format!(": {}", list(&causes)) };
             (LOSS, format!("failed{why}"))
@@ -86,11 +87,11 @@ fn verdict(shown: &Shown<'_>, width: usize) -> String {
 }
 
 /// What has changed, in words.
-fn what_changed(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Text => "the text was changed since it was kept",
-        Cause::Rule => "the rule is another one (scorecard)",
-        Cause::Evidence => "the evidence is another one",
-        Cause::Engine => "the engine makes something else of the same rule and facts",
+fn what_changed(changed: ChangedPart) -> &'static str {
+    match changed {
+        ChangedPart::Text => "the text was changed since it was kept",
+        ChangedPart::Scorecard => "the scorecard is another one",
+        ChangedPart::Evidence => "the evidence is another one",
+        ChangedPart::Engine => "the engine makes another record of the same scorecard and facts",
     }
 }

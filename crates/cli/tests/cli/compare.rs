@@ -8,7 +8,7 @@ use crate::leaderboard::{CARD, line, parsed, passing, table};
 
 /// Compares `a` with `b` in rows of `subject task outcome solved`.
 fn compared(rows: &str, flags: &str) -> Value {
-    let arguments = format!("compare a b --card {CARD} --draws 200 {flags}");
+    let arguments = format!("compare a b --card {CARD} --resamples 200 {flags}");
     parsed(&karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows)))
 }
 
@@ -75,7 +75,7 @@ fn a_handful_of_tasks_tells_nobody_apart() {
         (&six["difference"]["enough_tasks"], &six["difference"]["verdict"]),
         (&true.into(), &"first-ahead".into())
     );
-    let arguments = ["compare", "a", "b", "--card", CARD, "--draws", "100", "--table"];
+    let arguments = ["compare", "a", "b", "--card", CARD, "--resamples", "100", "--table"];
     assert_snapshot!(
         karat_reading(&arguments, &table(&[passing("a", 5, 5), passing("b", 0, 6)].concat())).screen()
     );
@@ -121,7 +121,7 @@ fn two_files_are_two_subjects() {
     folder.write("after.csv", &of("ibis"));
     folder.write("all.csv", &example("leaderboard/runs.csv"));
     let compare = |arguments: &[&str]| {
-        folder.karat(&[&["compare", "--card", "card.toml", "--draws", "100"], arguments].concat())
+        folder.karat(&[&["compare", "--card", "card.toml", "--resamples", "100"], arguments].concat())
     };
     assert_snapshot!(compare(&["before.csv", "after.csv", "--table"]).screen());
     // The same numbers as by name, whatever the files are called.

@@ -285,16 +285,16 @@ fn the_guide_has_every_fact_of_every_kind() {
 
 /// The members of the answers about many items, section by section: its heading, a verb, and where the object stands.
 const ANSWERS: [(&str, usize, &str); 17] = [
-    ("A board", 0, "/boards/0"),
-    ("A standing", 0, "/boards/0/standings/0"),
-    ("Attempts", 0, "/boards/0/standings/0/attempts/0"),
-    ("An estimate", 0, "/boards/0/standings/0/score"),
-    ("An estimate", 0, "/boards/0/standings/0/dimensions/solved"),
+    ("A leaderboard", 0, "/leaderboards/0"),
+    ("A row", 0, "/leaderboards/0/rows/0"),
+    ("Attempts", 0, "/leaderboards/0/rows/0/attempts/0"),
+    ("An estimate", 0, "/leaderboards/0/rows/0/score"),
+    ("An estimate", 0, "/leaderboards/0/rows/0/dimensions/solved"),
     ("An estimate", 1, "/difference/estimate"),
     ("A difference", 1, "/difference"),
     ("A difference", 1, "/dimensions/speed"),
     ("Passes", 1, "/passes"),
-    ("Robustness", 0, "/boards/0/robustness"),
+    ("Robustness", 0, "/leaderboards/0/robustness"),
     ("Robustness", 2, "/robustness"),
     ("Drawn weights", 2, "/robustness/weights_any"),
     ("A subject under drawn weights", 2, "/robustness/weights_around/subjects/0"),
@@ -308,15 +308,15 @@ const ANSWERS: [(&str, usize, &str); 17] = [
 const SMALL: [(usize, &str, &str); 11] = [
     (0, "scorecards", "/scorecards/0"),
     (0, "items", "/items"),
-    (0, "unranked", "/boards/0/unranked/0"),
-    (0, "other_outcomes", "/boards/0/other_outcomes"),
+    (0, "unranked", "/leaderboards/0/unranked/0"),
+    (0, "other_outcomes", "/leaderboards/0/other_outcomes"),
     (1, "first", "/first"),
     (1, "first", "/second"),
     (2, "correlations", "/robustness/correlations/0"),
     (2, "swaps", "/robustness/weights_any/swaps/0"),
     (2, "moved", "/robustness/other_means/3/moved/0"),
     (2, "moved", "/robustness/without_dimension/0/moved/0"),
-    (0, "moved", "/boards/0/robustness/without_dimension/0/moved/0"),
+    (0, "moved", "/leaderboards/0/robustness/without_dimension/0/moved/0"),
 ];
 
 #[test]
@@ -331,7 +331,7 @@ fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
         .filter(|row| !row.contains("-2,") && !row.contains("-3,"))
         .map(|row| format!("{row}\n"))
         .collect();
-    let flags = ["--draws", "100", "--json"];
+    let flags = ["--resamples", "100", "--json"];
     let answers: Vec<Value> = [
         (vec!["leaderboard", "-c", card, "--attempts", "2", "--robustness", "--min-tasks", "2"], &runs),
         (vec!["compare", "heron", "ibis", "-c", card], &once),
@@ -365,7 +365,7 @@ fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
     for (path, key) in [("without_dimension", "dimension"), ("other_means", "mean")] {
         assert_eq!(keys(&answers[2]["robustness"][path][0]), with(key));
     }
-    assert_eq!(keys(&answers[0]["boards"][0]["other_outcomes"]["rankings"][0]), with("outcomes"));
+    assert_eq!(keys(&answers[0]["leaderboards"][0]["other_outcomes"]["rankings"][0]), with("outcomes"));
     for (answer, member, path) in SMALL {
         let object = answers[answer].pointer(path).unwrap();
         let shape = format!("`{{{}}}`", keys(object).into_iter().collect::<Vec<_>>().join(", "));

@@ -11,10 +11,10 @@ use crate::common::{Run, example, karat, karat_reading};
 pub const CARD: &str = "examples/cards/task-run.toml";
 pub const RUNS: &str = "examples/leaderboard/runs.csv";
 
-/// Runs a line without quotes at the root of the repository, with `CARD`, `RUNS` in their places and few draws.
+/// Runs a line without quotes at the root of the repository, with `CARD`, `RUNS` in their places and few resamples.
 pub fn line(text: &str) -> Run {
     let text = text.replace("CARD", CARD).replace("RUNS", RUNS);
-    karat(&text.split_whitespace().chain(["--draws", "100"]).collect::<Vec<_>>())
+    karat(&text.split_whitespace().chain(["--resamples", "100"]).collect::<Vec<_>>())
 }
 
 /// The JSON that a run gave.
@@ -30,7 +30,7 @@ fn answer(text: &str) -> Value {
 
 /// Reads rows of `subject,task,id,outcome,solved` and whatever flags there are.
 pub fn ranked(rows: &str, flags: &str) -> Run {
-    let arguments = format!("leaderboard --card {CARD} --draws 100 {flags}");
+    let arguments = format!("leaderboard --card {CARD} --resamples 100 {flags}");
     karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows))
 }
 
@@ -53,16 +53,16 @@ pub fn passing(subject: &str, passed: usize, of: usize) -> String {
     (0..of).map(row).collect()
 }
 
-fn standings(board: &Value) -> &Vec<Value> {
-    board["standings"].as_array().unwrap()
+fn rows_of(board: &Value) -> &Vec<Value> {
+    board["rows"].as_array().unwrap()
 }
 
 fn subjects(answer: &Value) -> Vec<&str> {
-    standings(&answer["boards"][0]).iter().map(|it| it["subject"].as_str().unwrap()).collect()
+    rows_of(&answer["leaderboards"][0]).iter().map(|it| it["subject"].as_str().unwrap()).collect()
 }
 
 fn standing<'a>(answer: &'a Value, subject: &str) -> &'a Value {
-    standings(&answer["boards"][0]).iter().find(|it| it["subject"] == subject).unwrap()
+    rows_of(&answer["leaderboards"][0]).iter().find(|it| it["subject"] == subject).unwrap()
 }
 
 /// An attempt of the example, read by this test.
@@ -186,7 +186,7 @@ fn attempts_are_the_exact_fractions() {
     // Half credit is below a pass from 60 points on, and above one from 30 on.
     let one = |flags: &str| parsed(&ranked("a t1 failed 0.5\na t2 failed 0.4", flags));
     let pass =
-        |flags: &str| one(flags)["boards"][0]["standings"][0]["attempts"][0]["pass_hat"]["mean"].as_f64();
+        |flags: &str| one(flags)["leaderboards"][0]["rows"][0]["attempts"][0]["pass_hat"]["mean"].as_f64();
     assert_eq!(
         ["", "--pass 60", "--pass 50", "--pass 30"].map(|it| pass(&format!("--attempts 1 {it}"))),
         [Some(0.0), Some(0.0), Some(0.5), Some(1.0)]
@@ -200,18 +200,18 @@ fn those_who_cannot_be_told_apart_share_a_group() {
         let rows =
             [passing("first", 20, 20), passing("second", second, 20), passing("third", 0, 20)].concat();
         let found = parsed(&ranked(&rows, ""));
-        standings(&found["boards"][0]).iter().map(|it| it["group"].as_u64().unwrap()).collect::<Vec<_>>()
+        rows_of(&found["leaderboards"][0]).iter().map(|it| it["group"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!((groups(15), groups(14)), (vec![1, 1, 2], vec![1, 2, 3]));
     let tied =
         parsed(&ranked(&[passing("a", 10, 20), passing("b", 10, 20), passing("c", 10, 20)].concat(), ""));
-    for row in standings(&tied["boards"][0]) {
+    for row in rows_of(&tied["leaderboards"][0]) {
         assert_eq!(
             (&row["rank"], &row["rank_range"]),
             (&serde_json::json!([1, 3]), &serde_json::json!([1, 3]))
         );
     }
-    assert_eq!(tied["boards"][0]["tie_groups"], 1);
+    assert_eq!(tied["leaderboards"][0]["tie_groups"], 1);
     // Its mean is higher, as it left the hard tasks out; on those that both have it is behind.
     let skipped = [
         (0..12).map(|task| format!("lazy t{task:02} failed 0.{}\n", 6 + task % 2)).collect(),
@@ -220,7 +220,7 @@ fn those_who_cannot_be_told_apart_share_a_group() {
     .concat();
     let found = parsed(&ranked(&skipped, ""));
     assert_eq!(
-        (subjects(&found), &found["boards"][0]["same_tasks"]),
+        (subjects(&found), &found["leaderboards"][0]["same_tasks"]),
         (vec!["lazy", "keen"], &Value::Bool(false))
     );
     assert_eq!(standing(&found, "keen")["ahead_on_shared_tasks"], true);
@@ -238,14 +238,14 @@ fn other_choices_for_outcomes_are_other_rankings() {
     let found = parsed(&ranked(&rows, ""));
     assert_eq!(subjects(&found), ["a", "b"]);
     near(&standing(&found, "a")["score"]["mean"], 1.0);
-    let others = found["boards"][0]["other_outcomes"]["rankings"].as_array().unwrap();
+    let others = found["leaderboards"][0]["other_outcomes"]["rankings"].as_array().unwrap();
     let first_differs: BTreeMap<&str, bool> = others
         .iter()
         .map(|it| (it["outcomes"]["no-verdict"].as_str().unwrap(), it["first_differs"].as_bool().unwrap()))
         .collect();
     // As failures they leave 8 of 10, below 9 of 10; as successes they leave 10 of 10.
     assert_eq!(first_differs, BTreeMap::from([("failure", true), ("success", false)]));
-    assert_eq!(found["boards"][0]["other_outcomes"]["first_differs"], true);
+    assert_eq!(found["leaderboards"][0]["other_outcomes"]["first_differs"], true);
     let counted = parsed(&ranked(&rows, "--count no-verdict=failure"));
     assert_eq!(
         (subjects(&counted), &counted["outcomes"]["no-verdict"]),
@@ -287,14 +287,14 @@ fn items_are_chosen() {
 #[test]
 fn each_value_of_a_field_has_a_board() {
     let found = answer("leaderboard --card CARD RUNS --group-by domain");
-    let boards = found["boards"].as_array().unwrap();
+    let boards = found["leaderboards"].as_array().unwrap();
     let groups: Vec<&str> = boards.iter().map(|it| it["group"].as_str().unwrap()).collect();
     assert_eq!(
         (groups, &found["group_by"]),
         (vec!["domain = airline", "domain = retail"], &Value::from("domain"))
     );
     let alone = answer("leaderboard --card CARD RUNS --where domain=retail");
-    assert_eq!(boards[1]["standings"], alone["boards"][0]["standings"]);
+    assert_eq!(boards[1]["rows"], alone["leaderboards"][0]["rows"]);
 }
 
 #[test]
@@ -309,44 +309,44 @@ fn rows_are_ranked_and_sorted() {
     assert_eq!(by("--sort subject"), ["heron", "ibis", "kite", "merlin", "osprey"]);
     let found = answer("leaderboard --card CARD RUNS --by thrift");
     let falls = |path: &str| {
-        standings(&found["boards"][0])
+        rows_of(&found["leaderboards"][0])
             .iter()
             .map(|it| it.pointer(path).unwrap().as_f64().unwrap())
             .collect::<Vec<_>>()
             .is_sorted_by(|a, b| a >= b)
     };
     assert!(falls("/score/mean") && falls("/dimensions/thrift/mean"));
-    assert_eq!(found["boards"][0]["by"], "thrift");
+    assert_eq!(found["leaderboards"][0]["by"], "thrift");
     // What succeeded at an unknown price is not thrifty.
     let free = parsed(&ranked("a t1 succeeded 1\nb t1 failed 0.5\n", "--by solved"));
     near(&standing(&free, "b")["score"]["mean"], 0.5);
     let unknown = ranked("a t1 succeeded 1\n", "--by thrift");
     assert!(unknown.status == 1 && unknown.stderr.contains("with a score that counts"), "{}", unknown.stderr);
-    for row in standings(&found["boards"][0]) {
+    for row in rows_of(&found["leaderboards"][0]) {
         assert_eq!(row["score"], row["dimensions"]["thrift"]);
     }
     let found = answer("leaderboard --card CARD RUNS --sort low");
     let lows: Vec<f64> =
-        standings(&found["boards"][0]).iter().map(|it| it["score"]["low"].as_f64().unwrap()).collect();
+        rows_of(&found["leaderboards"][0]).iter().map(|it| it["score"]["low"].as_f64().unwrap()).collect();
     assert!(lows.is_sorted_by(|a, b| a >= b));
     assert_eq!(by("--sort thrift"), by("--by thrift"));
     assert_eq!(by("--sort tasks"), ranks, "all have 16");
 }
 
 #[test]
-fn few_tasks_take_no_place_and_are_named() {
+fn few_tasks_have_no_rank_and_are_named() {
     let rows = [passing("a", 5, 9), passing("b", 3, 3), "c t00 no-verdict -\n".to_owned()].concat();
     let found = parsed(&ranked(&rows, "--min-tasks 4"));
     assert_eq!(subjects(&found), ["a"]);
     let unranked = serde_json::json!([{"subject": "b", "tasks": 3}, {"subject": "c", "tasks": 0}]);
-    assert_eq!(found["boards"][0]["unranked"], unranked);
+    assert_eq!(found["leaderboards"][0]["unranked"], unranked);
     assert_snapshot!(ranked(&rows, "--min-tasks 4 --table").screen());
 }
 
 #[test]
 fn one_subject_all_alike_is_not_certain() {
     let found = parsed(&ranked(&passing("a", 20, 20), ""));
-    let score = &found["boards"][0]["standings"][0]["score"];
+    let score = &found["leaderboards"][0]["rows"][0]["score"];
     // Clopper-Pearson at 20 of 20: the share at which all twenty pass in 0.025 of all cases.
     let all_twenty = (0..20).fold(1.0, |product, _| product * score["low"].as_f64().unwrap());
     assert!((all_twenty - 0.025).abs() < 1e-8, "{score}");
@@ -374,7 +374,7 @@ fn names_cannot_steer_the_terminal() {
         item("語の名前が長い長い長い長い長い長い長い長い", "t"),
     ];
     let run =
-        |verb: &[&str]| karat_reading(&[verb, &["--table", "--draws", "100"]].concat(), &items.concat());
+        |verb: &[&str]| karat_reading(&[verb, &["--table", "--resamples", "100"]].concat(), &items.concat());
     for verb in [
         &["leaderboard", "--card", CARD, "--group-by", "subject", "--robustness", "--attempts", "2"][..],
         &["leaderboard", "--card", CARD],
@@ -424,19 +424,19 @@ fn what_is_refused_and_how_it_is_mended() {
     ];
     let told = lines.map(|text| format!("$ karat {text}\n{}", line(text).screen()));
     assert_snapshot!(told.join("\n"));
-    assert_eq!(karat(&["leaderboard", "--card", CARD, RUNS, "--draws", "0"]).status, 2);
+    assert_eq!(karat(&["leaderboard", "--card", CARD, RUNS, "--resamples", "0"]).status, 2);
 }
 
 #[test]
 fn columns_with_other_names_are_told() {
     let told = |from: &str, to: &str| {
         let runs = example("leaderboard/runs.csv").replacen(from, to, 1);
-        let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--draws", "100"], &runs);
+        let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--resamples", "100"], &runs);
         assert_eq!(run.status, 0, "{}", run.stderr);
         run.stdout
             .lines()
             .skip(2)
-            .take_while(|line| !line.trim_start().starts_with("place"))
+            .take_while(|line| !line.trim_start().starts_with("rank"))
             .collect::<String>()
     };
     assert_eq!(told("seconds", "seconds"), "");
@@ -448,7 +448,7 @@ fn columns_with_other_names_are_told() {
     assert_eq!(told("subject", "agent"), alone);
     let words = "163 of 240 items without an outcome that is known: counted by score";
     let runs = example("leaderboard/runs.csv").replace(",succeeded,", ",success,");
-    let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--draws", "100"], &runs);
+    let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--resamples", "100"], &runs);
     assert_eq!(run.stdout.lines().nth(2), Some(words), "{}", run.stdout);
     // Where nothing is left to rank, the refusal says so.
     let matches = karat(&["leaderboard", "--card", CARD, "examples/matches/season.csv"]);

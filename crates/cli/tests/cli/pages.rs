@@ -41,12 +41,12 @@ fn a_leaderboard_has_all_its_parts() {
     let text = page(&folder, &arguments);
     assert_eq!(texts(&text, "h1"), ["Leaderboard: task-run@1.0.0"]);
     let parts = [
-        "Places",
+        "Ranks",
         "Dimensions",
         "Other weights",
-        "Other rules",
+        "Other choices",
         "What drives the composite",
-        "First place",
+        "Rank 1",
         "Over time",
     ];
     assert_eq!(texts(&text, "h2"), parts);
@@ -69,7 +69,7 @@ fn every_verb_that_looks_at_many_has_a_page() {
     let folder = runs();
     let groups = page(&folder, &[&["leaderboard", "--group-by", "domain"][..], &RUNS].concat());
     let headings = texts(&groups, "h2");
-    assert!(headings.contains(&String::from("Places: domain = airline")), "{headings:?}");
+    assert!(headings.contains(&String::from("Ranks: domain = airline")), "{headings:?}");
     let text = page(&folder, &["compare", "heron", "ibis", "-c", "task-run.toml", "runs.csv"]);
     assert_eq!(texts(&text, "h2"), ["Differences", "Over time"]);
     assert_eq!(texts(&text, ".lead"), ["ibis is ahead of heron, at 95% over 16 tasks"]);
@@ -185,7 +185,7 @@ fn a_page_of_many_subjects_stays_small() {
         })
         .collect();
     folder.write("runs.csv", &format!("subject,task,id,solved,cost_usd,seconds\n{rows}"));
-    let text = page(&folder, &["stress", "task-run.toml", "runs.csv", "--draws", "100"]);
+    let text = page(&folder, &["stress", "task-run.toml", "runs.csv", "--resamples", "100"]);
     assert!(text.contains(" of 1500 subjects, JSON has all"));
     assert!(text.len() < 4_000_000, "{}", text.len());
 }

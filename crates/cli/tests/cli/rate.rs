@@ -256,11 +256,11 @@ fn the_largest_part_says_who_is_left_out() {
 
 #[test]
 fn a_bootstrap_is_seeded() {
-    let flags = ["--system", "bradley-terry", "--bootstrap", "--draws", "200", SEASON];
+    let flags = ["--system", "bradley-terry", "--bootstrap", "--resamples", "200", SEASON];
     let (one, same) = (rated(&flags), rated(&flags));
     let other = rated(&[&flags[..], &["--seed", "2"]].concat());
     assert_eq!(one, same);
-    assert_eq!((&one["seed"], &one["draws"]), (&1.into(), &200.into()));
+    assert_eq!((&one["seed"], &one["resamples"]), (&1.into(), &200.into()));
     let interval = |found: &Value| found["boards"][0]["competitors"][0]["interval"].clone();
     assert_ne!(interval(&one), interval(&other));
     assert_eq!(points(&one), points(&other));
@@ -279,7 +279,7 @@ fn votes_on_one_pair_are_drawn_together() {
         interval["high"].as_f64().unwrap() - interval["low"].as_f64().unwrap()
     };
     assert!(width(&fourfold, &[]) < 0.6 * width(&votes, &[]));
-    let pairs = &["--bootstrap", "--draws", "400"];
+    let pairs = &["--bootstrap", "--resamples", "400"];
     let share = width(&fourfold, pairs) / width(&votes, pairs);
     assert!((share - 1.0).abs() < 0.05, "{share}");
 }

@@ -71,7 +71,7 @@ fn votes_on_one_pair_of_answers_go_together() {
         let interval = found["boards"][0]["competitors"][0]["interval"].clone();
         interval["high"].as_f64().unwrap() - interval["low"].as_f64().unwrap()
     };
-    let share = width(&["--bootstrap", "--draws", "200"]) / width(&[]);
+    let share = width(&["--bootstrap", "--resamples", "200"]) / width(&[]);
     assert!((1.1..1.5).contains(&share), "{share}");
 }
 

@@ -53,7 +53,7 @@ fn old_and_new_stand_side_by_side() {
     assert_eq!((records.len(), &summary["records"]), (5, &Value::from(5)));
     for record in &records {
         let part = |name: &str| (record["parts"][name].as_f64().unwrap() * 1e15).round() as i64;
-        let sum = part("engine") + part("evidence") + part("rule");
+        let sum = part("engine") + part("evidence") + part("scorecard");
         assert_eq!(sum, (record["difference"].as_f64().unwrap() * 1e15).round() as i64, "{record}");
         let side = |name: &str| (record[name]["exact"].as_f64().unwrap() * 1e15).round() as i64;
         assert_eq!(sum, side("after") - side("before"), "{record}");
@@ -76,7 +76,7 @@ fn the_same_card_moves_only_what_was_corrected() {
     let (records, _) = lines(&rescore(&folder, &["--card", "workflow"]));
     let moved: Vec<&Value> = records.iter().filter(|record| record["difference"] != 0.0).collect();
     assert_eq!(moved.len(), 1);
-    assert_eq!(moved[0]["parts"]["rule"], 0.0);
+    assert_eq!(moved[0]["parts"]["scorecard"], 0.0);
     // Before the correction came in, nothing moves.
     let then = rescore(&folder, &["--card", "workflow", "--known-at", "2026-03-03T09:00:00Z"]);
     assert!(lines(&then).0.iter().all(|record| record["difference"] == 0.0));

@@ -137,7 +137,7 @@ fn the_nearest_change_as_json() {
     let explanation: Value = serde_json::from_str(&run.stdout).unwrap();
     let expected = json!({
         "key": "security", "name": "security", "from": 0.4, "to": 0.5,
-        "kind": "tier", "reaches": "silver", "published": 826.0,
+        "kind": "tier", "reaches": "silver", "published": 826,
     });
     assert_eq!(explanation["change"], expected);
 }

@@ -191,8 +191,13 @@ fn what_is_wrong_with_items_is_told() {
     let without = karat(&["standing", "-c", CARD, AGENTS]);
     assert_eq!(without.status, 2);
     assert!(without.stderr.contains("--as-of"), "{}", without.stderr);
-    let few =
-        standing(&["--draws", "5", "-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"]);
+    let few = standing(&[
+        "--resamples",
+        "5",
+        "-c",
+        "examples/cards/task-run.toml",
+        "examples/leaderboard/runs.csv",
+    ]);
     assert_ne!(few.status, 0);
 }
 
@@ -242,7 +247,8 @@ fn a_name_cannot_steer_the_terminal_and_another_version_is_refused() {
         &["explain", "--table", "-"],
         "{\"schema\":\"karat/standing/1\",\"tier\":7,\"history\":{}}",
     );
-    assert_eq!(odd.status, 0, "a line that somebody cut is shown as far as it goes: {}", odd.stderr);
+    assert_eq!(odd.status, 1);
+    assert!(odd.stderr.contains("this is not a standing of `karat/standing/1`"), "{}", odd.stderr);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn stressed(items: &str, flags: &str) -> Value {
     let folder = Folder::new();
     folder.write("two.toml", CARD_OF_TWO);
     folder.write("items.jsonl", items);
-    let arguments = format!("stress two.toml items.jsonl --draws 400 {flags}");
+    let arguments = format!("stress two.toml items.jsonl --resamples 400 {flags}");
     parsed(&folder.karat(&arguments.split_whitespace().collect::<Vec<_>>()))
 }
 
@@ -64,33 +64,33 @@ fn ranks_under_other_rules_are_those_computed_by_hand() {
 fn a_rank_is_kept_as_often_as_the_weights_allow() {
     let found = stressed(CROSSED, "");
     // `a` is ahead where 0.9 w + 0.5 (1 - w) > 0.5 w + 0.8 (1 - w), that is w > 3/7: 4/7 of all weights.
-    let kept = found["robustness"]["weights_any"]["share_first_kept"].as_f64().unwrap_or_default();
+    let kept = found["robustness"]["weights_any"]["chance_of_same_rank_1"].as_f64().unwrap_or_default();
     assert!(
         (kept - 4.0 / 7.0).abs() < 0.08,
         "{kept}: 400 draws are within 0.08 in all but one of a thousand cases"
     );
     let around = |concentration: &str| {
         let found = stressed(CROSSED, &format!("--concentration {concentration}"));
-        found["robustness"]["weights_around"]["share_first_kept"].as_f64().unwrap_or_default()
+        found["robustness"]["weights_around"]["chance_of_same_rank_1"].as_f64().unwrap_or_default()
     };
     assert!(around("10000") == 1.0 && around("2") < 0.8, "the closer to the card, the safer");
     let swaps = list(&found, "/robustness/weights_any/swaps");
     assert_eq!((swaps.len(), &swaps[0]["ahead"], &swaps[0]["behind"]), (1, &"a".into(), &"b".into()));
-    let places = &list(&found, "/robustness/weights_any/subjects")[0]["places"];
-    let sum: f64 = places.as_array().into_iter().flatten().filter_map(|it| it[1].as_f64()).sum();
-    assert!((sum - 1.0).abs() < 1e-8, "{places}");
+    let ranks = &list(&found, "/robustness/weights_any/subjects")[0]["ranks"];
+    let sum: f64 = ranks.as_array().into_iter().flatten().filter_map(|it| it["chance"].as_f64()).sum();
+    assert!((sum - 1.0).abs() < 1e-8, "{ranks}");
 }
 
 #[test]
-fn a_subject_ahead_in_everything_keeps_its_place() {
+fn a_subject_ahead_in_everything_keeps_its_rank() {
     let items = "{\"subject\":\"a\",\"x\":0.9,\"y\":0.9}\n{\"subject\":\"b\",\"x\":0.5,\"y\":0.8}\n";
     let found = stressed(items, "");
-    assert_eq!(found["robustness"]["weights_any"]["share_first_kept"], 1.0);
+    assert_eq!(found["robustness"]["weights_any"]["chance_of_same_rank_1"], 1.0);
     assert_eq!(list(&found, "/robustness/weights_any/swaps").len(), 0);
 }
 
 #[test]
-fn a_dimension_that_moves_nobody_drives_nothing() {
+fn a_dimension_that_changes_no_rank_drives_nothing() {
     let item = |subject: usize| {
         format!("{{\"subject\":\"s{subject}\",\"x\":{},\"y\":0.5}}\n", subject as f64 / 10.0)
     };
@@ -111,7 +111,7 @@ fn the_fewest_tasks_are_found() {
         (4..9).map(|task| format!("b t{task:02} failed 0\n")).collect(),
     ]
     .concat();
-    let found = parsed(&karat_reading(&["stress", CARD, "--draws", "100"], &table(&rows)));
+    let found = parsed(&karat_reading(&["stress", CARD, "--resamples", "100"], &table(&rows)));
     let fewest = &found["robustness"]["fewest_tasks"];
     assert_eq!(
         (&fewest["first"], &fewest["overtaker"], &fewest["is_smallest"]),
@@ -130,7 +130,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     assert_ne!(parsed(&run("1"))["robustness"], parsed(&run("2"))["robustness"]);
     let (alone, beside) =
         (parsed(&line("stress CARD RUNS")), parsed(&line("leaderboard --card CARD RUNS --robustness")));
-    assert_eq!(alone["robustness"], beside["boards"][0]["robustness"]);
+    assert_eq!(alone["robustness"], beside["leaderboards"][0]["robustness"]);
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn what_cannot_be_answered_is_refused() {
         ["--events", "e"],
         ["--subject", "heron"],
         ["--html", "page.html"],
-        ["--draws", "9"],
+        ["--resamples", "9"],
         ["--seed", "2"],
     ] {
         let run = standing(&[&flag[..], &["-c", CARD, RUNS]].concat());

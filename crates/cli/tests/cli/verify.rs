@@ -28,7 +28,7 @@ fn answer(run: &Run) -> (String, Vec<String>, Vec<String>) {
     let texts = |list: &Value| -> Vec<String> {
         list.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
     };
-    let failing = answer["checks"].as_array().unwrap().iter().filter(|it| it["outcome"] == "fails");
+    let failing = answer["checks"].as_array().unwrap().iter().filter(|it| it["outcome"] == "failed");
     let failing = failing.map(|it| it["name"].as_str().unwrap().to_owned()).collect();
     let status = answer["status"].as_str().unwrap().to_owned();
     let exit = match status.as_str() {
@@ -120,7 +120,7 @@ fn one_byte_of_the_card() {
     folder.write("card.toml", &card.replace("success > 0.7\"  ", "success > 0.8\"  "));
     let path = folder.path().join("card.toml");
     let run = verify(&receipt(Kind::Record, RECORD), &["--card", path.to_str().unwrap()]);
-    fails(&run, &["scorecard"], &["rule"]);
+    fails(&run, &["scorecard"], &["scorecard"]);
 }
 
 #[test]

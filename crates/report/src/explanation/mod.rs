@@ -1,13 +1,11 @@
 //! Why a record says what it says, as data: the screen and the JSON of `karat explain` show the same, and so does the page
-//! of a record. [`words`] has the sentences.
+//! of a record. [`crate::answers::explanation`] is the JSON, [`words`] has the sentences.
 
 pub mod words;
 
-use karat_core::explain::Change;
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, ReadingStatus, Record, StepKind};
 use karat_core::scorecard::MissingPolicy;
-use serde_json::{Value, json};
 
 /// One part of the score, and the running total around it.
 #[derive(Debug)]
@@ -41,18 +39,6 @@ pub enum Part<'r> {
         /// The condition, as in the card.
         when: &'r str,
     },
-}
-
-impl Part<'_> {
-    /// As written in the JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Dimension(_) => "dimension",
-            Self::Mean => "mean",
-            Self::Rule { .. } => "rule",
-            Self::Gate { .. } => "gate",
-        }
-    }
 }
 
 /// The parts of `record` in the order in which they add up to its score.
@@ -110,76 +96,4 @@ fn label<'r>(record: &'r Record<'_>, key: &'r str) -> &'r str {
         .iter()
         .find(|dimension| dimension.key == key)
         .map_or(key, |dimension| &dimension.label)
-}
-
-/// The explanation of a record as canonical JSON: the record itself, the rows that add up to its score, what is missing,
-/// the smallest `change` that reaches the next band or tier. `verified` says whether the record was computed again from its
-/// own facts, `from_evidence` whether they were read out of its evidence again; none where nobody tried.
-#[must_use]
-pub fn json(
-    record: &Record<'_>,
-    change: Option<&Change<'_>>,
-    verified: Option<bool>,
-    from_evidence: Option<bool>,
-) -> String {
-    let mut bytes = Vec::new();
-    record.write(&mut bytes);
-    let open: Vec<Value> = open(record)
-        .map(|dimension| {
-            json!({
-                "key": dimension.key,
-                "status": dimension.status.name(),
-                "reason": dimension.reason.to_string(),
-            })
-        })
-        .collect();
-    let rows: Vec<Value> = rows(record).iter().map(row_json).collect();
-    // The record goes in as its own canonical bytes: whoever takes it out again has what the digest is over.
-    format!(
-        "{{\"change\":{},\"digest\":{},\"from_evidence\":{},\"missing\":{},\"record\":{},\"rows\":{},\"verified\":{}}}",
-        json!(change.map(change_json)),
-        json!(record.digest().to_string()),
-        json!(from_evidence),
-        json!(open),
-        String::from_utf8_lossy(&bytes),
-        json!(rows),
-        json!(verified),
-    )
-}
-
-fn change_json(change: &Change<'_>) -> Value {
-    json!({
-        "key": change.dimension,
-        "name": change.label,
-        "from": change.from.map(|from| from as f64 / 1e9),
-        "to": change.to as f64 / 1e9,
-        "kind": change.kind.name(),
-        "reaches": change.reaches,
-        "published": change.published.to_f64(),
-    })
-}
-
-fn row_json(row: &Row<'_>) -> Value {
-    let mut value = json!({
-        "name": row.name,
-        "kind": row.part.name(),
-        "before": row.before.to_f64(),
-        "after": row.after.to_f64(),
-        "change": row.after.minus(row.before).to_f64(),
-    });
-    let more = match &row.part {
-        Part::Dimension(dimension) => json!({
-            "key": dimension.key,
-            "status": dimension.status.name(),
-            "reading": dimension.reading.map(|reading| reading as f64 / 1e9),
-            "share": dimension.effective_weight as f64 / 1e9,
-        }),
-        Part::Mean => json!({}),
-        Part::Rule { when, set } => json!({ "when": when, "set": set }),
-        Part::Gate { when } => json!({ "when": when }),
-    };
-    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
-        value.extend(more);
-    }
-    value
 }

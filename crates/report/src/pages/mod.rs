@@ -7,13 +7,13 @@ pub mod stress;
 use std::num::NonZeroU32;
 
 use karat_core::number::Score;
-use karat_core::record::ENGINE_VERSION;
 use karat_standing::rolling::RollingMean;
-use karat_stats::bootstrap::Estimate;
 
-use crate::board::stress::weights;
-use crate::board::{Board, By, Settings, counted};
+use crate::answers::basis::{Basis, Estimate};
+use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};
 use crate::estimate::{Writing, percent};
+use crate::leaderboard::stress::weights;
+use crate::leaderboard::{By, Settings, counted};
 use crate::number::cut;
 use crate::page::model::{
     self, Axis, Cell, Column, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading,
@@ -26,18 +26,20 @@ use crate::text::{count, list};
 /// Tasks of the rolling mean.
 const WINDOW: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
-/// A page without sections: what is judged, by what, and how to make it again.
-pub fn page(what: &str, rows: &Rows, settings: &Settings) -> Page {
-    let names = rows.card_names();
-    let cards = rows.scorers.iter().map(|scorer| scorer.card());
+/// Returns a page without sections: what is judged, by what, and how to make it again.
+pub fn page(what: &str, rows: &Rows, basis: &Basis, settings: &Settings) -> Page {
+    let names = basis.card_names();
+    let cards = basis.scorecards.iter();
     let mut about: Vec<(String, String)> =
-        cards.map(|card| (format!("scorecard {}", card.name()), card.digest.to_string())).collect();
-    let mut tell = |label: &str, value: String| about.push((label.to_owned(), value));
-    tell("items", rows.digest.to_string());
-    tell("level", settings.level.to_string());
-    tell("draws", settings.plan.draws.to_string());
-    tell("seed", settings.plan.seed.to_string());
-    tell("engine", ENGINE_VERSION.to_owned());
+        cards.map(|card| (format!("scorecard {}", card.name()), card.digest.clone())).collect();
+    let mut row = |label: &str, value: String| about.push((label.to_owned(), value));
+    row("items", rows.digest.to_string());
+    row("level", basis.level.to_string());
+    if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
+        row("resamples", resamples.to_string());
+        row("seed", seed.to_string());
+    }
+    row("engine", basis.engine.clone());
     let mut subtitle =
         format!("{} of {}", count(rows.rows.len(), "item"), count(rows.subjects.len(), "subject"));
     if rows.filtered > 0 {
@@ -63,26 +65,19 @@ pub fn column(label: &str, kind: Kind) -> Column {
 }
 
 /// The axis of a column of intervals that are written so.
-pub fn axis(writing: Writing, settings: &Settings) -> Axis {
+pub fn axis(writing: Writing, level: f64) -> Axis {
     Axis {
-        interval_label: format!("{} interval", percent(settings.level)),
+        interval_label: format!("{} interval", percent(level)),
         range: None,
         reference: None,
         decimals: writing.decimals(),
     }
 }
 
-/// An estimate on the scale on which it is written.
+/// Returns an estimate on the scale on which it is written.
 pub fn estimate(found: &Estimate, writing: Writing) -> model::Estimate {
-    model::Estimate {
-        point: writing.value(found.mean),
-        interval: Some((writing.value(found.interval.low), writing.value(found.interval.high))),
-    }
-}
-
-/// The name of a subject, by its place.
-pub fn name(rows: &Rows, subject: usize) -> String {
-    rows.subjects.get(subject).cloned().unwrap_or_default()
+    let ends = |(low, high)| (writing.value(low), writing.value(high));
+    model::Estimate { point: writing.value(found.mean), interval: found.interval().map(ends) }
 }
 
 /// A cell of words.
@@ -90,25 +85,31 @@ pub fn text(text: impl Into<String>) -> Cell {
     Cell::Text(text.into())
 }
 
-/// The mean readings of the subjects with a place, in the order of the board. None where nothing is measured.
-pub fn profiles(rows: &Rows, board: &Board) -> Option<Section> {
-    if rows.dimensions.is_empty() {
+/// Returns the mean values of the ranked subjects by dimension, in the order of the leaderboard. None where no dimension has
+/// any.
+pub fn profiles(rows: &Rows, board: &Leaderboard) -> Option<Section> {
+    if rows.dimensions.is_empty() || board.rows.iter().all(|row| row.dimensions.is_none()) {
         return None;
     }
     let weights = rows.only_card().map(weights).unwrap_or_default();
     let weight = |at: usize| weights.get(at).map(|weight| cut(weight.millionths(), 6, 4));
     let dimensions = rows.dimensions.iter().enumerate();
     let dimensions = dimensions.map(|(at, (key, _))| Dimension { name: key.clone(), weight: weight(at) });
-    let reading = |found: &Option<Estimate>| match found {
+    let value = |row: &LeaderboardRow, key: &str| match row
+        .dimensions
+        .as_ref()
+        .and_then(|all| all.get(key))
+        .and_then(Option::as_ref)
+    {
         Some(found) => Reading::Value(estimate(found, Writing::shares())),
         None => Reading::Absent(String::from("missing")),
     };
-    let subjects = board.leaderboard.rows.iter().map(|row| Profile {
-        name: name(rows, row.subject),
-        readings: board.profiles.get(row.subject).into_iter().flatten().map(reading).collect(),
+    let subjects = board.rows.iter().map(|row| Profile {
+        name: row.subject.clone(),
+        readings: rows.dimensions.iter().map(|(key, _)| value(row, key)).collect(),
     });
     let figure = Figure::Profiles(Profiles {
-        caption: String::from("Mean reading by subject and dimension, 0 to 1"),
+        caption: String::from("Mean value by subject and dimension, 0 to 1"),
         dimensions: dimensions.collect(),
         subjects: subjects.collect(),
     });
@@ -123,7 +124,7 @@ pub fn profiles(rows: &Rows, board: &Board) -> Option<Section> {
 
 /// What the items count over time, by subject. None where no item says when it took place.
 pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Option<Section> {
-    let writing = Writing::of(rows.scale);
+    let writing = Writing::of(rows.scale.max);
     let rolling = RollingMean::new(WINDOW);
     let series = subjects.iter().filter_map(|&subject| {
         // Items stand by time, those without one first.
@@ -140,7 +141,7 @@ pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Option<S
             line: Some(shown(mean)),
             flag: None,
         });
-        Some(Series { name: name(rows, subject), points: points.collect() })
+        Some(Series { name: rows.subject_name(subject).to_owned(), points: points.collect() })
             .filter(|it| !it.points.is_empty())
     });
     let series: Vec<Series> = series.collect();

@@ -5,8 +5,9 @@ use karat_standing::review::State;
 use karat_standing::stand::SubjectStanding;
 
 use super::{axis, column, estimate, page, text};
-use crate::board::{By, Settings};
+use crate::answers::basis::{Basis, Estimate};
 use crate::estimate::Writing;
+use crate::leaderboard::{By, Settings};
 use crate::number::cut;
 use crate::page::model::{
     self, Axis, Cell, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading, Section,
@@ -27,7 +28,7 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
         attempts: None,
         tasks_min: 1,
     };
-    let mut page = page("Standing", answer.rows, &settings);
+    let mut page = page("Standing", answer.rows, &Basis::new(answer.rows, &settings), &settings);
     page.about.insert(0, ("as of".to_owned(), answer.as_of.to_string()));
     page.about.extend(answer.events.digest.map(|digest| ("events".to_owned(), digest.to_string())));
     page.notes = foot(answer);
@@ -57,18 +58,19 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
 }
 
 fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) -> Table {
-    let writing = Writing::of(answer.card.scale);
+    let writing = Writing::of(answer.card.scale.max);
     let absent = |why: &str| Cell::Absent(why.to_owned());
     // Without intervals the dots stand on the whole scale.
     let has_interval = shown.iter().any(|standing| standing.interval.is_some());
     let range = (!has_interval).then(|| (0.0, writing.value(1.0)));
-    let axis = Axis { range, ..axis(writing, settings) };
+    let axis = Axis { range, ..axis(writing, settings.level) };
     let has_share = shown.iter().any(|standing| standing.share.is_some());
     let has_tier = shown.iter().any(|standing| standing.tier.is_some());
     let row = |standing: &SubjectStanding| {
         let drawn = standing.score.map(|score| {
             let point = writing.value(score.to_f64());
-            let interval = standing.interval.as_ref().and_then(|found| estimate(found, writing).interval);
+            let interval =
+                standing.interval.as_ref().and_then(|it| estimate(&Estimate::from(it), writing).interval);
             Cell::Interval(model::Estimate { point, interval })
         });
         let points =
@@ -89,14 +91,14 @@ fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) ->
     let mut columns = vec![
         column("subject", Kind::Name),
         column("score", Kind::Interval(axis)),
-        column("stands", Kind::Number),
-        column("gates see", Kind::Number),
+        column("official score", Kind::Number),
+        column("score for gates", Kind::Number),
     ];
     columns.extend(has_tier.then(|| column("tier", Kind::Text)));
     columns.extend(has_share.then(|| column("share", Kind::Share)));
     columns.push(column("items", Kind::Number));
     let caption =
-        "The score of the moment, the points that stand, and those that gates, tiers and shares see";
+        "The score of the moment, the official score in points, and the one that gates, tiers and shares use";
     Table { caption: caption.to_owned(), columns, rows: shown.iter().map(row).collect() }
 }
 
@@ -127,7 +129,7 @@ fn profiles(shown: &[SubjectStanding]) -> Profiles {
         None => Reading::Absent("does not apply".to_owned()),
     };
     Profiles {
-        caption: "Reading by subject and dimension, 0 to 1".to_owned(),
+        caption: "Value by subject and dimension, 0 to 1".to_owned(),
         dimensions: parts.iter().map(dimension).collect(),
         subjects: shown
             .iter()
@@ -140,7 +142,7 @@ fn profiles(shown: &[SubjectStanding]) -> Profiles {
 }
 
 fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
-    let writing = Writing::of(answer.card.scale);
+    let writing = Writing::of(answer.card.scale.max);
     let series = |standing: &SubjectStanding| {
         let flag = |at_seconds: i64| {
             let lines = standing.review.iter().flat_map(|review| &review.transitions);
@@ -162,9 +164,9 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
         Series { name: standing.subject.clone(), points: points.collect() }
     };
     History {
-        caption: "The score at each moment, and the one that stood after it".to_owned(),
+        caption: "The score at each moment, and the official one after it".to_owned(),
         value_label: "score".to_owned(),
-        line_label: "score that stands".to_owned(),
+        line_label: "official score".to_owned(),
         range: Some((0.0, writing.value(1.0))),
         decimals: writing.decimals(),
         series: shown.iter().map(series).collect(),

@@ -17,11 +17,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::broken;
+use crate::answers::{RecordStatus, ValueStatus};
 use crate::error::Error;
 use crate::text::clean;
 
 /// The score of one item by one scorecard, with the account of every point.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RecordDocument {
@@ -47,7 +48,7 @@ pub struct RecordDocument {
     pub gates: Vec<String>,
     /// The findings of the graders that made facts from raw evidence, by grader; null where the facts were given.
     #[cfg_attr(feature = "schema", schema(value_type = Option<BTreeMap<String, serde_json::Value>>))]
-    pub grading: Option<Box<RawValue>>,
+    pub grading: Option<Grading>,
     /// The mean of the scorecard, such as `weighted-mean`.
     pub mean: String,
     /// The override that was given, if any, and whether it was accepted.
@@ -74,6 +75,25 @@ pub struct RecordDocument {
     pub undecided: Vec<String>,
     /// What a reader of the score should know.
     pub warnings: Vec<WarningDocument>,
+}
+
+/// The findings of graders: a JSON object, canonical as the record is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Grading(Box<RawValue>);
+
+impl Grading {
+    /// Returns the JSON.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+}
+
+impl PartialEq for Grading {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
 }
 
 /// The lowest and highest possible score, as published.
@@ -105,26 +125,9 @@ pub struct DimensionDocument {
     /// The reason why there is no value, or why it is not the measured one.
     pub reason: Option<String>,
     /// The outcome of its formula.
-    pub status: DimensionStatus,
+    pub status: ValueStatus,
     /// Its weight in the scorecard, the profile or the override.
     pub weight: f64,
-}
-
-/// The outcome of the formula of a dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum DimensionStatus {
-    /// The formula gave a value.
-    Scored,
-    /// The condition of the dimension is false: its value is 0.
-    Gated,
-    /// The dimension does not apply to this item.
-    NotApplicable,
-    /// A needed fact is missing.
-    Missing,
-    /// The formula has no result.
-    Failed,
 }
 
 /// The item that was scored.
@@ -293,31 +296,6 @@ impl CardReference {
     }
 }
 
-/// Whether there is a score.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum RecordStatus {
-    /// There is a score.
-    Scored,
-    /// No dimension has a value, or their weights sum to zero.
-    Unscored,
-    /// A dimension without which no score is published is missing.
-    Withheld,
-}
-
-impl RecordStatus {
-    /// The status as text.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Scored => "scored",
-            Self::Unscored => "unscored",
-            Self::Withheld => "withheld",
-        }
-    }
-}
-
 /// A step after the weighted parts were added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -399,7 +377,7 @@ impl RecordDocument {
         {
             return Err(broken(format!("`score.exact` is {exact}, not within 0 to 1")));
         }
-        if self.grading.as_ref().is_some_and(|grading| !grading.get().starts_with('{')) {
+        if self.grading.as_ref().is_some_and(|grading| !grading.as_str().starts_with('{')) {
             return Err(broken(String::from("`grading` is not an object")));
         }
         Ok(())

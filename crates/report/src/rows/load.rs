@@ -13,11 +13,12 @@ use karat_core::scorecard::Scorecard;
 use super::filter::{Wish, check_field, value};
 use super::problems::Problems;
 use super::{Row, Rows, Tasks};
+use crate::answers::ValueStatus;
 use crate::card::CompiledCard;
 use crate::error::{Code, Error};
 use crate::recompute::{overridden, recompute};
 use crate::record::Record;
-use crate::record::document::{DimensionDocument, DimensionStatus, RecordDocument, on_grid};
+use crate::record::document::{DimensionDocument, RecordDocument, on_grid};
 use crate::renames::{Rename, Renames};
 use crate::text::clean;
 
@@ -134,12 +135,11 @@ impl<'r> Loader<'r> {
             self.filtered += 1;
             return;
         }
-        let measured =
-            |it: &DimensionDocument| matches!(it.status, DimensionStatus::Scored | DimensionStatus::Gated);
+        let measured = |it: &DimensionDocument| matches!(it.status, ValueStatus::Scored | ValueStatus::Gated);
         let share = |value: f64| on_grid(value, BILLION as f64);
         let readings =
             document.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)).map(share)).collect();
-        let bare = document.dimensions.iter().filter(|it| it.status == DimensionStatus::NotApplicable);
+        let bare = document.dimensions.iter().filter(|it| it.status == ValueStatus::NotApplicable);
         let row = Row {
             place: place.to_owned(),
             subject: 0,

@@ -147,6 +147,11 @@ impl Rows {
         groups.into_iter().collect()
     }
 
+    /// Returns the name of the subject at a place; empty where there is none.
+    pub fn subject_name(&self, at: usize) -> &str {
+        self.subjects.get(at).map_or("", String::as_str)
+    }
+
     /// The place of a subject.
     pub fn subject(&self, name: &str) -> Option<usize> {
         self.subjects.binary_search_by(|known| known.as_str().cmp(name)).ok()

@@ -1,11 +1,10 @@
 //! What subjects stand for at a moment, from all their scored items.
 //!
-//! `items` turns rows into what the engine takes, `events` reads what happened beside the evaluations, `json` writes the
-//! lines of `karat/standing/1`, `notes` says what to know about them. `tasks` looks at the same items by task.
+//! `items` turns rows into what the engine takes, `events` reads what happened beside the evaluations, `notes` says
+//! what to know about them. `tasks` looks at the same items by task.
 
 pub mod events;
 pub mod items;
-pub mod json;
 pub mod notes;
 pub mod tasks;
 
@@ -13,7 +12,6 @@ use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, Standings, SubjectStanding};
-use serde_json::Value;
 
 use self::events::Events;
 use crate::error::{Code, Error};
@@ -74,18 +72,5 @@ pub fn refused<E: ToString>(errors: &[E]) -> Error {
     match errors.len().saturating_sub(LISTED) {
         0 => failure,
         more => failure.hint(format!("and {more} more")),
-    }
-}
-
-/// The standing in a line, if it is one of these. Fails for one of another version.
-pub fn parse(bytes: &[u8]) -> Result<Option<Value>, Error> {
-    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return Ok(None) };
-    match value.get("schema").and_then(Value::as_str) {
-        Some(json::SCHEMA) => Ok(Some(value)),
-        Some(other) if other.starts_with("karat/standing/") => {
-            Err(Error::new(Code::UnknownSchema, format!("this is a standing of `{}`", clean(other)))
-                .hint(format!("this version of karat reads `{}`", json::SCHEMA)))
-        }
-        _ => Ok(None),
     }
 }

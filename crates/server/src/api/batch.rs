@@ -9,13 +9,13 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::evidence::{Scoring, conflict, earlier, submission};
+use super::evidence::{Scoring, earlier, submission};
 use super::json;
 use crate::body::{Incoming, line_too_long};
 use crate::cards::Rule;
 use crate::keys::Key;
 use crate::params::written_timestamp;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, conflict};
 use crate::scoring::How;
 use crate::state::App;
 
@@ -29,7 +29,7 @@ const LISTED: usize = 10_000;
 
 /// What became of the lines of a batch.
 #[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct Answer {
+pub(crate) struct BatchAnswer {
     /// Lines that are stored and were not there before.
     accepted: u64,
     /// Lines that were there before.
@@ -37,14 +37,14 @@ pub(crate) struct Answer {
     /// Lines that are not stored.
     refused: u64,
     /// Each line, in order; blank ones are left out.
-    items: Vec<Line>,
+    items: Vec<BatchLine>,
     #[serde(skip)]
     listed: usize,
 }
 
 /// What became of one line.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Line {
+pub(crate) struct BatchLine {
     /// The line of the body, from 1.
     line: u64,
     /// 201 where it is stored, 200 where it was there before, else that of its problem.
@@ -60,12 +60,18 @@ pub(crate) struct Line {
     problem: Option<Problem>,
 }
 
-impl Answer {
+impl BatchAnswer {
     fn kept(&mut self, line: u64, record: String, position: u64, repeated: bool) {
         let count = if repeated { &mut self.repeated } else { &mut self.accepted };
         *count += 1;
         let status = if repeated { StatusCode::OK } else { StatusCode::CREATED }.as_u16();
-        self.items.push(Line { line, status, record: Some(record), position: Some(position), problem: None });
+        self.items.push(BatchLine {
+            line,
+            status,
+            record: Some(record),
+            position: Some(position),
+            problem: None,
+        });
     }
 
     fn refused(&mut self, line: u64, mut problem: Problem) {
@@ -75,7 +81,7 @@ impl Answer {
             problem.problems = Vec::new();
         }
         let status = problem.status().as_u16();
-        self.items.push(Line { line, status, record: None, position: None, problem: Some(problem) });
+        self.items.push(BatchLine { line, status, record: None, position: None, problem: Some(problem) });
     }
 }
 
@@ -93,7 +99,7 @@ struct Ids {
 }
 
 /// A part of a batch that the writer has.
-struct Part {
+struct ProblemPart {
     lines: Vec<Sent>,
     /// One outcome for each line that could be scored; or why nothing was handed in.
     outcomes: Result<oneshot::Receiver<Vec<Outcome>>, Problem>,
@@ -113,8 +119,8 @@ pub(crate) async fn send(
     }
     let options = &app.options;
     let mut body = Incoming::new(headers, body, options.batch_bytes_max, options.body_timeout)?;
-    let mut answer = Answer::default();
-    let mut waiting: Option<Part> = None;
+    let mut answer = BatchAnswer::default();
+    let mut waiting: Option<ProblemPart> = None;
     let mut next = 1;
     let ended = loop {
         let lines = match body.lines(PART_BYTES, options.body_bytes_max).await {
@@ -161,7 +167,7 @@ async fn part(
     how: &Scoring,
     lines: Vec<u8>,
     first: u64,
-) -> Result<Part, Problem> {
+) -> Result<ProblemPart, Problem> {
     let (rule, key, as_of) = (Arc::clone(rule), Arc::clone(key), how.as_of.clone());
     let line_max = app.options.body_bytes_max;
     let scored = app.checked(move || {
@@ -184,12 +190,12 @@ async fn part(
         Ok((sent, submissions))
     });
     let (lines, submissions) = scored.await?;
-    Ok(Part { lines, outcomes: app.submit(submissions) })
+    Ok(ProblemPart { lines, outcomes: app.submit(submissions) })
 }
 
 /// Waits for the writer and answers for each line.
-async fn settle(app: &App, part: Part, answer: &mut Answer) -> Result<(), Problem> {
-    let Part { lines, outcomes } = part;
+async fn settle(app: &App, part: ProblemPart, answer: &mut BatchAnswer) -> Result<(), Problem> {
+    let ProblemPart { lines, outcomes } = part;
     let mut outcomes = match outcomes {
         Ok(receiver) => Ok(receiver.await.map_err(|_| Problem::from(Error::Stopped))?.into_iter()),
         Err(problem) => Err(problem),

@@ -6,12 +6,12 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 
-use super::records::Filter;
+use super::records::RecordParams;
 use crate::events;
 use crate::guard::Caller;
 use crate::params::Params;
 use crate::problem::{Code, Problem};
-use crate::select::{Wish, size_at};
+use crate::select::{Filter, size_at};
 use crate::state::App;
 
 /// New records as server-sent events: `event: record`, `id` is the place in the log, `data` the record. With the header
@@ -32,19 +32,19 @@ pub(crate) async fn stream(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    Params(filter): Params<Filter>,
+    Params(params): Params<RecordParams>,
 ) -> Result<Response, Problem> {
     caller.may_read()?;
     for (name, is_given) in [
-        ("known_at", filter.known_at.is_some()),
-        ("before", filter.before.is_some()),
-        ("limit", filter.limit.is_some()),
+        ("known_at", params.known_at.is_some()),
+        ("before", params.before.is_some()),
+        ("limit", params.limit.is_some()),
     ] {
         if is_given {
             return Err(Problem::parameter(name, "a stream has no such parameter"));
         }
     }
-    Wish::new(&app, &app.memory.index(), &filter.wanted())?;
+    Filter::new(&app, &app.memory.index(), &params.selection())?;
     let next = match headers.get("last-event-id") {
         None => size_at(&app, None).await?,
         Some(last) => {
@@ -56,6 +56,6 @@ pub(crate) async fn stream(
             read.ok_or_else(wrong)?
         }
     };
-    let find = move |app: &App| Ok(Wish::new(app, &app.memory.index(), &filter.wanted())?.0);
+    let find = move |app: &App| Ok(Filter::new(app, &app.memory.index(), &params.selection())?.0);
     Ok(events::stream(app, Box::new(find), next)?.into_response())
 }

@@ -5,21 +5,23 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
+use karat_report::record::RecordDocument;
 use karat_store::{Accepted, Error, Kind, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::records::raw;
-use super::{batch, json, json_ending, later, written};
+use super::{batch, json, json_ending, later};
 use crate::body::{Incoming, expect_media, media_type};
 use crate::cards::Rule;
+use crate::clock::written;
 use crate::guard::Caller;
 use crate::ids;
 use crate::keys::{Key, Scope};
 use crate::memory::Effect;
 use crate::params::{Named, Params, written_timestamp};
-use crate::problem::{Code, Part, Problem};
+use crate::problem::{Problem, conflict};
 use crate::scoring::{How, ScoredItem};
 use crate::state::{App, Submission};
 
@@ -42,24 +44,24 @@ pub struct Scoring {
 
 /// What the store has now.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Kept {
+pub(crate) struct EvidenceScored {
     /// Whether all of it was there before, so that nothing changed.
     repeated: bool,
-    evidence: KeptItem,
-    record: KeptItem,
+    evidence: LogItem,
+    record: LogItem,
     /// Where the receipt of the record is.
     receipt: String,
     /// What a reader of the score should know.
-    notes: Vec<Note>,
+    notes: Vec<EvidenceNote>,
     /// The record, `karat/record/1`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = RecordDocument)]
     #[serde(serialize_with = "later")]
     content: Vec<u8>,
 }
 
 /// An item of the log.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct KeptItem {
+pub(crate) struct LogItem {
     /// Its id in the store.
     id: String,
     /// Its place in the log.
@@ -72,7 +74,7 @@ pub(crate) struct KeptItem {
 
 /// Something that a reader of a score should know.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Note {
+pub(crate) struct EvidenceNote {
     /// JSON path of what it is about.
     field: String,
     text: String,
@@ -80,9 +82,9 @@ pub(crate) struct Note {
 
 /// An item of evidence that is stored.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Evidence {
+pub(crate) struct StoredEvidence {
     #[serde(flatten)]
-    item: KeptItem,
+    item: LogItem,
     subject: Option<String>,
     /// The item that it corrects.
     replaces: Option<String>,
@@ -91,11 +93,11 @@ pub(crate) struct Evidence {
     /// The places of the records that were made from it.
     records: Vec<u64>,
     /// The item, in canonical form.
-    #[schema(value_type = Object)]
+    #[schema(value_type = BTreeMap<String, Value>)]
     content: Box<RawValue>,
 }
 
-impl KeptItem {
+impl LogItem {
     fn new(id: &str, accepted: &Accepted) -> Self {
         Self {
             id: id.to_owned(),
@@ -112,12 +114,12 @@ impl KeptItem {
 /// A batch is answered line by line; each line is kept or refused on its own.
 #[utoipa::path(post, operation_id = "send_evidence", path = "/v1/evidence", tag = "evidence", security(("key" = ["write:evidence"])), params(Scoring),
     request_body(content(
-        (Object = "application/json"),
+        (BTreeMap<String, Value> = "application/json"),
         (String = "application/x-ndjson"),
     )),
     responses(
-        (status = 201, body = Kept, description = "The item is stored with its record."),
-        (status = 200, content((Kept = "application/json"), (batch::Answer = "application/json")),
+        (status = 201, body = EvidenceScored, description = "The item is stored with its record."),
+        (status = 200, content((EvidenceScored = "application/json"), (batch::BatchAnswer = "application/json")),
             description = "The item was there before; or the lines of a batch were looked at."),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
@@ -158,7 +160,7 @@ async fn one(
     key: Arc<Key>,
     how: &Scoring,
     bytes: Vec<u8>,
-) -> Result<Kept, Problem> {
+) -> Result<EvidenceScored, Problem> {
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
     let work = move || {
@@ -186,11 +188,11 @@ async fn one(
     let [of_evidence, of_record] = accepted.as_slice() else {
         return Err(Problem::internal(&"the store did not answer for every item"));
     };
-    let note = |note: karat_evidence::Note| Note { field: note.path, text: note.text };
-    Ok(Kept {
+    let note = |note: karat_evidence::Note| EvidenceNote { field: note.path, text: note.text };
+    Ok(EvidenceScored {
         repeated: of_evidence.repeated && of_record.repeated,
-        evidence: KeptItem::new(&evidence, of_evidence),
-        record: KeptItem::new(&record, of_record),
+        evidence: LogItem::new(&evidence, of_evidence),
+        record: LogItem::new(&record, of_record),
         receipt: format!("/v1/receipts/{}", of_record.position),
         notes: notes.into_iter().map(note).collect(),
         content,
@@ -264,36 +266,11 @@ pub(crate) async fn earlier(
     .await
 }
 
-/// Why the store refuses items, as a problem.
-pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
-    let part = |refusal: &Refusal| Part {
-        field: None,
-        detail: format!("{} `{}`: {}", refusal.kind, refusal.id.escape_debug(), refusal.problem),
-        line: None,
-        column: None,
-    };
-    let problems: Vec<Part> = refusals.iter().map(part).collect();
-    let detail = problems.first().map(|part| part.detail.clone()).unwrap_or_default();
-    let problem = match refusals.first().map(|refusal| &refusal.problem) {
-        Some(karat_store::Problem::Conflict { stored, given, .. }) => {
-            Problem::new(Code::Conflict, detail).at("id").with_digests(*stored, *given)
-        }
-        Some(karat_store::Problem::NothingToReplace(_)) => {
-            Problem::new(Code::NotFound, detail).at("replaces")
-        }
-        Some(karat_store::Problem::ReplacedBefore { .. }) => {
-            Problem::new(Code::Conflict, detail).at("replaces")
-        }
-        _ => Problem::new(Code::EvidenceRefused, detail),
-    };
-    problem.with_parts(problems)
-}
-
 /// An item of evidence, as it was scored.
 #[utoipa::path(get, operation_id = "show_evidence", path = "/v1/evidence/{evidence}", tag = "evidence", params(
     ("evidence" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "11"),
 ), responses(
-    (status = 200, body = Evidence),
+    (status = 200, body = StoredEvidence),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -322,8 +299,8 @@ pub(crate) async fn show(
                 records.extend(found.map(|record| record.position));
             }
             records.sort_unstable();
-            Ok(Evidence {
-                item: KeptItem {
+            Ok(StoredEvidence {
+                item: LogItem {
                     id: entry.id,
                     position: item.position,
                     digest: entry.content.to_string(),

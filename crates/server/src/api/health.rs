@@ -16,7 +16,7 @@ use crate::state::App;
 
 /// That the server answers and can read its store.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Health {
+pub(crate) struct ServerHealth {
     /// `ok`
     status: &'static str,
     /// The version of the engine.
@@ -27,11 +27,11 @@ pub(crate) struct Health {
 
 /// Whether the server is well. Needs no key.
 #[utoipa::path(get, operation_id = "show_health", path = "/healthz", tag = "server", security(()), responses(
-    (status = 200, body = Health), (status = 500, body = Problem, content_type = "application/problem+json"),
+    (status = 200, body = ServerHealth), (status = 500, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>, Problem> {
     let log_size = app.read(|reader| Ok(reader.head()?.size)).await?;
-    json(StatusCode::OK, &Health { status: "ok", engine: ENGINE_VERSION, log_size })
+    json(StatusCode::OK, &ServerHealth { status: "ok", engine: ENGINE_VERSION, log_size })
 }
 
 /// What was counted, in the text format of Prometheus.

@@ -1,4 +1,4 @@
-//! Who stands where under a scorecard.
+//! Subjects of a scorecard by rank.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,40 +6,49 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use karat_evidence::canonical_json;
-use karat_report::board::json as board_json;
-use karat_report::board::{Board, By, Settings};
+use karat_core::number::Score;
+use karat_core::record::ENGINE_VERSION;
+use karat_report::answers::LeaderboardMethod;
+use karat_report::answers::basis::{Basis, ItemsUsed, ScorecardReference};
+use karat_report::answers::leaderboard::LeaderboardAnswer;
+use karat_report::leaderboard::method::{
+    Page, RESAMPLED_ITEMS_MAX, RESAMPLED_SUBJECTS_MAX, answer, leaderboard, method_of_size, rank, rank_values,
+};
+use karat_report::leaderboard::{By, Settings};
 use karat_report::rows::Rows;
 use karat_report::rows::filter::Filter as Condition;
 use karat_stats::bootstrap::Plan;
+use karat_stats::outcome::Run;
+use karat_stats::student::TaskValues;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use utoipa::IntoParams;
 
-use super::{bytes, ranked};
+use super::{answered, bytes};
 use crate::cards::Rule;
 use crate::guard::Caller;
-use crate::params::Params;
-use crate::problem::Problem;
-use crate::rows::{self, Kept, RECORDS_MAX, policy, refused};
-use crate::select::{Wanted, Wish, size_at};
+use crate::params::{Params, limit};
+use crate::problem::{Code, Problem};
+use crate::rows::{self, RECORDS_MAX, ReadOptions, policy, refused};
+use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 
-/// Most subjects for whom samples are drawn.
-pub const DRAWN_MAX: usize = 200;
 /// The confidence of intervals, if nothing else is asked for.
 pub const LEVEL: f64 = 0.95;
-/// Draws, if nothing else is asked for; as many as the command line makes.
-const DRAWS: u32 = 1000;
-/// Most draws.
-const DRAWS_MAX: u32 = 10_000;
+/// Bootstrap resamples, if nothing else is asked for; as many as the command line draws.
+pub const RESAMPLES: u32 = 1000;
+/// The largest number of resamples.
+const RESAMPLES_MAX: u32 = 10_000;
+/// Rows of a page with the method `student`, if nothing else is asked for.
+const ROWS: usize = 100;
+/// The largest number of rows of a page.
+const ROWS_MAX: usize = 1000;
 
-/// Which leaderboard is wanted.
+/// The parameters of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct BoardParams {
+pub struct LeaderboardParams {
     /// The scorecard; of a family, all of its challenges together.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
@@ -54,30 +63,34 @@ pub struct BoardParams {
     /// As it was known at this moment: what came later, corrections too, is not there.
     pub known_at: Option<String>,
     /// Only records that meet this: `FIELD=VALUE` or `FIELD!=VALUE`, where a field is `subject`, `id`, `task`, `outcome`
-    /// or a fact of the scorecard. Not for large boards.
+    /// or a fact of the scorecard. For at most 20,000 records.
     #[serde(rename = "where")]
     pub condition: Option<String>,
-    /// One board for each value of this field. Not for large boards.
+    /// One leaderboard for each value of this field. For at most 20,000 records.
     pub group_by: Option<String>,
-    /// What is ranked by: `score`, or the key of a dimension. Not for large boards.
+    /// What is ranked by: `score`, or the key of a dimension. A dimension is for at most 20,000 records.
     pub by: Option<String>,
-    /// Subjects with fewer tasks take no place; 1 if not given.
+    /// How ranks are computed: `bootstrap` for up to 200 subjects and 20,000 records, else `student`, if not given.
+    pub method: Option<LeaderboardMethod>,
+    /// Subjects with fewer tasks have no rank; 1 if not given.
     pub min_tasks: Option<u32>,
     /// The confidence of intervals, above 0 and below 1; 0.95 if not given.
     pub level: Option<f64>,
-    /// Draws of tasks, 1 to 10,000; 1,000 if not given. Not for large boards.
-    pub draws: Option<u32>,
-    /// Where the draws start; 1 if not given.
+    /// Bootstrap resamples of tasks, 1 to 10,000; 1,000 if not given. Not with the method `student`.
+    #[param(minimum = 1, maximum = 10_000)]
+    pub resamples: Option<u32>,
+    /// The seed of the resamples; 1 if not given.
     pub seed: Option<u64>,
-    /// Of a large board, how many standings, 1 to 1,000; 100 if not given.
+    /// The largest number of rows, 1 to 1,000; if not given all with the method `bootstrap`, and 100 with `student`.
+    #[param(minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
-    /// Of a large board, after so many standings.
+    /// Rows that are skipped: `next` of the page before.
     pub skip: Option<usize>,
 }
 
-impl BoardParams {
-    pub(crate) fn wanted(&self) -> Wanted<'_> {
-        Wanted {
+impl LeaderboardParams {
+    pub(crate) fn selection(&self) -> Selection<'_> {
+        Selection {
             subject: None,
             card: Some(&self.card),
             track: self.track.as_deref(),
@@ -88,141 +101,263 @@ impl BoardParams {
     }
 }
 
-/// What a leaderboard is made of.
+/// The pages of a leaderboard by method.
+#[derive(Debug, Clone, Copy)]
+pub struct Pages {
+    /// With the method `bootstrap`.
+    pub bootstrap: Page,
+    /// With the method `student`.
+    pub student: Page,
+}
+
+/// A leaderboard, and what it was made of.
 pub struct Made {
-    /// The scored items.
-    pub rows: Rows,
-    /// How it was made.
-    pub settings: Settings,
-    /// One board, or one for each value of a field.
-    pub boards: Vec<Board>,
+    /// The leaderboard.
+    pub answer: LeaderboardAnswer,
+    /// The scored items; none where only the index was read.
+    pub rows: Option<Rows>,
 }
 
 /// The records that a leaderboard is about.
 struct Selected {
     rules: Vec<Arc<Rule>>,
-    positions: Vec<u64>,
-    is_large: bool,
+    /// Their places in the log; none where there are more than can be read.
+    positions: Option<Vec<u64>>,
+    /// The number of their subjects, as far as was looked.
+    subjects: usize,
 }
 
-/// Who stands where: means of tasks with intervals, places that are shared, and groups that cannot be told apart.
+/// Subjects by rank: means of tasks with intervals, rank ranges, and groups of subjects that are tied.
 ///
-/// Up to 200 subjects and 20,000 records tasks are drawn anew, as `karat leaderboard` does. A larger board comes page by page,
-/// and its intervals are worked out from the spread of the tasks (`method` is `student`).
-#[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(BoardParams), responses(
-    (status = 200, description = "`karat/leaderboard/1`", content_type = "application/json", body = Object),
+/// With the method `bootstrap` the answer is that of `karat leaderboard`. The method `student` is for very many subjects or
+/// records: the same means with intervals from the spread of the tasks, page by page, and null for what resamples alone give.
+#[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(LeaderboardParams), responses(
+    (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/1`"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Params(params): Params<BoardParams>,
+    Params(params): Params<LeaderboardParams>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let question = format!("{size} {params:?}");
-    if let Some(known) = app.boards.get(&question) {
+    if let Some(known) = app.answers.get(&question) {
         return Ok(bytes(StatusCode::OK, "application/json", known.to_vec()));
     }
-    let answer = match make(&app, &params, size).await? {
-        Some(made) => drawn(&made, &params, size),
-        None => ranked::answer(&app, params, size).await?,
-    };
-    let answer = app.boards.put(question, answer.into_bytes());
-    Ok(bytes(StatusCode::OK, "application/json", answer.to_vec()))
+    let made = make(&app, &params, size, params.pages()?).await?;
+    let text = answered(&made.answer);
+    let text = app.answers.put(question, text.into_bytes());
+    Ok(bytes(StatusCode::OK, "application/json", text.to_vec()))
 }
 
-/// Makes the leaderboard as of the first `size` entries of the log; none if tasks are not drawn anew for so many, who are
-/// [ranked] by their means alone.
+/// Makes the leaderboard as of the first `size` entries of the log.
 ///
 /// # Errors
-/// What is wrong with the parameters, or that there is nothing to rank.
-pub async fn make(app: &Arc<App>, params: &BoardParams, size: u64) -> Result<Option<Made>, Problem> {
-    let selected = select(app, params, size).await?;
-    if selected.is_large {
-        return Ok(None);
-    }
-    made(app, params.clone(), selected).await.map(Some)
+/// If a parameter is wrong, or no subject has a rank.
+pub async fn make(
+    app: &Arc<App>,
+    params: &LeaderboardParams,
+    size: u64,
+    pages: Pages,
+) -> Result<Made, Problem> {
+    let Selected { rules, positions, subjects } = select(app, params, size).await?;
+    let needs_records = [
+        ("where", params.condition.is_some()),
+        ("group_by", params.group_by.is_some()),
+        ("by", params.by.as_deref().is_some_and(|by| by != "score")),
+    ];
+    let needs_records = needs_records.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
+    let usual = method_of_size(subjects, positions.as_ref().map_or(usize::MAX, Vec::len));
+    let mut made = match (positions, needs_records) {
+        (None, Some(name)) => return Err(too_many_records().at(name)),
+        (None, None) if params.method == Some(LeaderboardMethod::Bootstrap) => {
+            return Err(too_many_resamples());
+        }
+        (Some(positions), needs)
+            if needs.is_some() || params.method.unwrap_or(usual) == LeaderboardMethod::Bootstrap =>
+        {
+            of_records(app, params.clone(), rules, positions, pages).await?
+        }
+        _ => of_index(app, params.clone(), size, pages.student).await?,
+    };
+    made.answer.log_size = Some(size);
+    Ok(made)
 }
 
-async fn select(app: &Arc<App>, params: &BoardParams, size: u64) -> Result<Selected, Problem> {
+async fn select(app: &Arc<App>, params: &LeaderboardParams, size: u64) -> Result<Selected, Problem> {
     let params = params.clone();
     app.indexed(move |app, index| {
-        let (wish, rules) = Wish::new(app, index, &params.wanted())?;
+        let (filter, rules) = Filter::new(app, index, &params.selection())?;
         let mut subjects = BTreeSet::new();
         let mut positions = Vec::new();
-        for row in index.rows(size).filter(|row| wish.admits(row)) {
+        for row in index.rows(size).filter(|row| filter.admits(row)) {
+            if positions.len() == RECORDS_MAX {
+                return Ok(Selected { rules, positions: None, subjects: subjects.len() });
+            }
             positions.push(row.position);
-            subjects.insert(row.subject);
-            if positions.len() > RECORDS_MAX || subjects.len() > DRAWN_MAX {
-                return Ok(Selected { rules, positions: Vec::new(), is_large: true });
+            if subjects.len() <= RESAMPLED_SUBJECTS_MAX {
+                subjects.insert(row.subject);
             }
         }
-        Ok(Selected { rules, positions, is_large: false })
+        Ok(Selected { rules, positions: Some(positions), subjects: subjects.len() })
     })
     .await
 }
 
-/// A board whose tasks are drawn anew.
-fn drawn(made: &Made, params: &BoardParams, size: u64) -> String {
-    let Made { rows, settings, boards } = made;
-    let mut map = board_json::head("karat/leaderboard/1", rows, settings);
-    let written: Vec<Value> =
-        boards.iter().map(|board| Value::Object(board_json::board(rows, board, settings))).collect();
-    map.insert("boards".to_owned(), json!(written));
-    map.insert("group_by".to_owned(), json!(params.group_by));
-    map.insert("log_size".to_owned(), json!(size));
-    canonical_json(&Value::Object(map))
-}
-
-async fn made(app: &Arc<App>, params: BoardParams, selected: Selected) -> Result<Made, Problem> {
-    for (name, is_given) in [("limit", params.limit.is_some()), ("skip", params.skip.is_some())] {
-        if is_given {
-            return Err(Problem::parameter(name, "this board is small enough to come whole"));
-        }
-    }
+/// Makes a leaderboard of records that are read.
+async fn of_records(
+    app: &Arc<App>,
+    params: LeaderboardParams,
+    rules: Vec<Arc<Rule>>,
+    positions: Vec<u64>,
+    pages: Pages,
+) -> Result<Made, Problem> {
     let read = app.read(move |reader| {
         let condition = params.condition.as_deref().map(Condition::parse).transpose();
         let condition = condition.map_err(|problem| Problem::parameter("where", problem))?;
-        let kept = Kept {
+        let options = ReadOptions {
             filters: condition.into_iter().collect(),
             labels: params.group_by.clone().into_iter().collect(),
         };
-        let rows = rows::read(reader, &selected.rules, &selected.positions, &kept)?;
-        Ok((rows, params, selected.rules))
+        let rows = rows::read(reader, &rules, &positions, &options)?;
+        Ok((rows, params, rules))
     });
     let (rows, params, rules) = read.await?;
     app.checked(move || {
-        let settings = settings(&params, &rows, &rules)?;
+        let settings = settings(&params, Some(&rows), &rules)?;
+        let usual = method_of_size(rows.subjects.len(), rows.rows.len());
+        let method = params.method.unwrap_or(usual);
+        let page = match method {
+            LeaderboardMethod::Bootstrap if usual == LeaderboardMethod::Student => {
+                return Err(too_many_resamples());
+            }
+            LeaderboardMethod::Bootstrap => pages.bootstrap,
+            LeaderboardMethod::Student => pages.student,
+        };
+        params.may_draw(method)?;
         let boards = rows.groups().into_iter().map(|(value, items)| {
             let name = params.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
-            Board::new(&rows, &items, name, &settings).map_err(|error| refused(&error))
+            let ranked = rank(&rows, &items, name, method, &settings, page);
+            ranked.map(|ranked| ranked.leaderboard).map_err(|error| refused(&error))
         });
         let boards = boards.collect::<Result<_, _>>()?;
-        Ok(Made { rows, settings, boards })
+        let answer = answer(Basis::new(&rows, &settings), method, params.group_by, boards, page);
+        Ok(Made { answer, rows: Some(rows) })
     })
     .await
 }
 
-fn settings(params: &BoardParams, rows: &Rows, rules: &[Arc<Rule>]) -> Result<Settings, Problem> {
-    let by = match params.by.as_deref() {
-        None | Some("score") => By::Score,
-        Some(key) => By::Dimension(rows.dimension(key).ok_or_else(|| {
+/// Makes a leaderboard of the index alone, with the method `student`.
+async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Page) -> Result<Made, Problem> {
+    params.may_draw(LeaderboardMethod::Student)?;
+    let shared = Arc::clone(app);
+    app.checked(move || {
+        let mut count = 0;
+        // The index is let go while subjects are ranked, so that commits do not wait for it.
+        let (rules, settings, values) = {
+            let index = shared.memory.index();
+            let (filter, rules) = Filter::new(&shared, &index, &params.selection())?;
+            let settings = settings(&params, None, &rules)?;
+            let rows = index.rows(size).filter(|row| filter.admits(row)).inspect(|_| count += 1);
+            let values = rows.filter_map(|row| {
+                let score = row.score.map(Score::billionths);
+                let run = Run { subject: 0, task: 0, outcome: row.outcome, score };
+                Some((row.subject, row.task, run.value(settings.policy)?))
+            });
+            let values = TaskValues::new(values, index.names());
+            (rules, settings, values)
+        };
+        let ranking = rank_values(values, &settings).map_err(|error| refused(&error))?;
+        let basis = Basis {
+            engine: ENGINE_VERSION.to_owned(),
+            scorecards: rules.iter().map(|rule| ScorecardReference::of(&rule.card)).collect(),
+            scale: rules.first().map_or(1, |rule| rule.card.scale.max),
+            items: ItemsUsed {
+                count,
+                subjects: ranking.subjects() as u64,
+                repeated: None,
+                left_out: None,
+                digest: None,
+            },
+            level: settings.level,
+            resamples: None,
+            seed: None,
+            outcomes: settings.policy.into(),
+        };
+        let index = shared.memory.index();
+        let board = leaderboard(&ranking, page, |subject| index.name(subject));
+        Ok(Made { answer: answer(basis, LeaderboardMethod::Student, None, vec![board], page), rows: None })
+    })
+    .await
+}
+
+impl LeaderboardParams {
+    /// Returns the pages that are asked for.
+    fn pages(&self) -> Result<Pages, Problem> {
+        let skip = self.skip.unwrap_or(0);
+        let whole = match self.limit {
+            None => usize::MAX,
+            Some(_) => limit(self.limit, ROWS, ROWS_MAX)?,
+        };
+        let student = Page { skip, limit: limit(self.limit, ROWS, ROWS_MAX)? };
+        Ok(Pages { bootstrap: Page { skip, limit: whole }, student })
+    }
+
+    /// Refuses resamples where none are drawn.
+    fn may_draw(&self, method: LeaderboardMethod) -> Result<(), Problem> {
+        let given = [("resamples", self.resamples.is_some()), ("seed", self.seed.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) if method == LeaderboardMethod::Student => {
+                let detail = "the method student draws no resamples; leave it out, or narrow the leaderboard with track, since, until, trust or where";
+                Err(Problem::new(Code::Unanswerable, detail).at(name))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn too_many_records() -> Problem {
+    let detail = format!(
+        "this needs the records themselves, of which at most {RECORDS_MAX} are read; narrow the leaderboard with track, since, until or trust"
+    );
+    Problem::new(Code::Unanswerable, detail)
+}
+
+fn too_many_resamples() -> Problem {
+    let detail = format!(
+        "resamples are drawn for at most {RESAMPLED_SUBJECTS_MAX} subjects and {RESAMPLED_ITEMS_MAX} records; narrow the leaderboard, or ask for method=student"
+    );
+    Problem::new(Code::Unanswerable, detail).at("method")
+}
+
+fn settings(
+    params: &LeaderboardParams,
+    rows: Option<&Rows>,
+    rules: &[Arc<Rule>],
+) -> Result<Settings, Problem> {
+    let by = match (params.by.as_deref(), rows) {
+        (None | Some("score"), _) | (_, None) => By::Score,
+        (Some(key), Some(rows)) => By::Dimension(rows.dimension(key).ok_or_else(|| {
             let known: Vec<&str> = rows.dimensions.iter().map(|(key, _)| key.as_str()).collect();
             let key = key.escape_debug();
             Problem::parameter("by", format!("found `{key}`, expected score or one of {}", known.join(", ")))
         })?),
     };
-    let draws = params.draws.unwrap_or(DRAWS);
-    if !(1..=DRAWS_MAX).contains(&draws) {
-        return Err(Problem::parameter("draws", format!("found {draws}, expected 1 to {DRAWS_MAX}")));
+    let resamples = params.resamples.unwrap_or(RESAMPLES);
+    if !(1..=RESAMPLES_MAX).contains(&resamples) {
+        return Err(Problem::parameter(
+            "resamples",
+            format!("found {resamples}, expected 1 to {RESAMPLES_MAX}"),
+        ));
     }
     Ok(Settings {
         by,
         policy: rules.first().map(|rule| policy(rule)).unwrap_or_default(),
         level: params.level.unwrap_or(LEVEL),
-        plan: Plan { draws, seed: params.seed.unwrap_or(1) },
+        plan: Plan { draws: resamples, seed: params.seed.unwrap_or(1) },
         attempts: None,
         tasks_min: usize::try_from(params.min_tasks.unwrap_or(1)).unwrap_or(usize::MAX),
     })

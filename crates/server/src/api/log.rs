@@ -18,7 +18,7 @@ use crate::state::App;
 
 /// What somebody needs to know who follows the log.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Log {
+pub(crate) struct LogInfo {
     /// The key that checks its signatures: `NAME+ID+KEY`.
     key: String,
     /// How many entries it has.
@@ -31,7 +31,7 @@ pub(crate) struct Log {
 
 /// The key of the log and its head.
 #[utoipa::path(get, operation_id = "show_log", path = "/v1/log", tag = "log", responses(
-    (status = 200, body = Log),
+    (status = 200, body = LogInfo),
 ))]
 pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
@@ -43,7 +43,7 @@ pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result
         })
         .await?;
     let (size, checkpoint) = (head.size, head.checkpoint);
-    json(StatusCode::OK, &Log { key: app.log_key(), size, root: root.to_string(), checkpoint })
+    json(StatusCode::OK, &LogInfo { key: app.log_key(), size, root: root.to_string(), checkpoint })
 }
 
 /// The signed head of the log, after C2SP `tlog-checkpoint`.

@@ -1,8 +1,7 @@
 //! The resources under `/v1`, one file each, and the log at the paths that C2SP names.
 //!
 //! * `evidence`: items in, one or many; `records`: what they were scored, and why.
-//! * `subjects`, `standings`, `leaderboards`: what many records say; `ranked`: leaderboards of very many; `reviews`: what
-//!   people decide.
+//! * `subjects`, `standings`, `leaderboards`: what many records say; `reviews`: what people decide.
 //! * `scorecards`, `keys`: what scores, and who may do what.
 //! * `arena`: challenges, agents, matches and ratings.
 //! * `receipts`, `log`: proofs of what is kept.
@@ -16,7 +15,6 @@ pub mod health;
 pub mod keys;
 pub mod leaderboards;
 pub mod log;
-pub mod ranked;
 pub mod receipts;
 pub mod records;
 pub mod reviews;
@@ -29,7 +27,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::{Response, StatusCode};
-use karat_core::timestamp::Timestamp;
 use serde::{Serialize, Serializer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -95,16 +92,20 @@ pub(crate) fn later<S: Serializer>(_: &Vec<u8>, serializer: S) -> Result<S::Ok, 
     serializer.serialize_unit()
 }
 
+/// Returns an answer of karat-report as its canonical JSON.
+pub(crate) fn answered(answer: &impl Serialize) -> String {
+    karat_report::answers::write(answer)
+}
+
+/// An answer of karat-report.
+pub(crate) fn answer(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
+    bytes(status, "application/json", answered(answer).into_bytes())
+}
+
 /// An answer of some media type.
 pub(crate) fn bytes(status: StatusCode, media_type: &'static str, body: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
-}
-
-/// A moment of the log, as people read it.
-#[must_use]
-pub fn written(moment: karat_store::Moment) -> String {
-    Timestamp { milliseconds: moment.0 }.to_string()
 }

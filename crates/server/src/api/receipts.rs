@@ -5,6 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
+use karat_report::answers::ItemKind;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{bytes, records};
 use crate::guard::Caller;
@@ -12,11 +15,53 @@ use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
 
+/// A receipt, `karat/receipt/1`: an item of the log with the proof that the log has it. The server sends the canonical JSON
+/// that the store writes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Receipt {
+    /// The schema: `karat/receipt/1`.
+    #[schema(example = "karat/receipt/1")]
+    pub schema: String,
+    /// The content of the item: of a record, its canonical JSON as a text.
+    pub content: String,
+    /// What the log says of the item: these bytes are hashed into it.
+    pub entry: ReceiptEntry,
+    /// The place of the entry in the log.
+    pub index: u64,
+    /// The inclusion proof: hashes in base 64, from the sibling of the leaf up.
+    pub path: Vec<String>,
+    /// The signed head of the log that the proof leads to.
+    pub checkpoint: String,
+}
+
+/// An entry of the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiptEntry {
+    /// The schema of the entry.
+    pub schema: String,
+    /// The kind of the item.
+    pub kind: ItemKind,
+    /// The id of the item.
+    pub id: String,
+    /// The subject of the item, if it has one.
+    pub subject: Option<String>,
+    /// The digest of the content.
+    pub content: String,
+    /// The digests of the evidence, of a record.
+    pub sources: Vec<String>,
+    /// The id of the item that it corrects.
+    pub replaces: Option<String>,
+    /// When it was handed in, in milliseconds since 1970.
+    pub moment_milliseconds: i64,
+}
+
 /// The receipt of a record, against the latest head of the log: `karat verify` checks it offline.
 #[utoipa::path(get, operation_id = "show_receipt", path = "/v1/receipts/{record}", tag = "log", params(
     ("record" = String, Path, description = "the place of the record in the log, or its id", example = "12"),
 ), responses(
-    (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Object),
+    (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Receipt),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,

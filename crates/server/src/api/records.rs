@@ -6,19 +6,21 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat_core::explain::nearest_change;
+use karat_report::answers::explanation::Explanation;
 use karat_report::error::Error as EngineError;
-use karat_report::record::Record as Given;
-use karat_report::{explanation, recompute};
+use karat_report::recompute;
+use karat_report::record::{Record as Given, RecordDocument};
 use karat_store::{Entry, Error, Item, Kind, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{bytes, json, written};
+use super::{answered, bytes, json};
+use crate::clock::written;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
 use crate::problem::{Code, Problem};
-use crate::select::{Wanted, Wish, size_at};
+use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 
@@ -31,7 +33,7 @@ const MOST: usize = 1000;
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Filter {
+pub struct RecordParams {
     /// Those of this subject.
     pub subject: Option<String>,
     /// Those of this scorecard, `id@version` or the id of its latest version; of a family, those of its challenges.
@@ -52,11 +54,11 @@ pub struct Filter {
     pub limit: Option<usize>,
 }
 
-impl Filter {
+impl RecordParams {
     /// The part of it that is not about pages.
     #[must_use]
-    pub fn wanted(&self) -> Wanted<'_> {
-        Wanted {
+    pub fn selection(&self) -> Selection<'_> {
+        Selection {
             subject: self.subject.as_deref(),
             card: self.card.as_deref(),
             track: self.track.as_deref(),
@@ -69,7 +71,7 @@ impl Filter {
 
 /// A record that is stored.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Record {
+pub(crate) struct RecordEntry {
     /// Its id in the store: `SUBJECT/EVIDENCE/CARD@VERSION`.
     id: String,
     /// Its place in the log.
@@ -83,25 +85,25 @@ pub(crate) struct Record {
     /// The record that it corrects.
     replaces: Option<String>,
     /// The record, `karat/record/1`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = RecordDocument)]
     record: Box<RawValue>,
 }
 
 /// Records, newest first.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct List {
+pub(crate) struct RecordList {
     /// The size of the log that the list is of.
     log_size: u64,
-    records: Vec<Record>,
+    records: Vec<RecordEntry>,
     /// What to give as `before` for those that follow; null where there are no more.
     next: Option<u64>,
 }
 
 /// One record in full.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Detail {
+pub(crate) struct RecordDetail {
     #[serde(flatten)]
-    record: Record,
+    record: RecordEntry,
     /// The record that corrects it.
     replaced_by: Option<String>,
     /// Where its receipt is.
@@ -109,23 +111,23 @@ pub(crate) struct Detail {
 }
 
 /// Records, newest first.
-#[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(Filter), responses(
-    (status = 200, body = List),
+#[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(RecordParams), responses(
+    (status = 200, body = RecordList),
     (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Params(filter): Params<Filter>,
+    Params(params): Params<RecordParams>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let limit = limit(filter.limit, USUAL, MOST)?;
-    let size = size_at(&app, filter.known_at.as_deref()).await?;
+    let limit = limit(params.limit, USUAL, MOST)?;
+    let size = size_at(&app, params.known_at.as_deref()).await?;
     let positions = app.indexed(move |app, index| {
-        let (wish, _) = Wish::new(app, index, &filter.wanted())?;
-        let end = filter.before.map_or(size, |before| before.min(size));
+        let (filter, _) = Filter::new(app, index, &params.selection())?;
+        let end = params.before.map_or(size, |before| before.min(size));
         // Corrections count as of the size, however far back the list has come.
-        let rows = index.rows(size).rev().filter(|row| row.position < end && wish.admits(row));
+        let rows = index.rows(size).rev().filter(|row| row.position < end && filter.admits(row));
         Ok(rows.take(limit + 1).map(|row| row.position).collect())
     });
     let mut positions: Vec<u64> = positions.await?;
@@ -137,14 +139,14 @@ pub(crate) async fn list(
             positions.into_iter().map(|it| record(reader.item(it)?)).collect::<Result<_, _>>()
         })
         .await?;
-    json(StatusCode::OK, &List { log_size: size, records, next })
+    json(StatusCode::OK, &RecordList { log_size: size, records, next })
 }
 
 /// One record.
 #[utoipa::path(get, operation_id = "show_record", path = "/v1/records/{record}", tag = "records", params(
     ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
-    (status = 200, body = Detail),
+    (status = 200, body = RecordDetail),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -159,7 +161,7 @@ pub(crate) async fn show(
             let replaced_by =
                 reader.replacement(Kind::Record, &item.entry.id, size)?.map(|item| item.entry.id);
             let receipt = format!("/v1/receipts/{}", item.position);
-            Ok(Detail { record: record(item)?, replaced_by, receipt })
+            Ok(RecordDetail { record: record(item)?, replaced_by, receipt })
         })
         .await?;
     json(StatusCode::OK, &detail)
@@ -170,7 +172,7 @@ pub(crate) async fn show(
 #[utoipa::path(get, operation_id = "explain_record", path = "/v1/records/{record}/explanation", tag = "records", params(
     ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
-    (status = 200, description = "what `karat explain --json` writes", content_type = "application/json", body = Object),
+    (status = 200, description = "the answer of `karat explain --json`", content_type = "application/json", body = Explanation),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn explanation(
@@ -195,9 +197,9 @@ fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
     let card = recompute::overridden(&claim, base).map_err(told)?;
     let scorer = card.scorer().map_err(told)?;
     let explained = recompute::recompute(&claim, &card, false, |record| {
-        explanation::json(record, nearest_change(scorer, record).as_ref(), Some(true), None)
+        Explanation::new(record, nearest_change(scorer, record).as_ref(), Some(true), None)
     });
-    explained.map_err(told)
+    explained.flatten().map(|answer| answered(&answer)).map_err(told)
 }
 
 /// The record with that id or place in the log.
@@ -214,10 +216,10 @@ pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
     })
 }
 
-fn record(item: Item) -> Result<Record, Problem> {
+fn record(item: Item) -> Result<RecordEntry, Problem> {
     let Item { position, entry, content } = item;
     let Entry { id, moment, content: digest, sources, replaces, .. } = entry;
-    Ok(Record {
+    Ok(RecordEntry {
         id,
         position,
         moment: written(moment),

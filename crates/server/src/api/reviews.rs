@@ -8,12 +8,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+pub use karat_report::answers::ReviewVerdict;
+use karat_report::answers::review::{PendingReview, Review};
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::bytes;
+use super::answer as response;
 use crate::body::{self, Incoming, expect_media};
 use crate::clock::random;
 use crate::guard::Caller;
@@ -45,10 +47,10 @@ pub struct ReviewRequest {
     pub subject: String,
     /// What happened; a decision if not given.
     #[serde(default)]
-    pub event: Happening,
+    pub event: ReviewEvent,
     /// Of a decision: whether the score that is held becomes the canonical one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<ReviewVerdict>,
     /// Of a decision: why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -72,7 +74,7 @@ pub struct ReviewRequest {
 /// What happened beside the evaluations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Happening {
+pub enum ReviewEvent {
     /// Somebody decided on the score that is held.
     #[default]
     Decided,
@@ -90,20 +92,25 @@ pub enum Happening {
     Ran,
 }
 
-/// A decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The score that is held becomes the canonical one.
-    Approve,
-    /// It does not.
-    Reject,
+/// The scores that wait for a decision.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReviewQueue {
+    /// One for each subject that is under review.
+    reviews: Vec<PendingReview>,
+}
+
+/// A decision or another event that was kept.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeptReview {
+    /// Its place in the log.
+    position: Option<u64>,
+    /// The reviews of the subject that follow from it; null where the scorecard has none.
+    review: Option<Review>,
 }
 
 /// The scores that wait for a decision.
 #[utoipa::path(get, operation_id = "list_reviews", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), params(QueueParams), responses(
-    (status = 200, description = "for each subject under review its scorecard and the member `review` of its standing",
-        content_type = "application/json", body = Object),
+    (status = 200, body = ReviewQueue),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
@@ -114,15 +121,14 @@ pub(crate) async fn queue(
 ) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Review)?;
     let reviews = waiting(&app, params.card.as_deref()).await?;
-    let text = canonical_json(&json!({"reviews": reviews}));
-    Ok(bytes(StatusCode::OK, "application/json", text.into_bytes()))
+    Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }
 
 /// The scores that wait for a decision at this moment, under one scorecard or all: scorecard, subject, review.
 ///
 /// # Errors
 /// That there is no such scorecard, or too many records.
-pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<Value>, Problem> {
+pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
     let rules = match card {
         Some(card) => vec![app.memory.cards().find(card)?],
         None => {
@@ -145,17 +151,16 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<Value>, P
             proposed: None,
         };
         let standings = match answer(app, question).await {
-            Ok(standings) => standings.lines,
+            Ok(standings) => standings.subjects,
             // Nothing was scored by it yet, or nothing that says when it took place.
             Err(problem) if problem.code == Code::NotFound => continue,
             Err(problem) if problem.code == Code::Unanswerable && card.is_none() => continue,
             Err(problem) => return Err(problem),
         };
-        let held =
-            standings.into_iter().filter(|it| it.pointer("/review/under_review") == Some(&Value::Bool(true)));
-        reviews.extend(
-            held.map(|it| json!({"card": rule.name(), "subject": it["subject"], "review": it["review"]})),
-        );
+        reviews.extend(standings.into_iter().filter_map(|standing| {
+            let review = standing.review.filter(|review| review.under_review)?;
+            Some(PendingReview { card: rule.name(), subject: standing.subject, review })
+        }));
     }
     Ok(reviews)
 }
@@ -165,8 +170,7 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<Value>, P
 ///
 /// What a reviewer may not decide is refused, and nothing is kept: whoever operates the subject, or where nothing waits.
 #[utoipa::path(post, operation_id = "decide_review", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), request_body = ReviewRequest, responses(
-    (status = 201, description = "the member `review` of the standing that follows, and the place of the decision in the log",
-        content_type = "application/json", body = Object),
+    (status = 201, body = KeptReview),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 409, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -182,8 +186,7 @@ pub(crate) async fn decide(
     let body =
         Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
     let (position, review) = keep(&app, body::json(&body)?, &reviewer).await?;
-    let text = canonical_json(&json!({"position": position, "review": review}));
-    Ok(bytes(StatusCode::CREATED, "application/json", text.into_bytes()))
+    Ok(response(StatusCode::CREATED, &KeptReview { position, review }))
 }
 
 /// Keeps what a reviewer says: its place in the log, and the member `review` of the standing that follows.
@@ -194,7 +197,7 @@ pub async fn keep(
     app: &Arc<App>,
     request: ReviewRequest,
     reviewer: &str,
-) -> Result<(Option<u64>, Value), Problem> {
+) -> Result<(Option<u64>, Option<Review>), Problem> {
     let rule = app.memory.cards().find(&request.card)?;
     let now = app.clock.now();
     let as_of = Timestamp { milliseconds: now.0 };
@@ -209,9 +212,8 @@ pub async fn keep(
         proposed: Some(line.clone()),
     };
     let standings = answer(app, question).await?;
-    let standing = standings.lines.into_iter().next();
-    let review = standing.and_then(|standing| standing.get("review").cloned()).unwrap_or(Value::Null);
-    if let Some(why) = refusal(&review, standings.events) {
+    let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
+    if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {
         return Err(Problem::new(Code::Conflict, why));
     }
     let nonce = random::<8>().map_err(|error| Problem::internal(&error))?;
@@ -236,10 +238,10 @@ fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<Strin
             line.insert(name.to_owned(), Value::String(text));
         }
     };
-    if !matches!(request.event, Happening::Operated | Happening::Ran) {
+    if !matches!(request.event, ReviewEvent::Operated | ReviewEvent::Ran) {
         put("time", now.to_string());
     }
-    if request.event == Happening::Decided {
+    if request.event == ReviewEvent::Decided {
         put("reviewer", reviewer.to_owned());
     }
     let text = canonical_json(&line);
@@ -250,8 +252,7 @@ fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<Strin
 }
 
 /// Why the decision in that line of events changes nothing.
-fn refusal(review: &Value, line: usize) -> Option<String> {
-    let refusals = review.get("refusals")?.as_array()?;
-    let proposed = refusals.iter().find(|it| it["line"] == line)?;
-    Some(proposed["reason"].as_str().unwrap_or_default().to_owned())
+fn refusal(review: &Review, line: usize) -> Option<String> {
+    let proposed = review.refusals.iter().find(|it| it.line == Some(line as u64))?;
+    Some(proposed.reason.clone())
 }

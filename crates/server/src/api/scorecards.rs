@@ -7,7 +7,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
 use karat_core::diagnostic::Diagnostic;
 use karat_report::card::CompiledCard;
-use karat_store::{Kind, NewItem};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -19,14 +18,14 @@ use crate::keys::Scope;
 use crate::memory::Effect;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, scorecard_item};
 
 /// What a scorecard may be sent as.
 const MEDIA: [&str; 3] = ["application/toml", "text/toml", "text/plain"];
 
 /// A scorecard in short.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Card {
+pub(crate) struct ScorecardSummary {
     /// `id@version`
     name: String,
     id: String,
@@ -47,24 +46,24 @@ pub(crate) struct Card {
 
 /// All scorecards.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Cards {
-    scorecards: Vec<Card>,
+pub(crate) struct ScorecardList {
+    scorecards: Vec<ScorecardSummary>,
 }
 
 /// A scorecard in full.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct FullCard {
+pub(crate) struct ScorecardDetail {
     #[serde(flatten)]
-    card: Card,
+    card: ScorecardSummary,
     /// The file.
     text: String,
 }
 
 /// A scorecard that was published.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Published {
+pub(crate) struct PublishedScorecard {
     #[serde(flatten)]
-    card: Card,
+    card: ScorecardSummary,
     /// Its place in the log.
     position: u64,
     /// Whether it was there before, so that nothing changed.
@@ -73,18 +72,18 @@ pub(crate) struct Published {
 
 /// What was found in a scorecard.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Findings {
+pub(crate) struct ScorecardFindings {
     /// Whether it can be used.
     is_sound: bool,
     /// Its name and digest, if it can be used.
-    card: Option<Card>,
+    card: Option<ScorecardSummary>,
     /// What was found, in the order of the file.
-    findings: Vec<Finding>,
+    findings: Vec<ScorecardFinding>,
 }
 
 /// One thing that was found.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Finding {
+pub(crate) struct ScorecardFinding {
     /// Stable code, such as `KC104`.
     code: &'static str,
     /// `error`, `warning` or `note`.
@@ -97,7 +96,7 @@ pub(crate) struct Finding {
     help: String,
 }
 
-impl From<&CompiledCard> for Card {
+impl From<&CompiledCard> for ScorecardSummary {
     fn from(card: &CompiledCard) -> Self {
         Self {
             name: card.name(),
@@ -113,34 +112,21 @@ impl From<&CompiledCard> for Card {
     }
 }
 
-/// The item of the log that a scorecard is.
-#[must_use]
-pub fn item(rule: &Rule) -> NewItem {
-    NewItem {
-        kind: Kind::Scorecard,
-        id: rule.name(),
-        subject: None,
-        sources: Vec::new(),
-        replaces: None,
-        content: rule.card.text().as_bytes().to_vec(),
-    }
-}
-
 /// All scorecards, by name.
 #[utoipa::path(get, operation_id = "list_scorecards", path = "/v1/scorecards", tag = "scorecards", responses(
-    (status = 200, body = Cards),
+    (status = 200, body = ScorecardList),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let scorecards = app.memory.cards().iter().map(|rule| Card::from(&*rule.card)).collect();
-    json(StatusCode::OK, &Cards { scorecards })
+    let scorecards = app.memory.cards().iter().map(|rule| ScorecardSummary::from(&*rule.card)).collect();
+    json(StatusCode::OK, &ScorecardList { scorecards })
 }
 
 /// A scorecard, with its text.
 #[utoipa::path(get, operation_id = "show_scorecard", path = "/v1/scorecards/{card}", tag = "scorecards", params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
 ), responses(
-    (status = 200, body = FullCard),
+    (status = 200, body = ScorecardDetail),
 ))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -149,7 +135,10 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let rule = app.memory.cards().find(&wanted)?;
-    json(StatusCode::OK, &FullCard { card: Card::from(&*rule.card), text: rule.card.text().to_owned() })
+    json(
+        StatusCode::OK,
+        &ScorecardDetail { card: ScorecardSummary::from(&*rule.card), text: rule.card.text().to_owned() },
+    )
 }
 
 /// The file of a scorecard, as `--card FILE` takes it.
@@ -172,8 +161,8 @@ pub(crate) async fn text(
 #[utoipa::path(post, operation_id = "publish_scorecard", path = "/v1/scorecards", tag = "scorecards", security(("key" = ["admin"])),
     request_body(content((String = "application/toml"), (String = "text/plain"))),
     responses(
-        (status = 201, body = Published),
-        (status = 200, body = Published, description = "It was there before."),
+        (status = 201, body = PublishedScorecard),
+        (status = 200, body = PublishedScorecard, description = "It was there before."),
         (status = 409, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
     ))]
@@ -189,17 +178,17 @@ pub(crate) async fn publish(
     let rule = app.checked(move || sound(&shared, &text)).await?;
     let rule = Arc::new(rule);
     let effect = Effect::Card(Arc::clone(&rule));
-    let accepted = app.append_one(Submission::default().with(item(&rule), Some(effect))).await?;
+    let accepted = app.append_one(Submission::default().with(scorecard_item(&rule), Some(effect))).await?;
     let (position, repeated) = accepted.first().map_or((0, false), |it| (it.position, it.repeated));
     let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
-    json(status, &Published { card: Card::from(&*rule.card), position, repeated })
+    json(status, &PublishedScorecard { card: ScorecardSummary::from(&*rule.card), position, repeated })
 }
 
 /// Says what is wrong with a scorecard, and keeps nothing.
 #[utoipa::path(post, operation_id = "check_scorecard", path = "/v1/scorecards/check", tag = "scorecards",
     request_body(content((String = "application/toml"), (String = "text/plain"))),
     responses(
-        (status = 200, body = Findings),
+        (status = 200, body = ScorecardFindings),
     ))]
 pub(crate) async fn check(
     State(app): State<Arc<App>>,
@@ -215,7 +204,11 @@ pub(crate) async fn check(
         let findings = checked.diagnostics.iter().map(|found| finding(&text, found)).collect();
         let compiled = checked.card.map(|card| CompiledCard::new(&text, card)).transpose();
         let card = compiled.map_err(|error| Problem::of_error(Code::CardRefused, &error))?;
-        Ok(Findings { is_sound: card.is_some(), card: card.as_ref().map(Card::from), findings })
+        Ok(ScorecardFindings {
+            is_sound: card.is_some(),
+            card: card.as_ref().map(ScorecardSummary::from),
+            findings,
+        })
     });
     json(StatusCode::OK, &findings.await?)
 }
@@ -233,11 +226,11 @@ fn sound(app: &App, text: &str) -> Result<Rule, Problem> {
     card.map(Rule::new).map_err(|error| Problem::of_error(Code::CardRefused, &error))
 }
 
-fn finding(text: &str, found: &Diagnostic) -> Finding {
+fn finding(text: &str, found: &Diagnostic) -> ScorecardFinding {
     let before = text.get(..found.span.start).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let characters = before.get(line_start..).unwrap_or_default().chars().count();
-    Finding {
+    ScorecardFinding {
         code: found.code.as_str(),
         severity: found.severity.name(),
         line: before.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1,

@@ -1,4 +1,4 @@
-//! Standings: what subjects stand for at a moment.
+//! Standings: the official scores of subjects at a moment, with their tiers and reviews.
 
 use std::sync::Arc;
 
@@ -6,12 +6,11 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use utoipa::IntoParams;
+use karat_report::answers::standing::Standing;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
-use super::bytes;
+use super::answer as response;
 use crate::guard::Caller;
 use crate::params::{Named, Params, timestamp};
 use crate::problem::Problem;
@@ -19,7 +18,7 @@ use crate::select::size_at;
 use crate::standing::{INTERVAL, Question, answer};
 use crate::state::App;
 
-/// Which standing is wanted.
+/// The parameters of a standing.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -33,11 +32,22 @@ pub struct StandingParams {
     pub known_at: Option<String>,
 }
 
-/// What one subject stands for: the line that `karat standing --json` writes.
+/// The standings of all subjects of a scorecard.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StandingList {
+    /// The moment of the standings.
+    as_of: String,
+    /// The size of the log that counts.
+    log_size: u64,
+    /// One standing for each subject, by name.
+    standings: Vec<Standing>,
+}
+
+/// The standing of one subject: the line that `karat standing --json` writes.
 #[utoipa::path(get, operation_id = "show_standing", path = "/v1/standings/{subject}", tag = "records", params(
     ("subject" = String, Path, description = "who is scored", example = "17"), StandingParams,
 ), responses(
-    (status = 200, description = "`karat/standing/1`", content_type = "application/json", body = Object),
+    (status = 200, description = "`karat/standing/1`", content_type = "application/json", body = Standing),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn show(
@@ -50,13 +60,13 @@ pub(crate) async fn show(
     let missing =
         || Problem::not_found(format!("there is no record of `{}` up to then", subject.escape_debug()));
     let question = question(&app, &params, Some(subject.clone())).await?;
-    let found = answer(&app, question).await?.lines.into_iter().next().ok_or_else(missing)?;
-    Ok(bytes(StatusCode::OK, "application/json", canonical_json(&found).into_bytes()))
+    let found = answer(&app, question).await?.subjects.into_iter().next().ok_or_else(missing)?;
+    Ok(response(StatusCode::OK, &found))
 }
 
-/// What all subjects of a scorecard stand for, up to 20,000 records.
+/// The standings of all subjects of a scorecard, up to 20,000 records.
 #[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(StandingParams), responses(
-    (status = 200, description = "`karat/standing/1`, one for each subject", content_type = "application/json", body = Object),
+    (status = 200, body = StandingList),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
@@ -68,9 +78,8 @@ pub(crate) async fn list(
     caller.may_read()?;
     let question = question(&app, &params, None).await?;
     let (as_of, size) = (question.as_of.to_string(), question.size);
-    let standings: Vec<Value> = answer(&app, question).await?.lines;
-    let value = json!({"as_of": as_of, "log_size": size, "standings": standings});
-    Ok(bytes(StatusCode::OK, "application/json", canonical_json(&value).into_bytes()))
+    let standings = answer(&app, question).await?.subjects;
+    Ok(response(StatusCode::OK, &StandingList { as_of, log_size: size, standings }))
 }
 
 async fn question(app: &App, params: &StandingParams, subject: Option<String>) -> Result<Question, Problem> {

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
+use karat_report::answers::Outcome;
 use karat_report::record::Record;
 use karat_store::{Item, Kind};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{json, written};
+use super::json;
+use crate::clock::written;
 use crate::guard::Caller;
 use crate::index::Index;
 use crate::params::{Named, Params, limit};
 use crate::problem::Problem;
-use crate::select::{Wanted, Wish, size_at};
+use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 
 /// Entries of a list, if nothing else is asked for.
@@ -39,15 +41,15 @@ pub struct SubjectParams {
 
 /// Subjects in the order of their names.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Subjects {
-    subjects: Vec<Subject>,
+pub(crate) struct SubjectList {
+    subjects: Vec<SubjectSummary>,
     /// What to give as `after` for those that follow; null where there are no more.
     next: Option<String>,
 }
 
 /// Somebody who has records.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Subject {
+pub(crate) struct SubjectSummary {
     name: String,
     /// How many records, without those that were corrected.
     records: u64,
@@ -57,7 +59,7 @@ pub(crate) struct Subject {
 
 /// Subjects in the order of their names.
 #[utoipa::path(get, operation_id = "list_subjects", path = "/v1/subjects", tag = "records", params(SubjectParams), responses(
-    (status = 200, body = Subjects),
+    (status = 200, body = SubjectList),
     (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn list(
@@ -68,10 +70,10 @@ pub(crate) async fn list(
     caller.may_read()?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let subjects = app.indexed(move |app, index| {
-        let wanted = Wanted { card: params.card.as_deref(), ..Wanted::default() };
-        let (wish, _) = Wish::new(app, index, &wanted)?;
+        let selection = Selection { card: params.card.as_deref(), ..Selection::default() };
+        let (filter, _) = Filter::new(app, index, &selection)?;
         let mut found: Vec<(u64, u64)> = vec![(0, 0); index.names()];
-        for row in index.rows(u64::MAX).filter(|row| wish.admits(row)) {
+        for row in index.rows(u64::MAX).filter(|row| filter.admits(row)) {
             let place = usize::try_from(row.subject).ok().and_then(|at| found.get_mut(at));
             if let Some((records, latest)) = place {
                 (*records, *latest) = (*records + 1, row.position);
@@ -85,12 +87,12 @@ pub(crate) async fn list(
         let has_more = all.len() > limit;
         all.truncate(limit);
         let next = all.last().filter(|_| has_more).map(|(name, _)| (*name).to_owned());
-        let subjects = all.into_iter().map(|(name, (records, latest))| Subject {
+        let subjects = all.into_iter().map(|(name, (records, latest))| SubjectSummary {
             name: name.to_owned(),
             records,
             latest,
         });
-        Ok(Subjects { subjects: subjects.collect(), next })
+        Ok(SubjectList { subjects: subjects.collect(), next })
     });
     json(StatusCode::OK, &subjects.await?)
 }
@@ -112,17 +114,17 @@ pub struct HistoryParams {
 
 /// Everything that was scored of a subject, in the order in which it became known.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct History {
+pub(crate) struct SubjectHistory {
     /// The size of the log that counts.
     log_size: u64,
-    entries: Vec<Entry>,
+    entries: Vec<HistoryEntry>,
     /// What to give as `from` for those that follow; null where there are no more.
     next: Option<u64>,
 }
 
 /// A record in short.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Entry {
+pub(crate) struct HistoryEntry {
     id: String,
     /// Its place in the log.
     position: u64,
@@ -133,8 +135,10 @@ pub(crate) struct Entry {
     /// When the evidence took place, if it says so.
     time: Option<String>,
     task: Option<String>,
+    #[schema(value_type = Option<Outcome>)]
     outcome: Option<&'static str>,
     /// The score, a share from 0 to 1; null where there is none.
+    #[schema(minimum = 0, maximum = 1)]
     score: Option<f64>,
     /// The record that it corrects.
     replaces: Option<String>,
@@ -146,7 +150,7 @@ pub(crate) struct Entry {
 #[utoipa::path(get, operation_id = "show_history", path = "/v1/subjects/{subject}/history", tag = "records", params(
     ("subject" = String, Path, description = "who is scored", example = "17"), HistoryParams,
 ), responses(
-    (status = 200, body = History),
+    (status = 200, body = SubjectHistory),
 ))]
 pub(crate) async fn history(
     State(app): State<Arc<App>>,
@@ -179,7 +183,7 @@ pub(crate) async fn history(
         });
         entries.collect::<Result<_, _>>()
     });
-    json(StatusCode::OK, &History { log_size, entries: entries.await?, next })
+    json(StatusCode::OK, &SubjectHistory { log_size, entries: entries.await?, next })
 }
 
 /// The first `limit` places within `range` at which the log has a record of `subject`, of one scorecard or of any.
@@ -192,12 +196,12 @@ fn places_of(index: &Index, subject: &str, card: Option<&str>, range: Range<u64>
     wanted.map(|row| row.position).take(limit).collect()
 }
 
-fn entry(item: Item, replaced_by: Option<String>) -> Result<Entry, Problem> {
+fn entry(item: Item, replaced_by: Option<String>) -> Result<HistoryEntry, Problem> {
     let Item { position, entry, content } = item;
     let record = Record::parse(&content).map_err(|error| Problem::internal(&error))?;
     let record = record.ok_or_else(|| Problem::internal(&"what is stored as a record is not one"))?;
     let record = record.document();
-    Ok(Entry {
+    Ok(HistoryEntry {
         id: entry.id,
         position,
         moment: written(entry.moment),

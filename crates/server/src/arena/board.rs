@@ -5,14 +5,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use karat_core::timestamp::Timestamp;
 
-use super::turns::Turns;
+use super::permits::Permits;
 use super::{Agent, Career, Challenge, Content, Match, State};
 
 /// The arena of a server.
 #[derive(Debug, Default)]
 pub struct Arena {
     board: RwLock<Board>,
-    pub(super) turns: Turns,
+    pub(super) permits: Permits,
 }
 
 /// Challenges, agents and matches as they are now.
@@ -46,6 +46,7 @@ pub struct AgentState {
 
 /// A rating at a moment.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = RatingPoint)]
 pub struct Point {
     /// When the match ended.
     pub at: String,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::{NAME_MAX_BYTES, is_name, judge};
 use crate::cards::Rule;
-use crate::problem::{Code, Part, Problem};
+use crate::problem::{Code, Problem, ProblemPart};
 
 /// The longest time limit: a day.
 const TIME_LIMIT_MAX_SECONDS: u32 = 86_400;
@@ -36,13 +36,13 @@ pub struct Challenge {
     #[schema(example = "reasoning")]
     pub category: String,
     /// `newcomer`, `contender`, `veteran` or `legendary`: the rating of the challenge as an opponent.
-    #[schema(example = "contender")]
+    #[schema(value_type = karat_report::answers::Difficulty, example = "contender")]
     pub difficulty: String,
     /// How long a match may take, in seconds, 1 to 86,400.
+    #[schema(minimum = 1, maximum = 86_400)]
     pub time_limit_seconds: u32,
     /// `tokenBudget`, `maxLlmCalls`, `maxToolCalls`, `allowedTools`, `allowedModels`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub constraints: Option<Map<String, Value>>,
     /// What is played, 1 to 1000: the first attempt of an agent is at the first one, and after the last one comes the first
     /// again.
@@ -56,19 +56,18 @@ pub struct Challenge {
 /// One play of a challenge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = ChallengeInstance)]
 pub struct Instance {
     /// What it was made from, for whoever makes it again.
     #[serde(default)]
     pub seed: u64,
     /// What the agent gets.
     #[serde(default)]
-    #[schema(value_type = Object)]
     pub input: Value,
     /// The files that it may read: path and text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub workspace_files: BTreeMap<String, String>,
     /// What is right. It is never shown: the log has its digest, evidence has the scores.
-    #[schema(value_type = Object)]
     pub ground_truth: Value,
 }
 
@@ -88,7 +87,7 @@ impl Challenge {
     pub fn check(&self, rule: &Rule) -> Result<(), Problem> {
         let mut parts = Vec::new();
         let mut refuse = |field: String, detail: String| {
-            parts.push(Part { field: Some(field), detail, line: None, column: None });
+            parts.push(ProblemPart { field: Some(field), detail, line: None, column: None });
         };
         for (field, name) in [("$.slug", &self.slug), ("$.category", &self.category)] {
             if !is_name(name) {

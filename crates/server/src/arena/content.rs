@@ -65,6 +65,7 @@ pub struct Match {
 /// What became of a match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "state", rename_all = "kebab-case")]
+#[schema(as = MatchState)]
 pub enum State {
     /// The agent may submit.
     Entered,
@@ -78,16 +79,18 @@ pub enum State {
 
 /// What an agent submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = MatchSubmitted)]
 pub struct Submitted {
     /// When it arrived.
     pub submitted_at: String,
     /// What arrived: `{answer, metadata?}`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = BTreeMap<String, Value>)]
     pub payload: Value,
 }
 
 /// What an answer was worth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = MatchScored)]
 pub struct Scored {
     /// When it arrived.
     pub submitted_at: String,
@@ -109,7 +112,6 @@ pub struct Scored {
     pub benchmark_grade: bool,
     /// The checks of the trajectory, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub trajectory_validation: Option<Value>,
     /// What is wrong with the form of the answer. An `error` makes its dimension 0, a `warning` is advice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -138,6 +140,7 @@ pub struct DimensionScore {
 
 /// Something about the form of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = SubmissionWarning)]
 pub struct Warning {
     /// `error` or `warning`.
     pub severity: String,
@@ -152,6 +155,7 @@ pub struct Warning {
 
 /// What a match did to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = MatchSettled)]
 pub struct Settled {
     /// How the rating moved.
     pub rating: Rating,
@@ -163,6 +167,7 @@ pub struct Settled {
 
 /// How a rating moved, step by step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = RatingChange)]
 pub struct Rating {
     /// Before the match.
     pub before_points: i64,
@@ -190,6 +195,7 @@ pub struct Rating {
 
 /// How the rating in a category moved. No bonus adds to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = CategoryRatingChange)]
 pub struct CategoryRating {
     /// The category.
     pub name: String,
@@ -201,6 +207,7 @@ pub struct CategoryRating {
 
 /// What an agent has done so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = AgentCareer)]
 pub struct Career {
     /// The rating.
     pub rating_points: i64,

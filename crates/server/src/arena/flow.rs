@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::judge::{Bench, expired, too_late};
 use super::{Agent, Challenge, Content, Judged, Match, NAME_MAX_BYTES, Scored, State, is_name};
-use crate::api::written;
 use crate::clock::random;
+use crate::clock::written;
 use crate::keys::{KeyRequest, Scope};
 use crate::memory::Effect;
 use crate::problem::{Code, Problem};
@@ -64,7 +64,7 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
     challenge.blind = Some(blind.iter().map(|byte| format!("{byte:02x}")).collect());
     let app = Arc::clone(app);
     uninterrupted(async move {
-        let turn = app.memory.arena.turns.take(&challenge.slug).await;
+        let permit = app.memory.arena.permits.take(&challenge.slug).await;
         if let Some(known) = app.memory.arena.board().challenge(&challenge.slug) {
             if challenge.is_same(&known) {
                 return Ok(Done { value: known, repeated: true });
@@ -76,7 +76,7 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
             return Err(Problem::new(Code::Conflict, detail).at("$.slug"));
         }
         write(&app, vec![Content::Challenge(challenge.clone())], Submission::default()).await?;
-        drop(turn);
+        drop(permit);
         Ok(Done { value: Arc::new(challenge), repeated: false })
     })
     .await
@@ -112,7 +112,7 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
     let (app, content) = (Arc::clone(app), Content::Agent(agent.clone()));
     let key_id = made.key.id.clone();
     uninterrupted(async move {
-        let turn = app.memory.arena.turns.take(&agent.agent_id).await;
+        let permit = app.memory.arena.permits.take(&agent.agent_id).await;
         if app.memory.arena.board().agent(&agent.agent_id).is_some() {
             let detail = format!(
                 "there is an agent `{}`; take another name, or have an administrator make it a new key",
@@ -123,7 +123,7 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
         let effect = Effect::Key(made.key.clone(), false);
         let batch = Submission::default().with(made.key.item(false), Some(effect));
         write(&app, vec![content], batch).await?;
-        drop(turn);
+        drop(permit);
         Ok(Registered { agent, secret: made.secret, key_id })
     })
     .await
@@ -141,7 +141,7 @@ pub async fn enter(
 ) -> Result<Done<Arc<Match>>, Problem> {
     let (app, agent, slug) = (Arc::clone(app), agent.to_owned(), slug.to_owned());
     uninterrupted(async move {
-        let turn = app.memory.arena.turns.take(&agent).await;
+        let permit = app.memory.arena.permits.take(&agent).await;
         let now = app.clock.now();
         expire(&app, &agent, now).await?;
         let game = {
@@ -178,7 +178,7 @@ pub async fn enter(
             }
         };
         write(&app, vec![Content::Match(Box::new(game.clone()))], Submission::default()).await?;
-        drop(turn);
+        drop(permit);
         Ok(Done { value: Arc::new(game), repeated: false })
     })
     .await
@@ -205,7 +205,7 @@ pub async fn submit(
             let detail = format!("`{other}` entered this match, and the key speaks for `{own}`");
             return Err(Problem::new(Code::Forbidden, detail));
         }
-        let turn = app.memory.arena.turns.take(&agent).await;
+        let permit = app.memory.arena.permits.take(&agent).await;
         let game = find().unwrap_or(entered);
         match &game.state {
             State::Entered => {}
@@ -218,7 +218,7 @@ pub async fn submit(
         }
         let judged = judge(&app, &game, payload, now).await?;
         let accepted = app.append_one(judged.submission).await?;
-        drop(turn);
+        drop(permit);
         let position = accepted.get(judged.record_place).map(|record| record.position);
         let record_position =
             position.ok_or_else(|| Problem::internal(&"the store did not answer for every item"))?;
@@ -240,16 +240,16 @@ pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
     let app = Arc::clone(app);
     uninterrupted(async move {
         for agent in overdue {
-            let turn = app.memory.arena.turns.take(&agent).await;
+            let permit = app.memory.arena.permits.take(&agent).await;
             expire(&app, &agent, now).await?;
-            drop(turn);
+            drop(permit);
         }
         Ok(())
     })
     .await
 }
 
-/// Ends the match of `agent` if its time was over before `now`. The caller has the turn.
+/// Ends the match of `agent` if its time was over before `now`. The caller has the permit.
 async fn expire(app: &App, agent: &str, now: karat_store::Moment) -> Result<(), Problem> {
     let ended = {
         let board = app.memory.arena.board();

@@ -6,15 +6,15 @@
 //!
 //! * `challenge`, `content`: what is stored; `board`: what of it is kept in memory, worked out again at each start.
 //! * `table`: agents by rating. `judge`: an answer becomes evidence, a record and a rating; `flow`: who may do what, and when.
-//! * `turns`: one change at a time for each agent.
+//! * `permits`: one change at a time for each agent.
 
 mod board;
 mod challenge;
 mod content;
 pub mod flow;
 mod judge;
+mod permits;
 mod table;
-mod turns;
 
 pub use board::{AgentState, Arena, Board, Point};
 pub use challenge::{Challenge, Instance};

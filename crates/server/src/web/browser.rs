@@ -24,11 +24,11 @@ struct Told {
     title: String,
     detail: String,
     #[serde(default)]
-    problems: Vec<Part>,
+    problems: Vec<ProblemPart>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ProblemPart {
     detail: String,
 }
 

@@ -9,8 +9,8 @@ use super::address;
 use crate::cards::Rule;
 use crate::index::Index;
 use crate::problem::Problem;
-use crate::rows::{self, Kept, RECORDS_MAX};
-use crate::select::{Wanted, Wish};
+use crate::rows::{self, RECORDS_MAX, ReadOptions};
+use crate::select::{Filter, Selection};
 use crate::state::App;
 
 /// What was found.
@@ -29,9 +29,9 @@ pub struct Found {
 pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<Found, Problem> {
     let (card, subject) = (card.to_owned(), subject.map(str::to_owned));
     let selected = app.indexed(move |app, index| {
-        let wanted = Wanted { card: Some(&card), subject: subject.as_deref(), ..Wanted::default() };
-        let (wish, rules) = Wish::new(app, index, &wanted)?;
-        let mut found = index.rows(u64::MAX).rev().filter(|row| wish.admits(row)).map(|row| row.position);
+        let selection = Selection { card: Some(&card), subject: subject.as_deref(), ..Selection::default() };
+        let (filter, rules) = Filter::new(app, index, &selection)?;
+        let mut found = index.rows(u64::MAX).rev().filter(|row| filter.admits(row)).map(|row| row.position);
         let positions: Vec<u64> = found.by_ref().take(RECORDS_MAX).collect();
         Ok((positions, found.count(), rules))
     });
@@ -39,7 +39,8 @@ pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<F
     if positions.is_empty() {
         return Ok(Found { rows: None, unread });
     }
-    let rows = app.read(move |reader| rows::read(reader, &rules, &positions, &Kept::default())).await?;
+    let rows =
+        app.read(move |reader| rows::read(reader, &rules, &positions, &ReadOptions::default())).await?;
     Ok(Found { rows: Some(rows), unread })
 }
 

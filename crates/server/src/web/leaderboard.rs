@@ -1,4 +1,4 @@
-//! The leaderboard: who stands where under a scorecard, and who cannot be told apart.
+//! The leaderboard: subjects of a scorecard by rank, and which of them are tied.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,13 +6,17 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use karat_report::board::notes::notes as told;
-use karat_report::board::{Board, By, Settings, counted};
+use karat_report::answers::LeaderboardMethod;
+use karat_report::answers::basis::Basis;
+use karat_report::answers::leaderboard::Leaderboard;
 use karat_report::estimate::{Writing, percent};
+use karat_report::leaderboard::method::Page;
+use karat_report::leaderboard::notes::notes as sentences;
+use karat_report::leaderboard::{By, Settings, counted};
 use karat_report::page::figure;
 use karat_report::page::model::{Cell, Column, Kind, Table};
 use karat_report::page::scale::per_cent;
-use karat_report::pages::{self, leaderboard::places_table};
+use karat_report::pages::{self, leaderboard::ranks_table};
 use karat_report::rows::Rows;
 use karat_report::rows::gaps::{all_or_nothing, gaps};
 use karat_report::text::{Tone, count};
@@ -23,8 +27,8 @@ use serde::Deserialize;
 use super::form::{given, timestamp};
 use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
-use super::{address, large, welcome};
-use crate::api::leaderboards::{BoardParams, LEVEL, Made, make};
+use super::{address, welcome};
+use crate::api::leaderboards::{LEVEL, LeaderboardParams, Made, Pages, RESAMPLES, make};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Params;
@@ -34,7 +38,7 @@ use crate::state::App;
 use crate::stored::Trust;
 
 /// Rows of a page.
-pub const ROWS: usize = 50;
+const ROWS: usize = 50;
 /// Values of a trend.
 const TREND: usize = 12;
 /// Most subjects whose readings are shown.
@@ -57,7 +61,7 @@ pub struct Asked {
 
 /// How leaderboards of pages are made: as on the command line where nothing is said.
 pub fn settings(rule: &Rule) -> Settings {
-    let plan = Plan { draws: 1000, seed: 1 };
+    let plan = Plan { draws: RESAMPLES, seed: 1 };
     Settings { by: By::Score, policy: policy(rule), level: LEVEL, plan, attempts: None, tasks_min: 1 }
 }
 
@@ -76,14 +80,14 @@ pub async fn show(
         let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
         return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
     };
-    let params = BoardParams { card: rule.name(), ..params };
+    let params = LeaderboardParams { card: rule.name(), ..params };
     let size = *app.memory.size().borrow();
     let question = format!("page {size} {page} {params:?}");
-    let boards = match app.boards.get(&question) {
+    let boards = match app.answers.get(&question) {
         Some(known) => known,
         None => {
             let made = boards(&app, &rule, &params, size, &asked, page, &welcome::host(&headers)).await?;
-            app.boards.put(question, made.into_string().into_bytes())
+            app.answers.put(question, made.into_string().into_bytes())
         }
     };
     let title = format!("Leaderboard: {}", rule.name());
@@ -99,20 +103,19 @@ pub async fn show(
 async fn boards(
     app: &Arc<App>,
     rule: &Arc<Rule>,
-    params: &BoardParams,
+    params: &LeaderboardParams,
     size: u64,
     asked: &Asked,
     page: usize,
     host: &str,
 ) -> Result<Markup, Problem> {
-    let made = match make(app, params, size).await {
-        Ok(Some(made)) => made,
-        Ok(None) => {
-            return large::board(app, rule, params, size, page, |page, all| turn(asked, page, all)).await;
-        }
+    // The whole leaderboard, of which a page is shown, where notes and profiles are about all of it.
+    let student = Page { skip: (page - 1).saturating_mul(ROWS), limit: ROWS };
+    let made = match make(app, params, size, Pages { bootstrap: Page::ALL, student }).await {
+        Ok(made) => made,
         Err(problem) if problem.code == Code::Unanswerable => {
             return Ok(
-                html! { p.care { "There is no board: " (problem.detail) "." } (welcome::nothing(host, rule)) },
+                html! { p.care { "There is no leaderboard: " (problem.detail) "." } (welcome::nothing(host, rule)) },
             );
         }
         Err(problem) => return Err(problem),
@@ -128,7 +131,7 @@ fn number(name: &str, text: Option<&str>) -> Result<usize, Problem> {
 }
 
 /// The same as the API is asked, without a scorecard yet.
-fn params(asked: &Asked) -> Result<BoardParams, Problem> {
+fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
     let trust = match given(asked.trust.as_deref()) {
         None => None,
         Some("claimed") => Some(Trust::Claimed),
@@ -147,7 +150,7 @@ fn params(asked: &Asked) -> Result<BoardParams, Problem> {
     };
     let text = |field: &Option<String>| given(field.as_deref()).map(str::to_owned);
     let tasks = number("min_tasks", asked.min_tasks.as_deref())?;
-    Ok(BoardParams {
+    Ok(LeaderboardParams {
         card: String::new(),
         track: text(&asked.track),
         since: written("since", &asked.since)?,
@@ -159,7 +162,8 @@ fn params(asked: &Asked) -> Result<BoardParams, Problem> {
         by: None,
         min_tasks: u32::try_from(tasks).ok().filter(|tasks| *tasks > 1),
         level: None,
-        draws: None,
+        method: None,
+        resamples: None,
         seed: None,
         limit: None,
         skip: None,
@@ -208,8 +212,8 @@ fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
                         "Only where"
                         input type="text" name="where" placeholder="FIELD=VALUE" list="fields" value=(value(&asked.r#where));
                     }
-                    label { "Boards by" input type="text" name="group" placeholder="FIELD" list="fields" value=(value(&asked.group)); }
-                    label.short { "Least tasks" input type="number" name="min_tasks" min="1" value=(value(&asked.min_tasks)); }
+                    label { "Leaderboards by" input type="text" name="group" placeholder="FIELD" list="fields" value=(value(&asked.group)); }
+                    label.short { "Tasks at least" input type="number" name="min_tasks" min="1" value=(value(&asked.min_tasks)); }
                     label {
                         "Facts"
                         select name="trust" {
@@ -229,37 +233,32 @@ fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
     }
 }
 
-/// A board for each group.
+/// Returns a table for each leaderboard.
 fn drawn(made: &Made, rule: &Rule, asked: &Asked, page: usize) -> Markup {
-    let Made { rows, settings, boards } = made;
-    let before: Vec<String> = gaps(rows).into_iter().chain(all_or_nothing(rows)).collect();
+    let Made { answer, rows } = made;
+    let before: Vec<String> =
+        rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows))).collect();
     html! {
         (notes(&before))
-        @for (at, board) in boards.iter().enumerate() {
+        @for (at, board) in answer.leaderboards.iter().enumerate() {
             section aria-labelledby=(format!("b{at}")) {
-                h2 id=(format!("b{at}")) { (board.group.as_deref().unwrap_or("Places")) }
-                (self::board(rows, board, rule, settings, asked, (at, page)))
+                h2 id=(format!("b{at}")) { (board.group.as_deref().unwrap_or("Ranks")) }
+                (self::board(made, board, rule, asked, (at, page)))
             }
         }
-        (about(rows, settings))
+        (about(&answer.basis))
     }
 }
 
-fn board(
-    rows: &Rows,
-    board: &Board,
-    rule: &Rule,
-    settings: &Settings,
-    asked: &Asked,
-    (at, page): (usize, usize),
-) -> Markup {
-    let told = told(rows, board, settings);
+fn board(made: &Made, board: &Leaderboard, rule: &Rule, asked: &Asked, (at, page): (usize, usize)) -> Markup {
+    let sentences = sentences(&made.answer.basis, made.answer.method, board);
     let care: Vec<&String> =
-        told.iter().filter(|(tone, _)| *tone != Tone::Plain).map(|(_, line)| line).collect();
-    let plain = told.iter().filter(|(tone, _)| *tone == Tone::Plain).map(|(_, line)| line);
-    let (all, from) = (board.leaderboard.rows.len(), (page - 1).saturating_mul(ROWS));
-    let table = table(rows, board, settings, from);
-    let profiles = (board.leaderboard.rows.len() <= PROFILES).then(|| pages::profiles(rows, board)).flatten();
+        sentences.iter().filter(|(tone, _)| *tone != Tone::Plain).map(|(_, line)| line).collect();
+    let plain = sentences.iter().filter(|(tone, _)| *tone == Tone::Plain).map(|(_, line)| line);
+    let all = usize::try_from(board.ranked).unwrap_or(usize::MAX);
+    let table = table(made, board, rule, page);
+    let profiles = made.rows.as_ref().filter(|_| all <= PROFILES);
+    let profiles = profiles.and_then(|rows| pages::profiles(rows, board));
     html! {
         @for line in plain { p { (words(line)) "." } }
         @for line in care { p.care { (words(line)) "." } }
@@ -272,16 +271,27 @@ fn board(
     }
 }
 
-/// The places with what records say besides: how much was measured, and how it went over time.
-fn table(rows: &Rows, board: &Board, settings: &Settings, from: usize) -> Table {
-    let mut table = places_table(rows, board, settings);
-    let writing = Writing::of(rows.scale);
-    let mut of_subject: BTreeMap<usize, (i64, Vec<f64>)> = BTreeMap::new();
-    let mut items: BTreeMap<usize, i64> = BTreeMap::new();
+/// Returns a page of the ranks, with what records say besides: how much was measured, and how it went over time.
+fn table(made: &Made, board: &Leaderboard, rule: &Rule, page: usize) -> Table {
+    let Made { answer, rows } = made;
+    let mut table = ranks_table(&answer.basis, answer.method, board);
+    if let Some(rows) = rows {
+        more_columns(&mut table, board, rows, &settings(rule));
+    }
+    if answer.method == LeaderboardMethod::Bootstrap {
+        let from = (page - 1).saturating_mul(ROWS);
+        table.rows = table.rows.into_iter().skip(from).take(ROWS).collect();
+    }
+    table
+}
+
+fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, settings: &Settings) {
+    let writing = Writing::of(rows.scale.max);
+    let mut of_subject: BTreeMap<usize, (i64, i64, Vec<f64>)> = BTreeMap::new();
     for row in &rows.rows {
-        let (coverage, scores) = of_subject.entry(row.subject).or_default();
+        let (items, coverage, scores) = of_subject.entry(row.subject).or_default();
+        *items += 1;
         *coverage = coverage.saturating_add(row.coverage);
-        *items.entry(row.subject).or_default() += 1;
         if row.time.is_some() {
             scores.extend(
                 counted(row, settings.policy).map(|score| writing.value(score.billionths() as f64 / 1e9)),
@@ -296,15 +306,13 @@ fn table(rows: &Rows, board: &Board, settings: &Settings, from: usize) -> Table 
         Column { label: String::from("coverage"), kind: Kind::Share },
     ];
     table.columns.extend(columns);
-    for (row, ranked) in table.rows.iter_mut().zip(&board.leaderboard.rows) {
-        let (coverage, scores) = of_subject.remove(&ranked.subject).unwrap_or_default();
-        let count = items.get(&ranked.subject).copied().unwrap_or(1).max(1);
-        let coverage = (coverage / count) as f64 / 1e9;
+    for (row, ranked) in table.rows.iter_mut().zip(&board.rows) {
+        let found = rows.subject(&ranked.subject).and_then(|subject| of_subject.remove(&subject));
+        let (items, coverage, scores) = found.unwrap_or_default();
+        let coverage = (coverage / items.max(1)) as f64 / 1e9;
         row.cells.push(Cell::Trend(thinned(&scores)));
         row.cells.push(Cell::Share(coverage, per_cent(coverage)));
     }
-    table.rows = table.rows.into_iter().skip(from).take(ROWS).collect();
-    table
 }
 
 /// At most so many values as a trend shows: the means of equal stretches.
@@ -336,20 +344,34 @@ fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
     let pages = all.div_ceil(ROWS);
     html! {
         nav.pages aria-label="Pages of the leaderboard" {
-            @if page > 1 { a href=(to(page - 1)) rel="prev" { "Higher places" } }
+            @if page > 1 { a href=(to(page - 1)) rel="prev" { "Higher ranks" } }
             span { "page " (page) " of " (pages) }
-            @if page < pages { a href=(to(page + 1)) rel="next" { "Lower places" } }
+            @if page < pages { a href=(to(page + 1)) rel="next" { "Lower ranks" } }
         }
     }
 }
 
-/// How to get the same numbers again.
-fn about(rows: &Rows, settings: &Settings) -> Markup {
+/// Returns how to get the same numbers again.
+fn about(basis: &Basis) -> Markup {
+    let items = &basis.items;
     html! {
         dl.about {
-            div { dt { "records" } dd { (rows.rows.len()) @if rows.filtered > 0 { ", " (rows.filtered) " left out" } } }
-            div { dt { "interval" } dd { (percent(settings.level)) ", " (settings.plan.draws) " draws, seed " (settings.plan.seed) } }
-            div { dt { "digest of the items" } dd { (rows.digest) } }
+            div {
+                dt { "records" }
+                dd { (items.count) @if let Some(left_out) = items.left_out.filter(|it| *it > 0) { ", " (left_out) " left out" } }
+            }
+            div {
+                dt { "interval" }
+                dd {
+                    (percent(basis.level))
+                    @if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
+                        ", " (resamples) " bootstrap resamples, seed " (seed)
+                    } @else {
+                        ", from the spread of the tasks (Student's t)"
+                    }
+                }
+            }
+            @if let Some(digest) = &items.digest { div { dt { "digest of the items" } dd { (digest) } } }
         }
     }
 }

@@ -16,7 +16,6 @@ pub mod browser;
 mod form;
 mod game;
 mod items;
-mod large;
 mod layout;
 mod leaderboard;
 mod record;

@@ -17,9 +17,10 @@ use maud::{Markup, html};
 
 use super::layout::{Sheet, heading};
 use super::{account, address};
+use crate::api::bytes;
 use crate::api::records::find;
-use crate::api::{bytes, written};
 use crate::cards::Rule;
+use crate::clock::written;
 use crate::guard::Caller;
 use crate::ids;
 use crate::params::Named;
@@ -27,7 +28,7 @@ use crate::problem::{Code, Problem};
 use crate::state::App;
 
 /// A record as the store has it, with what belongs to it.
-pub struct Kept {
+pub struct RecordData {
     /// The record.
     pub item: Item,
     /// What it says.
@@ -42,7 +43,7 @@ pub struct Kept {
     pub log_size: u64,
 }
 
-impl Kept {
+impl RecordData {
     /// Reads the record with that id or place in the log.
     ///
     /// # Errors
@@ -89,13 +90,13 @@ pub async fn show(
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let kept = app.read(move |reader| Kept::read(reader, &wanted)).await?;
+    let kept = app.read(move |reader| RecordData::read(reader, &wanted)).await?;
     let rule = kept.rule(&app)?;
     let (title, content) = app.checked(move || page(&kept, &rule)).await?;
     Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
 }
 
-fn page(kept: &Kept, rule: &Rule) -> Result<(String, Markup), Problem> {
+fn page(kept: &RecordData, rule: &Rule) -> Result<(String, Markup), Problem> {
     let document = kept.claim.document();
     let (subject, id) = (document.subject.as_str(), document.evidence.id.as_str());
     let card = rule.name();
@@ -134,7 +135,7 @@ fn told(error: &Error) -> String {
     Problem::of_error(Code::Internal, error).detail
 }
 
-fn corrections(kept: &Kept) -> Markup {
+fn corrections(kept: &RecordData) -> Markup {
     html! {
         @if let Some(new) = &kept.replaced_by {
             div.notes role="note" {
@@ -148,7 +149,7 @@ fn corrections(kept: &Kept) -> Markup {
 }
 
 /// What proves that the record was kept, with everything to check it elsewhere.
-fn receipt(kept: &Kept, card: &str) -> Markup {
+fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
     let Entry { moment, content, sources, .. } = entry;
     let file = |name: &str| format!("{}/files/{name}", address::record(*position));
@@ -187,7 +188,7 @@ pub async fn file(
     let asked = name.clone();
     let (media_type, content) = app
         .read(move |reader| {
-            let kept = Kept::read(reader, &wanted)?;
+            let kept = RecordData::read(reader, &wanted)?;
             let missing = || Problem::not_found("there is no such file of this record");
             Ok(match asked.as_str() {
                 "receipt.json" => ("application/json", reader.receipt(kept.item.position)?.to_json()),

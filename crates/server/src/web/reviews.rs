@@ -6,13 +6,14 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{HeaderMap, HeaderValue, LOCATION};
 use axum::http::{Response, StatusCode};
+use karat_report::answers::ReviewVerdict;
+use karat_report::answers::review::PendingReview;
 use maud::{Markup, html};
-use serde_json::Value;
 
 use super::arena::signed;
 use super::layout::{Sheet, heading, notes};
 use super::{address, form};
-use crate::api::reviews::{Happening, ReviewRequest, Verdict, keep, waiting};
+use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::keys::Scope;
@@ -20,7 +21,7 @@ use crate::problem::{Code, Problem};
 use crate::state::App;
 
 /// What the page is about.
-const LEAD: &str = "A score that swings too far is held until people who have nothing to do with its subject decide, or its time is over.";
+const LEAD: &str = "A score that swings too far is held until reviewers who do not operate its subject decide, or the deadline passes.";
 
 /// The page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
@@ -45,40 +46,32 @@ pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Respons
     Ok(sheet.answer(html! {
         (heading(&[], "Reviews", LEAD))
         @if held.is_empty() {
-            div.empty { p { b { "Nothing waits for a decision." } " A score that is held shows up here by itself." } }
+            div.empty { p { b { "No score waits for a decision." } " A score that is held shows up here by itself." } }
         }
         @for (at, held) in held.iter().enumerate() { (review(at, held)) }
         (notes(&told))
     }))
 }
 
-fn text<'v>(value: &'v Value, path: &str) -> &'v str {
-    value.pointer(path).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn review(at: usize, held: &Value) -> Markup {
-    let (card, subject) = (text(held, "/card"), text(held, "/subject"));
-    let number = |path: &str| held.pointer(path).map(ToString::to_string).filter(|text| text != "null");
-    let approvals =
-        held.pointer("/review/held/approvals").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+fn review(at: usize, it: &PendingReview) -> Markup {
+    let PendingReview { card, subject, review } = it;
+    let Some(held) = &review.held else { return html! {} };
     html! {
         section aria-labelledby=(format!("r{at}")) {
             h2 id=(format!("r{at}")) { a href=(address::subject(subject, Some(card))) { (subject) } }
             dl.figures {
-                div { dt { "held" } dd { (number("/review/held/points").unwrap_or_default()) } }
-                @if let Some(stands) = number("/review/canonical/points") { div { dt { "stands" } dd { (stands) } } }
-                @if let Some(delta) = held.pointer("/review/held/flags/delta").and_then(Value::as_i64) {
-                    div { dt { "change" } dd { (signed(delta)) } }
-                }
+                div { dt { "proposed" } dd { (held.points) } }
+                @if let Some(official) = &review.official { div { dt { "official score" } dd { (official.points) } } }
+                @if let Some(delta) = held.flags.delta { div { dt { "change" } dd { (signed(delta)) } } }
             }
             dl.about {
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
-                div { dt { "cause" } dd { (text(held, "/review/held/cause")) } }
-                div { dt { "scored" } dd { time { (text(held, "/review/held/time")) } } }
-                div { dt { "time is over" } dd { time { (text(held, "/review/held/deadline")) } } }
+                div { dt { "cause" } dd { (held.cause) } }
+                div { dt { "scored" } dd { time { (held.time) } } }
+                div { dt { "decide by" } dd { time { (held.deadline) } } }
             }
-            @for approval in approvals {
-                p { "Approved by " b { (text(approval, "/reviewer")) } ": " (text(approval, "/reason")) }
+            @for approval in &held.approvals {
+                p { "Approved by " b { (approval.reviewer) } ": " (approval.reason) }
             }
             form.fields.stacked method="post" action="/reviews" {
                 input type="hidden" name="card" value=(card);
@@ -107,8 +100,8 @@ pub async fn decide(
         given.ok_or_else(|| Problem::parameter(name, format!("expected a `{name}`")))
     };
     let verdict = match field("verdict")?.as_str() {
-        "approve" => Verdict::Approve,
-        "reject" => Verdict::Reject,
+        "approve" => ReviewVerdict::Approve,
+        "reject" => ReviewVerdict::Reject,
         other => {
             let found = other.escape_debug();
             return Err(Problem::parameter(
@@ -120,7 +113,7 @@ pub async fn decide(
     let request = ReviewRequest {
         card: field("card")?,
         subject: field("subject")?,
-        event: Happening::Decided,
+        event: ReviewEvent::Decided,
         verdict: Some(verdict),
         reason: Some(field("reason")?),
         evidence: None,

@@ -7,16 +7,16 @@ use axum::extract::State;
 use axum::http::Response;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_report::board::{Board, Settings};
+use karat_report::answers::leaderboard::Leaderboard;
 use karat_report::estimate::Writing;
+use karat_report::leaderboard::{Ranking, Settings};
 use karat_report::page::figure;
 use karat_report::page::model::{Cell, Column, Figure, Kind, Row as Line, Section, Table};
 use karat_report::page::scale::per_cent;
 use karat_report::pages;
 use karat_report::rows::{Row, Rows};
-use karat_report::standing::Answer;
 use karat_report::standing::notes::{changes_ahead, percent, states};
-use karat_report::standing::written;
+use karat_report::standing::{Answer, written};
 use karat_report::text::{Tone, count, list};
 use karat_standing::review::{State as Review, Transition, Verdict};
 use karat_standing::stand::SubjectStanding;
@@ -178,7 +178,7 @@ fn sections(sections: &[Section]) -> Markup {
 }
 
 fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
-    let writing = Writing::of(card.scale);
+    let writing = Writing::of(card.scale.max);
     let score = match (standing.points, standing.score) {
         (Some(points), _) if standing.review.is_some() => Some(points.to_string()),
         (_, score) => score.map(|score| writing.number(score.to_f64())),
@@ -187,11 +187,11 @@ fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
     html! {
         dl.figures {
             div {
-                dt { "stands at" }
+                dt { "official score" }
                 dd { @match score { Some(score) => { (score) " " small { "of " (card.scale.max) } }, None => "no score" } }
             }
             @if let Some(tier) = &standing.tier { div { dt { "tier" } dd { (tier.name.as_deref().unwrap_or("none")) } } }
-            @if let Some(interval) = &standing.interval { div { dt { "interval" } dd { (writing.ends(interval)) } } }
+            @if let Some(interval) = &standing.interval { div { dt { "interval" } dd { (writing.ends(Some((interval.interval.low, interval.interval.high)))) } } }
             @if let Some(share) = standing.share { div { dt { "share" } dd { (percent(share.share.units())) } } }
             div { dt { "items that count" } dd { (standing.counts.in_window) " " small { "of " (standing.counts.seen) } } }
             @if is_held { div { dt { "review" } dd { span.state.care { "under review" } } } }
@@ -273,7 +273,7 @@ fn reviews(standing: &SubjectStanding) -> Markup {
     let column = |label: &str, kind| Column { label: label.to_owned(), kind };
     let table = Table {
         caption: String::from(
-            "A swing that is too large is held until somebody decides, or until its time is over",
+            "A swing that is too large is held until reviewers decide, or until the deadline passes",
         ),
         columns: vec![
             column("when", Kind::Name),
@@ -295,19 +295,19 @@ fn reviews(standing: &SubjectStanding) -> Markup {
 /// The profile and the history of a subject whose card says nothing of standings.
 fn means(rows: &Rows, settings: &Settings) -> Markup {
     let all: Vec<usize> = (0..rows.rows.len()).collect();
-    let board = match Board::new(rows, &all, None, settings) {
-        Ok(board) => board,
+    let board = match Ranking::new(rows, &all, None, settings) {
+        Ok(ranking) => Leaderboard::of_resamples(rows, &ranking, settings),
         Err(why) => return html! { p.care { "There is no mean: " (why) "." } },
     };
-    let writing = Writing::of(rows.scale);
+    let writing = Writing::of(rows.scale.max);
     let found: Vec<Section> =
         pages::profiles(rows, &board).into_iter().chain(pages::history(rows, &[0], settings)).collect();
     html! {
-        @if let Some(row) = board.leaderboard.rows.first() {
+        @if let Some(row) = board.rows.first() {
             dl.figures {
-                div { dt { "mean score" } dd { (writing.number(row.estimate.mean)) " " small { "of " (rows.scale.max) } } }
-                div { dt { "interval" } dd { (writing.ends(&row.estimate)) } }
-                div { dt { "tasks" } dd { (row.estimate.tasks) } }
+                div { dt { "mean score" } dd { (writing.number(row.score.mean)) " " small { "of " (rows.scale.max) } } }
+                div { dt { "interval" } dd { (writing.ends(row.score.interval())) } }
+                div { dt { "tasks" } dd { (row.tasks) } }
             }
         }
         (sections(&found))
@@ -318,7 +318,7 @@ fn means(rows: &Rows, settings: &Settings) -> Markup {
 fn evidence(name: &str, rows: &Rows, found: &Found, rule: &Rule, page: usize) -> Markup {
     let mut all: Vec<&Row> = rows.rows.iter().collect();
     all.sort_by_key(|row| std::cmp::Reverse((row.time, items::position(row))));
-    let writing = Writing::of(rows.scale);
+    let writing = Writing::of(rows.scale.max);
     let absent = |why: &str| Cell::Absent(why.to_owned());
     let has_gates = all.iter().any(|row| !row.gates.is_empty());
     let row = |row: &&Row| {

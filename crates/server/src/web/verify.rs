@@ -7,15 +7,16 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use karat_core::facts::Digest;
+use karat_report::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat_report::engine::{Engine, Options};
 use karat_report::error::Error;
-use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
+use karat_report::verification::{Check, causes, recomputed, status};
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
 
 use super::address;
 use super::layout::{Sheet, heading, words};
-use super::record::Kept;
+use super::record::RecordData;
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Named;
@@ -33,7 +34,7 @@ pub async fn show(
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
     let (kept, found) = app
         .read(move |reader| {
-            let kept = Kept::read(reader, &wanted)?;
+            let kept = RecordData::read(reader, &wanted)?;
             let receipt = reader.receipt(kept.item.position)?;
             Ok((kept, receipt))
         })
@@ -51,11 +52,11 @@ pub async fn show(
             Ok(checks)
         })
         .await?;
-    let changed: Vec<&str> = causes(&checks).into_iter().map(Cause::name).collect();
-    let title = match Status::of(&checks) {
-        Status::Verified => "The record holds",
-        Status::Consistent => "Not all could be checked",
-        Status::Failed => "The record does not hold",
+    let changed: Vec<&str> = causes(&checks).into_iter().map(ChangedPart::name).collect();
+    let title = match status(&checks) {
+        VerificationStatus::Verified => "Verified",
+        VerificationStatus::Consistent => "Not all could be checked",
+        VerificationStatus::Failed => "Verification failed",
     };
     let record = address::record(position);
     let content = html! {
@@ -78,14 +79,14 @@ fn listed(checks: &[Check]) -> Markup {
     html! {
         ul.checks {
             @for check in checks {
-                @let (mark, is_bad) = match check.outcome {
-                    Outcome::Holds => ("✓", false),
-                    Outcome::Fails => ("✗", true),
-                    Outcome::Lacking | Outcome::Left => ("–", true),
+                @let (mark, is_bad) = match check.shown.outcome {
+                    CheckOutcome::Verified => ("✓", false),
+                    CheckOutcome::Failed => ("✗", true),
+                    CheckOutcome::Inconclusive | CheckOutcome::Skipped => ("–", true),
                 };
                 li.bad[is_bad] {
-                    b { (mark) } (check.name) " " (check.outcome.name()) ": " (words(&check.says))
-                    @for line in &check.details { br; (words(line)) }
+                    b { (mark) } (check.shown.name) " " (check.shown.outcome.name()) ": " (words(&check.shown.says))
+                    @for line in &check.shown.details { br; (words(line)) }
                 }
             }
         }
@@ -93,8 +94,8 @@ fn listed(checks: &[Check]) -> Markup {
 }
 
 /// Checks whether the evidence, read and scored again, gives the record.
-fn evidence(kept: &Kept, rule: &Rule, is_at_hand: bool) -> Check {
-    let lacking = |says: &str| Check::new("evidence", Outcome::Lacking, says);
+fn evidence(kept: &RecordData, rule: &Rule, is_at_hand: bool) -> Check {
+    let lacking = |says: &str| Check::new("evidence", CheckOutcome::Inconclusive, says);
     let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };
     if !is_at_hand {
         return lacking("without its scorecard it cannot be scored");
@@ -103,19 +104,19 @@ fn evidence(kept: &Kept, rule: &Rule, is_at_hand: bool) -> Check {
         Ok(scored) => match kept.claim.differences_from_evidence(&scored) {
             None => {
                 let says = format!("{} gives the same facts and score", Digest::of(&evidence.content));
-                Check::new("evidence", Outcome::Holds, says)
+                Check::new("evidence", CheckOutcome::Verified, says)
             }
             Some(details) => {
-                let check = Check::new("evidence", Outcome::Fails, "it does not give this record");
-                Check { details, ..check }.because(Cause::Evidence)
+                let check = Check::new("evidence", CheckOutcome::Failed, "it does not give this record");
+                check.details(details).because(ChangedPart::Evidence)
             }
         },
-        Err(error) => Check::failed("evidence", Outcome::Fails, &error),
+        Err(error) => Check::failed("evidence", CheckOutcome::Failed, &error),
     }
 }
 
 /// Scores the evidence now, by the scorecard of the record with its override.
-fn scored(kept: &Kept, rule: &Rule, evidence: &[u8]) -> Result<Vec<u8>, Error> {
+fn scored(kept: &RecordData, rule: &Rule, evidence: &[u8]) -> Result<Vec<u8>, Error> {
     let mut engine = Engine::new(kept.card(rule)?, Options::default())?;
     engine.set_as_of_from(&kept.claim);
     engine.visit(evidence, |scored| {

@@ -7,10 +7,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use karat_core::number::Decimal;
-use karat_report::board::Board;
-use karat_report::board::stress::weights;
-use karat_report::board::what_if::WhatIf;
-use karat_report::estimate::{Writing, places, whole_percent};
+use karat_report::estimate::{Writing, ranks, whole_percent};
+use karat_report::leaderboard::Ranking;
+use karat_report::leaderboard::stress::weights;
+use karat_report::leaderboard::what_if::WhatIf;
 use karat_report::number::cut;
 use karat_report::page::model::{Cell, Column, Figure, Kind, Row, Table};
 use karat_report::page::scale::per_cent;
@@ -86,7 +86,7 @@ pub async fn section(
     Ok(html! {
         section aria-labelledby="what-if" {
             h2 id="what-if" { "What if the weights were others" }
-            p { "Move a weight and see who would stand where. Nothing is kept: a published scorecard never changes." }
+            p { "Move a weight and see how the ranks would change. Nothing is kept: a published scorecard never changes." }
             (form)
             div id="what-if-result" aria-live="polite" { (result) }
         }
@@ -146,8 +146,8 @@ fn told(found: &Found, rule: &Rule, wanted: &[Decimal], host: &str) -> Markup {
     let Some(rows) = &found.rows else { return welcome::nothing(host, rule) };
     let settings = leaderboard::settings(rule);
     let all: Vec<usize> = (0..rows.rows.len()).collect();
-    let what_if = Board::new(rows, &all, None, &settings)
-        .and_then(|board| WhatIf::new(rows, &board, &rule.card, wanted, &settings));
+    let what_if = Ranking::new(rows, &all, None, &settings)
+        .and_then(|ranking| WhatIf::new(rows, &ranking, &rule.card, wanted, &settings));
     match what_if {
         Ok(what_if) => html! {
             (sentences(rows, &what_if))
@@ -174,25 +174,25 @@ fn sentences(rows: &Rows, found: &WhatIf) -> Markup {
     html! {
         p {
             @match first.as_slice() {
-                [] => "Nobody is first. ",
-                [only] => { b { (only) } @if found.after.first_differs { " would be first. " } @else { " stays first. " } },
-                several => { (count(several.len(), "subject")) " would share first place. " },
+                [] => "No subject has rank 1. ",
+                [only] => { b { (only) } @if found.after.first_differs { " would have rank 1. " } @else { " keeps rank 1. " } },
+                several => { (count(several.len(), "subject")) " would share rank 1. " },
             }
-            @if moved == 0 { "Nobody moves. " } @else { (count(moved, "subject")) " of " (found.subjects.len()) @if moved == 1 { " moves. " } @else { " move. " } }
-            "Around these weights first place holds in " b { (whole_percent(found.around_after.share_first_kept)) } " of "
-            (found.around_after.plan.draws) " draws; around those of the card in " b { (whole_percent(found.around_before.share_first_kept)) } "."
+            @if moved == 0 { "No rank changes. " } @else { (count(moved, "subject")) " of " (found.subjects.len()) @if moved == 1 { " moves. " } @else { " move. " } }
+            "Around these weights the same subjects have rank 1 in " b { (whole_percent(found.around_after.share_first_kept)) } " of "
+            (found.around_after.plan.draws) " draws of weights; around those of the scorecard in " b { (whole_percent(found.around_before.share_first_kept)) } "."
         }
     }
 }
 
 fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
-    let writing = Writing::of(rows.scale);
+    let writing = Writing::of(rows.scale.max);
     let mut order: Vec<usize> = (0..found.subjects.len()).collect();
     let after = |at: usize| found.after.ranks.get(at).copied().flatten();
     let before = |at: usize| found.ranks_before.get(at).copied().flatten();
     order.sort_by_key(|&at| (after(at).is_none(), after(at), at));
     let rank = |rank: Option<RankRange>| {
-        rank.map_or_else(|| Cell::Absent(String::from("none")), |it| Cell::Text(places(it)))
+        rank.map_or_else(|| Cell::Absent(String::from("none")), |it| Cell::Text(ranks([it.best, it.worst])))
     };
     let composite = |list: &[Option<i64>], at: usize| match list.get(at).copied().flatten() {
         Some(value) => Cell::Text(writing.number(value as f64 / 1e9)),
@@ -228,16 +228,16 @@ fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
     let column = |label: &str, kind| Column { label: label.to_owned(), kind };
     Table {
         caption: String::from(
-            "By the composite of the mean readings, without rules and gates of the scorecard",
+            "By the composite of the mean values, without rules and gates of the scorecard",
         ),
         columns: vec![
-            column("place", Kind::Number),
+            column("rank", Kind::Number),
             column("subject", Kind::Name),
             column("moves", Kind::Text),
-            column("place now", Kind::Number),
+            column("rank now", Kind::Number),
             column("composite", Kind::Number),
             column("composite now", Kind::Number),
-            column("keeps its place", Kind::Share),
+            column("keeps its rank", Kind::Share),
         ],
         rows: order.into_iter().map(row).collect(),
     }

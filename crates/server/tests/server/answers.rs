@@ -178,16 +178,16 @@ fn a_leaderboard_ranks_and_filters() {
     let subjects = |board: &Value| -> Vec<String> {
         board.as_array().unwrap().iter().map(|it| it["subject"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(subjects(&board.at("/boards/0/standings")).len(), 4);
+    assert_eq!(subjects(&board.at("/leaderboards/0/rows")).len(), 4);
     // The same question at the same size of the log has the same answer, byte for byte.
     assert_eq!(server.get("/v1/leaderboards?card=support-agent@1.0.0").body, board.body);
     let grouped = server.get("/v1/leaderboards?card=support-agent@1.0.0&group_by=task");
-    assert!(grouped.is(200).at("/boards").as_array().unwrap().len() > 1);
+    assert!(grouped.is(200).at("/leaderboards").as_array().unwrap().len() > 1);
     let one = server.get("/v1/leaderboards?card=support-agent@1.0.0&where=subject=ibis&by=safety");
-    assert_eq!(subjects(&one.is(200).at("/boards/0/standings")), ["ibis"]);
+    assert_eq!(subjects(&one.is(200).at("/leaderboards/0/rows")), ["ibis"]);
     for (query, status, code) in [
         ("card=support-agent@1.0.0&by=speed", 400, "bad-request"),
-        ("card=support-agent@1.0.0&draws=0", 400, "bad-request"),
+        ("card=support-agent@1.0.0&resamples=0", 400, "bad-request"),
         ("card=support-agent@1.0.0&where=x", 400, "bad-request"),
         ("card=support-agent@1.0.0&where=speed=1", 422, "unanswerable"),
         ("card=support-agent@1.0.0&level=2", 422, "unanswerable"),
@@ -217,7 +217,7 @@ fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
             .at("/accepted")
     };
     assert_eq!(send(lines(0..200)), 600);
-    let small = server.get("/v1/leaderboards?card=told@1.0.0&draws=100&level=0.5");
+    let small = server.get("/v1/leaderboards?card=told@1.0.0&resamples=100&level=0.5");
     let means = |board: &Value| -> Vec<(String, Value)> {
         let rows = board.as_array().unwrap().iter();
         let mut rows: Vec<_> = rows
@@ -226,31 +226,38 @@ fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
         rows.sort_by(|a, b| a.0.cmp(&b.0));
         rows
     };
-    let small = means(&small.is(200).at("/boards/0/standings"));
+    let small = means(&small.is(200).at("/leaderboards/0/rows"));
     assert_eq!(send(lines(200..201)), 3);
     let mut large = Vec::new();
     let mut skip = Value::from(0);
     while !skip.is_null() {
         let page = server.get(&format!("/v1/leaderboards?card=told@1.0.0&limit=90&skip={skip}"));
-        assert_eq!(page.is(200).at("/subjects"), 201);
-        large.extend(means(&page.at("/boards/0/standings")));
+        assert_eq!((page.is(200).at("/items/subjects"), page.at("/method")), (json!(201), json!("student")));
+        large.extend(means(&page.at("/leaderboards/0/rows")));
         skip = page.at("/next");
     }
     large.sort_by(|a, b| a.0.cmp(&b.0));
     large.pop();
     assert_eq!(large, small);
-    server.get("/v1/leaderboards?card=told@1.0.0&by=told").is_problem(422, "unanswerable");
-    // Narrowed to few, it is drawn again.
+    // A dimension is ranked by out of the records, by either method.
+    let by_dimension = server.get("/v1/leaderboards?card=told@1.0.0&by=measured&limit=2");
+    assert_eq!((by_dimension.is(200).at("/method"), by_dimension.at("/next")), (json!("student"), json!(2)));
+    // Narrowed to few, resamples are drawn again.
+    let narrowed =
+        server.get("/v1/leaderboards?card=told@1.0.0&resamples=100&level=0.5&where=subject=s001&track=t1,t2");
+    assert_eq!((narrowed.is(200).at("/method"), narrowed.at("/resamples")), (json!("bootstrap"), json!(100)));
+    // Each method can be asked for, where it can be paid for.
+    let asked = server.get("/v1/leaderboards?card=told@1.0.0&method=student&where=subject=s001");
     assert_eq!(
-        server
-            .get("/v1/leaderboards?card=told@1.0.0&draws=100&level=0.5&where=subject=s001&track=t1,t2")
-            .status,
-        422
+        (asked.is(200).at("/method"), asked.at("/leaderboards/0/rows/0/group")),
+        (json!("student"), Value::Null)
     );
-    // The page has the same places in the same order, fifty at a time.
-    let places = server.get("/v1/leaderboards?card=told@1.0.0&limit=201").at("/boards/0/standings");
-    let names =
-        places.as_array().unwrap().iter().map(|it| format!(">{}</a>", it["subject"].as_str().unwrap()));
+    for query in ["method=bootstrap", "method=student&resamples=9", "seed=2"] {
+        server.get(&format!("/v1/leaderboards?card=told@1.0.0&{query}")).is_problem(422, "unanswerable");
+    }
+    // The page has the same rows in the same order, fifty at a time.
+    let rows = server.get("/v1/leaderboards?card=told@1.0.0&limit=201").at("/leaderboards/0/rows");
+    let names = rows.as_array().unwrap().iter().map(|it| format!(">{}</a>", it["subject"].as_str().unwrap()));
     let names: Vec<String> = names.collect();
     for (page, shown) in names.chunks(50).enumerate() {
         let page = server.get(&format!("/?card=told@1.0.0&page={}", page + 1));
@@ -258,7 +265,7 @@ fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
         assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{at:?}");
         assert_eq!(names.iter().filter(|name| page.body.contains(*name)).count(), shown.len());
     }
-    assert!(server.get("/?card=told@1.0.0&where=task=t1").body.contains("narrow this one"));
+    assert!(server.get("/?card=told@1.0.0&where=task=t1").is(200).body.contains("(Student's t)"));
 }
 
 #[test]

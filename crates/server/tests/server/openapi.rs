@@ -45,3 +45,66 @@ fn every_operation_says_how_it_can_fail_and_has_a_name_of_its_own() {
     }
     assert!(names.len() > 20, "{names:?}");
 }
+
+/// Calls `see` with every schema in `value`, and where it is.
+fn walk(value: &Value, place: &str, see: &mut dyn FnMut(&Value, &str)) {
+    see(value, place);
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(key, member)| walk(member, &format!("{place}/{key}"), see));
+        }
+        Value::Array(elements) => {
+            elements.iter().zip(0..).for_each(|(element, at)| walk(element, &format!("{place}/{at}"), see));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_object_says_what_its_members_are() {
+    let document: Value = serde_json::from_str(&karat_server::openapi::json().unwrap()).unwrap();
+    let mut bare = Vec::new();
+    walk(&document, "", &mut |value, place| {
+        let Some(members) = value.as_object() else { return };
+        let is_object = match &value["type"] {
+            Value::Array(types) => types.iter().any(|it| it == "object"),
+            only => only == "object",
+        };
+        let says = ["properties", "additionalProperties", "$ref", "allOf", "oneOf"];
+        // A member called `type` is no schema.
+        let is_schema = members.get("type").is_some_and(|it| it.is_string() || it.is_array());
+        if is_object && is_schema && !says.iter().any(|name| members.contains_key(*name)) {
+            bare.push(place.to_owned());
+        }
+    });
+    assert_eq!(bare, Vec::<String>::new());
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let contents = response["content"].as_object();
+                let all_typed = contents.is_some_and(|all| {
+                    all.values().all(|it| it["schema"].as_object().is_some_and(|schema| !schema.is_empty()))
+                });
+                assert!(all_typed || status == "204", "{method} {path} {status}: {response}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_reference_leads_to_a_schema_and_every_schema_is_used() {
+    let document: Value = serde_json::from_str(&karat_server::openapi::json().unwrap()).unwrap();
+    let mut used = BTreeSet::new();
+    walk(&document, "", &mut |value, place| {
+        if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
+            let path = reference.strip_prefix('#').unwrap();
+            assert!(document.pointer(path).is_some(), "{place}: {reference}");
+            used.insert(path.rsplit('/').next().unwrap().to_owned());
+        }
+    });
+    let known: BTreeSet<String> =
+        document["components"]["schemas"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(known.difference(&used).collect::<Vec<_>>(), Vec::<&String>::new());
+    let vague = ["Line", "List", "Part", "Answer", "Kept", "Detail", "Happening", "State", "Entry", "Record"];
+    assert!(vague.iter().all(|name| !known.contains(*name)), "{known:?}");
+}

@@ -319,7 +319,7 @@ fn a_key_of_a_browser_opens_pages_and_nothing_else() {
     let pair = cookie.split(';').next().unwrap();
     let page = browse(&server, "GET", "/reviews", &[("cookie", pair)], "");
     check("/reviews", page.is(200));
-    assert!(page.text().contains("<i>kim</i>") && page.text().contains("Nothing waits"), "{}", page.text());
+    assert!(page.text().contains("<i>kim</i>") && page.text().contains("No score waits"), "{}", page.text());
     // A cookie is sent by the browser whoever made it ask: the API does not look at it.
     assert_eq!(browse(&server, "GET", "/v1/reviews", &[("cookie", pair)], "").status, 401);
     let admin = format!("karat_key={}", server.admin);
@@ -374,13 +374,13 @@ fn other_weights_show_another_ranking_and_keep_nothing() {
     let size = server.get("/v1/log").json();
     let fragment = |query: &str| look(&server, &format!("/scorecards/task-run@1.0.0/what-if?{query}"));
     let own = fragment("");
-    assert!(own.is(200).text().contains("Nobody moves"), "{}", own.text());
+    assert!(own.is(200).text().contains("No rank changes"), "{}", own.text());
     assert!(!own.body.contains("<html"));
     let other = fragment("w.solved=0&w.thrift=0&w.speed=1");
-    assert!(other.is(200).text().contains("would be first"), "{}", other.text());
+    assert!(other.is(200).text().contains("would have rank 1"), "{}", other.text());
     let page = look(&server, "/scorecards/task-run@1.0.0?w.solved=0&w.thrift=0&w.speed=1");
     check("what-if", page.is(200));
-    assert!(page.text().contains("would be first"));
+    assert!(page.text().contains("would have rank 1"));
     let value = all(&page.parsed(), "input[name='w.speed']")[0].value().attr("value").unwrap().to_owned();
     assert_eq!(value, "1");
     assert!(fragment("w.solved=0&w.thrift=0&w.speed=0").is(200).text().contains("There is no ranking"));

@@ -8,7 +8,7 @@ use karat_stats::rating::bradley_terry::{
 use karat_stats::rating::{BradleyTerry, Season};
 
 use super::board::{Estimate, Line, Tally, lines};
-use super::draws::{Clusters, resample};
+use super::resamples::{Clusters, resample};
 use crate::args::rate::{Component, RateArgs};
 use crate::failure::Failure;
 use karat_report::text::clean;
@@ -22,7 +22,7 @@ pub struct Fitted {
     /// Davidson's tie parameter.
     pub tie: f64,
     /// Draws whose matches had no fit; none without a bootstrap.
-    pub draws_without_fit: Option<u64>,
+    pub resamples_without_fit: Option<u64>,
     /// Who is not rated.
     pub left_out: Vec<String>,
     /// Matches that are not rated because somebody in them is not.
@@ -75,12 +75,12 @@ pub fn fit(
     let fit = model.fit(&counts).map_err(|error| refused(error, args.component))?;
     let uncertainty = if args.bootstrap {
         let clusters = pairs.map(|numbers| Clusters::new(season, &counts, numbers));
-        let drawn = resample(model, &counts, &fit, clusters.as_ref(), (args.seed, args.draws))?;
+        let drawn = resample(model, &counts, &fit, clusters.as_ref(), (args.seed, args.resamples))?;
         Uncertainty::Bootstrap(drawn)
     } else {
         let covariance = fit
             .covariance(&counts)
-            .map_err(|error| Failure::new(error.to_string()).help("--bootstrap draws the matches anew"))?;
+            .map_err(|error| Failure::new(error.to_string()).help("--bootstrap resamples the matches"))?;
         Uncertainty::Sandwich(covariance)
     };
     let intervals = uncertainty.intervals(&fit, args.level)?;
@@ -103,7 +103,7 @@ pub fn fit(
         lines,
         groups,
         tie: fit.tie,
-        draws_without_fit: uncertainty.draws_without_fit(),
+        resamples_without_fit: uncertainty.resamples_without_fit(),
         left_out_matches: (season.matches.len() as u64).saturating_sub(counts.matches()),
         left_out,
     })
@@ -160,7 +160,7 @@ impl Uncertainty {
         }
     }
 
-    fn draws_without_fit(&self) -> Option<u64> {
+    fn resamples_without_fit(&self) -> Option<u64> {
         match self {
             Self::Sandwich(_) => None,
             Self::Bootstrap(resamples) => Some(resamples.without_fit),

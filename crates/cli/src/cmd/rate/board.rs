@@ -26,7 +26,7 @@ pub struct Board {
     /// Davidson's tie parameter, for Bradley-Terry.
     pub tie: Option<f64>,
     /// Draws of the bootstrap whose matches had no fit.
-    pub draws_without_fit: Option<u64>,
+    pub resamples_without_fit: Option<u64>,
     /// Who is not rated, and in how many matches they played.
     pub left_out: Vec<String>,
     /// Matches that are not rated because somebody in them is not.

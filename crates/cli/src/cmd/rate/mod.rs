@@ -1,17 +1,17 @@
 //! `karat rate`: ratings from matches.
 //!
 //! - `settings`: the system that was asked for; `state`: ratings between two seasons
-//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`, `draws`: Bradley-Terry and its bootstrap; `holdout`: how well they predict
+//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`, `resamples`: Bradley-Terry and its bootstrap; `holdout`: how well they predict
 //! - `agreement`: how often judges decide as people do
 //! - `board`, `report`: what was found, as data and as JSON
 
 mod agreement;
 mod batch;
 mod board;
-mod draws;
 mod holdout;
 mod online;
 mod report;
+mod resamples;
 mod settings;
 mod state;
 
@@ -133,9 +133,11 @@ fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Report, 
     let intervals = match args.system {
         SystemName::Elo => Intervals::None,
         SystemName::Glicko2 | SystemName::WengLin => Intervals::Deviation,
-        SystemName::BradleyTerry if args.bootstrap => {
-            Intervals::Bootstrap { draws: args.draws, seed: args.seed, of_pairs: args.judge.is_some() }
-        }
+        SystemName::BradleyTerry if args.bootstrap => Intervals::Bootstrap {
+            resamples: args.resamples,
+            seed: args.seed,
+            of_pairs: args.judge.is_some(),
+        },
         SystemName::BradleyTerry => Intervals::Sandwich,
     };
     let (skipped, late) = (matches.skipped, if matches.has_time { matches.late } else { 0 });
@@ -188,7 +190,7 @@ fn board(args: &RateArgs, chosen: &Chosen, pool: Pool, rated: Rated) -> Result<B
         groups: rated.groups,
         drift: rated.drift,
         tie: None,
-        draws_without_fit: None,
+        resamples_without_fit: None,
         left_out: Vec::new(),
         left_out_matches: 0,
         holdout,
@@ -255,7 +257,7 @@ fn batch(
         let rated = Rated { lines: fitted.lines, groups: fitted.groups, drift: None };
         Ok(Board {
             tie: Some(fitted.tie),
-            draws_without_fit: fitted.draws_without_fit,
+            resamples_without_fit: fitted.resamples_without_fit,
             left_out: fitted.left_out,
             left_out_matches: fitted.left_out_matches,
             ..board(args, chosen, pool, rated)?

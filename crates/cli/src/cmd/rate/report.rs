@@ -46,7 +46,7 @@ pub enum Intervals {
     /// From matches drawn anew.
     Bootstrap {
         /// How often.
-        draws: u64,
+        resamples: u64,
         /// The seed.
         seed: u64,
         /// Whether pairs were drawn, each with all its votes; else matches.
@@ -80,10 +80,10 @@ impl Report {
             "boards": self.boards.iter().map(board).collect::<Vec<_>>(),
             "judges": self.agreement.as_ref().map(|agreement| judges(agreement, self.level)),
         });
-        if let (Intervals::Bootstrap { draws, seed, of_pairs }, Some(members)) =
+        if let (Intervals::Bootstrap { resamples, seed, of_pairs }, Some(members)) =
             (self.intervals, value.as_object_mut())
         {
-            members.insert("draws".into(), draws.into());
+            members.insert("resamples".into(), resamples.into());
             members.insert("drawn".into(), (if of_pairs { "pairs" } else { "matches" }).into());
             members.insert("seed".into(), seed.into());
         }
@@ -129,7 +129,7 @@ fn board(board: &Board) -> Value {
             "points": shown(drift.points()),
         })),
         "tie": board.tie.map(shown),
-        "draws_without_fit": board.draws_without_fit,
+        "resamples_without_fit": board.resamples_without_fit,
         "left_out": { "competitors": board.left_out, "matches": board.left_out_matches },
         "holdout": board.holdout.as_ref().map(holdout),
     })

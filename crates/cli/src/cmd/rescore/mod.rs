@@ -11,33 +11,26 @@ use std::sync::Arc;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use karat_core::facts::Digest;
-use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
+use karat_report::answers::rescore::{BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema};
 use karat_report::card::CompiledCard;
 use karat_report::engine::Options;
 use karat_report::error::Error;
-use karat_report::recompute;
 use karat_report::record::Record;
-use karat_report::rescore::{Kept, Rescored, Rescorer, Verdict};
+use karat_report::rescore::{Kept, Rescored, Rescorer};
 use karat_report::rows::problems::Problems;
 use karat_report::text::clean;
+use karat_report::{answers, recompute};
 use karat_store::{Item, Kind, Reader};
-use serde_json::{Value, json};
 
 use crate::args::{Cli, RescoreArgs};
 use crate::cards::{self, CardText, library};
-use crate::graders;
 use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::rescore::rescored;
-use crate::store;
+use crate::{graders, store};
 use summary::{Mover, Summary};
-
-/// The schema of a line, and of the last one.
-const SCHEMA: &str = "karat/rescore/1";
-const SUMMARY: &str = "karat/rescore-summary/1";
 
 /// What is found in a store before its records are scored again.
 struct Stock {
@@ -97,7 +90,7 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             Ok(Some((claim, moved))) => {
                 let mover = Mover::new(&item.entry.id, &claim, moved);
                 if as_json {
-                    writeln!(out, "{}", canonical_json(&as_value(&mover)))?;
+                    writeln!(out, "{}", answers::write(&mover.answer()))?;
                 }
                 summary.see(mover);
             }
@@ -113,7 +106,7 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let names = (work.of, card.card().name());
     if as_json {
-        writeln!(out, "{}", canonical_json(&summary_value(&summary, &names)))?;
+        writeln!(out, "{}", answers::write(&summed(&summary, names.0, &names.1)))?;
         out.flush()?;
     } else {
         let mut screen = Screen::stdout(cli.color);
@@ -241,58 +234,29 @@ impl Work<'_> {
     }
 }
 
-/// One line.
-fn as_value(mover: &Mover) -> Value {
-    let side = |verdict: &Verdict| {
-        json!({
-            "badge": verdict.badge,
-            "exact": verdict.score.map(Score::to_f64),
-            "published": verdict.published,
-            "status": verdict.status,
-        })
-    };
-    let moved = &mover.moved;
-    json!({
-        "after": side(&moved.after),
-        "before": side(&moved.before),
-        "corrected": moved.is_corrected,
-        "difference": moved.difference().map(Score::to_f64),
-        "item": mover.item,
-        "parts": moved.parts.map(|parts| json!({
-            "engine": parts.engine.to_f64(),
-            "evidence": parts.evidence.to_f64(),
-            "rule": parts.rule.to_f64(),
-        })),
-        "record": mover.record,
-        "schema": SCHEMA,
-        "scorecard": mover.card,
-        "subject": mover.subject,
-    })
-}
-
-/// The last line.
-fn summary_value(summary: &Summary, (of, card): &(&str, String)) -> Value {
-    let badges: Vec<Value> = summary
-        .badges
-        .iter()
-        .map(|((before, after), records)| json!({ "after": after, "before": before, "records": records }))
-        .collect();
-    let ranks: Vec<Value> = summary
-        .ranks()
-        .iter()
-        .filter(|rank| rank.before != rank.after)
-        .map(|rank| json!({ "after": rank.after, "before": rank.before, "subject": rank.subject }))
-        .collect();
-    json!({
-        "badges": badges,
-        "card": card,
-        "down": summary.down,
-        "of": of,
-        "ranks": ranks,
-        "records": summary.records,
-        "schema": SUMMARY,
-        "subjects": summary.subjects(),
-        "unscored": summary.unscored,
-        "up": summary.up,
-    })
+/// Returns the last line: all records together.
+fn summed(summary: &Summary, of: &str, card: &str) -> RescoreSummary {
+    let badges = summary.badges.iter().map(|((before, after), records)| BadgeChange {
+        before: before.clone(),
+        after: after.clone(),
+        records: *records as u64,
+    });
+    let ranks = summary.ranks().into_iter().filter(|rank| rank.before != rank.after);
+    let ranks = ranks.map(|rank| RankChange {
+        subject: rank.subject.to_owned(),
+        before: rank.before as u64,
+        after: rank.after as u64,
+    });
+    RescoreSummary {
+        schema: RescoreSummarySchema::V1,
+        of: of.to_owned(),
+        card: card.to_owned(),
+        records: summary.records as u64,
+        up: summary.up as u64,
+        down: summary.down as u64,
+        unscored: summary.unscored as u64,
+        subjects: summary.subjects() as u64,
+        ranks: ranks.collect(),
+        badges: badges.collect(),
+    }
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use karat_core::number::Score;
+use karat_report::answers::rescore::RescoredRecord;
 use karat_report::record::Record;
 use karat_report::rescore::Rescored;
 
@@ -23,6 +24,11 @@ pub struct Mover {
 }
 
 impl Mover {
+    /// Returns the line about this record.
+    pub fn answer(&self) -> RescoredRecord {
+        RescoredRecord::new(&self.record, &self.subject, &self.item, &self.card, &self.moved)
+    }
+
     /// The record `claim`, which stands in the store as `record`.
     pub fn new(record: &str, claim: &Record, moved: Rescored) -> Self {
         let document = claim.document();
@@ -167,6 +173,7 @@ fn places(sums: &BTreeMap<String, Sums>, pick: fn(&Sums) -> i128) -> BTreeMap<&s
 
 #[cfg(test)]
 mod tests {
+    use karat_report::answers::RecordStatus;
     use karat_report::rescore::Verdict;
 
     use super::*;
@@ -175,7 +182,7 @@ mod tests {
         let verdict = |score: Option<i64>| Verdict {
             score: score.map(Score::from_billionths),
             published: None,
-            status: String::from("scored"),
+            status: RecordStatus::Scored,
             badge: score.map(|score| String::from(if score > 500 { "win" } else { "loss" })),
         };
         Mover {

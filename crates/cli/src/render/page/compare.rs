@@ -1,50 +1,55 @@
 //! Two subjects side by side, as a page: the answer, the differences, both over time.
 
-use karat_stats::compare::{Difference, Verdict};
-
-use crate::render::compare::{FEW_TASKS, answer, names, notes};
-use karat_report::board::Settings;
-use karat_report::board::pair::Pair;
+use karat_report::answers::ComparisonVerdict;
+use karat_report::answers::comparison::{Comparison, Difference};
 use karat_report::estimate::Writing;
+use karat_report::leaderboard::Settings;
 use karat_report::page::model::{Axis, Cell, Figure, Kind, Page, Row, Section, Table};
 use karat_report::pages::{axis, column, estimate, history, page, text};
 use karat_report::rows::Rows;
 
+use crate::render::compare::{FEW_TASKS, names, notes, verdict};
+
 /// The page of `karat compare`.
-pub fn compare(rows: &Rows, pair: &Pair, settings: &Settings) -> Page {
-    let (first, second) = names(rows, pair);
-    let mut page = page("Comparison", rows, settings);
+pub fn compare(rows: &Rows, answer: &Comparison, settings: &Settings) -> Page {
+    let (first, second) = names(answer);
+    let mut page = page("Comparison", rows, &answer.basis, settings);
     page.title = format!("{first} and {second}");
-    page.subtitle = answer(rows, pair, settings);
-    if !pair.score.enough_tasks {
+    page.subtitle = verdict(answer);
+    if !answer.difference.enough_tasks {
         page.notes.push(FEW_TASKS.to_owned());
     }
     page.sections.push(Section {
         heading: String::from("Differences"),
-        text: notes(pair, &first, &second),
-        figures: vec![Figure::Table(differences(rows, pair, settings))],
+        text: notes(answer),
+        figures: vec![Figure::Table(differences(rows, answer))],
     });
-    page.sections.extend(history(rows, &[pair.first, pair.second], settings));
+    let subjects: Vec<usize> =
+        [&answer.first, &answer.second].iter().filter_map(|it| rows.subject(&it.subject)).collect();
+    page.sections.extend(history(rows, &subjects, settings));
     page
 }
 
-fn differences(rows: &Rows, pair: &Pair, settings: &Settings) -> Table {
+fn differences(rows: &Rows, answer: &Comparison) -> Table {
     let writing = Writing::shares();
-    let measured = rows.dimensions.iter().zip(&pair.dimensions);
-    let measured = measured.filter_map(|((key, _), found)| Some((key.as_str(), found.as_ref()?)));
-    let all: Vec<(&str, &Difference)> = std::iter::once(("score", &pair.score)).chain(measured).collect();
-    let ends = all.iter().flat_map(|(_, found)| [found.estimate.interval.low, found.estimate.interval.high]);
+    let of_key = |key: &str| answer.dimensions.get(key).and_then(Option::as_ref);
+    let measured = rows.dimensions.iter().filter_map(|(key, _)| Some((key.as_str(), of_key(key)?)));
+    let all: Vec<(&str, &Difference)> =
+        std::iter::once(("score", &answer.difference)).chain(measured).collect();
+    let ends = all.iter().filter_map(|(_, found)| found.estimate.interval());
+    let ends = ends.flat_map(|(low, high)| [low, high]);
     // The same length on both sides of 0, so that the middle means: no difference.
     let reach = ends.map(f64::abs).fold(0.0, f64::max);
-    let axis = Axis { reference: Some(0.0), range: Some((-reach, reach)), ..axis(writing, settings) };
+    let axis =
+        Axis { reference: Some(0.0), range: Some((-reach, reach)), ..axis(writing, answer.basis.level) };
     let row = |(label, found): &(&str, &Difference)| Row {
         cells: vec![
             text(*label),
             Cell::Interval(estimate(&found.estimate, writing)),
             text(match found.verdict {
-                Verdict::FirstAhead => "first",
-                Verdict::SecondAhead => "second",
-                Verdict::NotDistinguishable => "cannot be told apart",
+                ComparisonVerdict::FirstAhead => "first",
+                ComparisonVerdict::SecondAhead => "second",
+                ComparisonVerdict::NotDistinguishable => "cannot be told apart",
             }),
             text(found.estimate.tasks.to_string()),
         ],

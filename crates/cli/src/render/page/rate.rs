@@ -26,8 +26,8 @@ pub fn rate(report: &Report) -> Page {
         }
     }
     tell("level", report.level.to_string());
-    if let Intervals::Bootstrap { draws, seed, of_pairs } = report.intervals {
-        tell("draws", format!("{draws} of {}", if of_pairs { "pairs" } else { "matches" }));
+    if let Intervals::Bootstrap { resamples, seed, of_pairs } = report.intervals {
+        tell("resamples", format!("{resamples} of {}", if of_pairs { "pairs" } else { "matches" }));
         tell("seed", seed.to_string());
     }
     tell("engine", ENGINE_VERSION.to_owned());

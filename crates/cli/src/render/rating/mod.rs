@@ -100,8 +100,8 @@ pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
             named(&board.left_out)
         ));
     }
-    if let Some(draws) = board.draws_without_fit.filter(|draws| *draws > 0) {
-        notes.push(format!("{} without a fit", count(draws as usize, "draw")));
+    if let Some(resamples) = board.resamples_without_fit.filter(|resamples| *resamples > 0) {
+        notes.push(format!("{} without a fit", count(resamples as usize, "resample")));
     }
     if board.input.repeated > 0 {
         notes.push(format!("rows that repeat another one, and count once: {}", board.input.repeated));
@@ -122,16 +122,18 @@ pub fn notes(report: &Report) -> Vec<String> {
         Intervals::Sandwich => {
             notes.push(format!("intervals of {level} by the sandwich estimator; {groups}"))
         }
-        Intervals::Bootstrap { draws, seed, of_pairs } => {
+        Intervals::Bootstrap { resamples, seed, of_pairs } => {
             let drawn = if of_pairs { "of pairs with all their votes" } else { "of matches" };
-            notes.push(format!("intervals of {level} from {draws} draws {drawn}, seed {seed}; {groups}"));
+            notes.push(format!(
+                "intervals of {level} from {resamples} resamples {drawn}, seed {seed}; {groups}"
+            ));
         }
     }
     let votes: u64 = report.boards.iter().map(|board| board.input.matches).sum();
     let has_clusters = report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes);
     if has_clusters && report.intervals == Intervals::Sandwich {
         notes.push(String::from(
-            "several votes on one pair count as so many matches; --bootstrap draws whole pairs, for the case that they go \
+            "several votes on one pair count as so many matches; --bootstrap resamples whole pairs, for the case that they go \
              together",
         ));
     }

@@ -29,7 +29,6 @@ pub(crate) struct ShownChallenge {
     category: String,
     difficulty: String,
     time_limit_seconds: u32,
-    #[schema(value_type = Option<Object>)]
     constraints: Option<Map<String, Value>>,
     /// How many instances there are to play.
     instance_count: usize,
@@ -45,7 +44,7 @@ pub(crate) struct ShownChallenge {
 
 /// Every challenge.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Challenges {
+pub(crate) struct ChallengeList {
     challenges: Vec<ShownChallenge>,
 }
 
@@ -80,7 +79,7 @@ impl ShownChallenge {
 
 /// Every challenge, without what is right.
 #[utoipa::path(get, operation_id = "list_challenges", path = "/v1/arena/challenges", tag = "arena", responses(
-    (status = 200, body = Challenges),
+    (status = 200, body = ChallengeList),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
@@ -89,7 +88,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
         let board = app.memory.arena.board();
         board.challenges().map(|challenge| ShownChallenge::new(challenge, &board)).collect()
     };
-    json(StatusCode::OK, &Challenges { challenges })
+    json(StatusCode::OK, &ChallengeList { challenges })
 }
 
 /// A challenge, without what is right.

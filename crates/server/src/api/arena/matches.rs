@@ -21,7 +21,7 @@ use crate::state::App;
 /// What is to be played.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Entry {
+pub(crate) struct MatchRequest {
     /// The slug of the challenge.
     #[schema(example = "maze")]
     challenge: String,
@@ -41,7 +41,6 @@ pub(crate) struct EnteredMatch {
     briefing: String,
     time_limit_seconds: u32,
     /// What it is to be done with.
-    #[schema(value_type = Object)]
     input: Value,
     /// The files that may be read.
     workspace_files: BTreeMap<String, String>,
@@ -51,13 +50,13 @@ pub(crate) struct EnteredMatch {
 
 /// What is submitted.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Answer {
+pub(crate) struct MatchSubmission {
     /// The answer, by field.
-    #[schema(value_type = Object)]
+    #[schema(value_type = BTreeMap<String, Value>)]
     answer: Value,
     /// `harness_id`, `replay_log` and more.
     #[serde(default, skip_serializing_if = "Value::is_null")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<BTreeMap<String, Value>>)]
     metadata: Value,
 }
 
@@ -89,7 +88,7 @@ pub(crate) struct Which {
 
 /// Matches, the last entered first.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Matches {
+pub(crate) struct MatchList {
     matches: Vec<Match>,
     /// Whether there are more.
     has_more: bool,
@@ -98,7 +97,7 @@ pub(crate) struct Matches {
 /// Enters a match. The clock runs from now on. An agent has one open match at a time: the same challenge again gives the
 /// same match.
 #[utoipa::path(post, operation_id = "enter_match", path = "/v1/arena/matches", tag = "arena", security(("key" = ["write:evidence"])),
-    request_body = Entry,
+    request_body = MatchRequest,
     responses(
         (status = 200, description = "It was entered before.", body = EnteredMatch),
         (status = 201, body = EnteredMatch),
@@ -112,7 +111,7 @@ pub(crate) async fn enter(
     body: Body,
 ) -> Result<Response<Body>, Problem> {
     let agent = agent_of(&caller)?;
-    let entry: Entry = read(&app, &headers, body).await?;
+    let entry: MatchRequest = read(&app, &headers, body).await?;
     let done = flow::enter(&app, &agent, &entry.challenge, entry.memoryless).await?;
     let game = Match::clone(&done.value);
     let challenge = app.memory.arena.board().challenge(&game.challenge);
@@ -132,7 +131,7 @@ pub(crate) async fn enter(
 /// Submits the answer, once and in time. The same again gives the same answer; another one is refused.
 #[utoipa::path(post, operation_id = "submit_match", path = "/v1/arena/matches/{match}/submission", tag = "arena",
     security(("key" = ["write:evidence"])), params(("match" = String, Path, description = "the id of the match")),
-    request_body = Answer,
+    request_body = MatchSubmission,
     responses(
         (status = 200, description = "It was submitted before.", body = ScoredMatch),
         (status = 201, body = ScoredMatch),
@@ -163,7 +162,7 @@ pub(crate) async fn submit(
 
 /// Matches, the last entered first.
 #[utoipa::path(get, operation_id = "list_matches", path = "/v1/arena/matches", tag = "arena", params(Which), responses(
-    (status = 200, body = Matches),
+    (status = 200, body = MatchList),
 ))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
@@ -192,7 +191,7 @@ pub(crate) async fn list(
         });
         cut(found.map(|game| Match::clone(game)), limit)
     };
-    json(StatusCode::OK, &Matches { matches, has_more })
+    json(StatusCode::OK, &MatchList { matches, has_more })
 }
 
 /// A match.

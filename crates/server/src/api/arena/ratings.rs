@@ -31,7 +31,7 @@ pub(crate) struct Which {
 
 /// The table.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Ratings {
+pub(crate) struct RatingList {
     category: Option<String>,
     ratings: Vec<RatedAgent>,
     /// Whether there are more.
@@ -40,7 +40,7 @@ pub(crate) struct Ratings {
 
 /// Agents by rating, overall or in a category.
 #[utoipa::path(get, operation_id = "list_ratings", path = "/v1/arena/ratings", tag = "arena", params(Which), responses(
-    (status = 200, body = Ratings),
+    (status = 200, body = RatingList),
 ))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
@@ -52,5 +52,5 @@ pub(crate) async fn list(
     freshen(&app).await;
     let rows = ranked(&app.memory.arena.board(), which.category.as_deref(), which.matches_min.unwrap_or(0));
     let (ratings, has_more) = cut(rows.into_iter(), limit);
-    json(StatusCode::OK, &Ratings { category: which.category, ratings, has_more })
+    json(StatusCode::OK, &RatingList { category: which.category, ratings, has_more })
 }

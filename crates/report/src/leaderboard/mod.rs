@@ -1,16 +1,17 @@
-//! What is computed from the scored items of many subjects: the leaderboard and its profiles here, repeated attempts in
-//! `attempts`, two subjects side by side in `pair`, how much the ranks hang on the rule in `stress`, what other weights would do in
-//! `what_if`; `json` writes them,
-//! `notes` and `told` say in sentences what to know about them.
+//! What is computed from the scored items of many subjects: leaderboards.
+//!
+//! `method` ranks subjects by either method and chooses one by size; the ranking by bootstrap resamples is here. `attempts`
+//! looks at repeated attempts, `pair` at two subjects side by side, `stress` at how much the ranks depend on the scorecard,
+//! `what_if` at other weights. `notes` and `stress_words` say in sentences what to know about the answers.
 //!
 //! Nothing here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
 
 pub mod attempts;
-pub mod json;
+pub mod method;
 pub mod notes;
 pub mod pair;
 pub mod stress;
-pub mod told;
+pub mod stress_words;
 pub mod what_if;
 
 use karat_core::facts::Outcome;
@@ -24,7 +25,7 @@ use karat_stats::table::{Observation, TaskTable};
 use crate::rows::{Row, Rows};
 use attempts::{Attempts, AttemptsOf};
 
-/// How the ends of intervals are read from the draws.
+/// How the ends of intervals are read from the resamples.
 pub const ENDS: Ends = Ends::BiasCorrectedAccelerated;
 
 /// What is ranked, and how sure an answer must be.
@@ -36,11 +37,11 @@ pub struct Settings {
     pub policy: Policy,
     /// The confidence of intervals and comparisons.
     pub level: f64,
-    /// How tasks are drawn anew.
+    /// Resamples and seed.
     pub plan: Plan,
     /// Repeated attempts, if they are looked at.
     pub attempts: Option<Attempts>,
-    /// Subjects with fewer tasks take no place.
+    /// Subjects with fewer tasks have no rank.
     pub tasks_min: usize,
 }
 
@@ -63,16 +64,16 @@ impl By {
     }
 }
 
-/// The leaderboard of some items.
+/// Subjects ranked by bootstrap resamples of their tasks.
 #[derive(Debug, Clone)]
-pub struct Board {
+pub struct Ranking {
     /// What the items have in common; none where all are taken.
     pub group: Option<String>,
     /// Ranks, intervals and groups that are tied. The subjects are those of [`Rows::subjects`].
     pub leaderboard: Leaderboard,
-    /// Subjects with items and without a place, and why.
+    /// Subjects with items and without a rank, and why.
     pub unranked: Vec<(usize, Unranked)>,
-    /// How the items of each subject ended, and who would stand where under other policies.
+    /// How the items of each subject ended, and the rankings under other policies.
     pub rankings: PolicyRankings,
     /// The readings of each subject, by dimension; none where nothing was measured.
     pub profiles: Vec<Vec<Option<Estimate>>>,
@@ -82,7 +83,7 @@ pub struct Board {
     pub attempts: Vec<AttemptsOf>,
 }
 
-/// Why a subject takes no place.
+/// Why a subject has no rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unranked {
     /// None of its items counts.
@@ -91,7 +92,7 @@ pub enum Unranked {
     FewTasks(usize),
 }
 
-impl Board {
+impl Ranking {
     /// Ranks the subjects of the `items` of `rows`, named by their places.
     pub fn new(
         rows: &Rows,
@@ -114,11 +115,7 @@ impl Board {
         let ranked: Vec<Run> = runs.iter().filter(|run| is_ranked(run.subject)).copied().collect();
         let kept = table(subjects, &ranked, settings.policy)?;
         if kept.tasks() == 0 {
-            let what = match all.tasks() {
-                0 => "subjects with a score that counts",
-                _ => "subjects with so many tasks",
-            };
-            return Err(StatisticsError::TooFew { what, found: 0, needed: 1 });
+            return Err(if all.tasks() == 0 { method::nothing_counts() } else { method::too_few_tasks() });
         }
         let draws = Draws::new(&kept, settings.plan)?;
         let leaderboard = Leaderboard::new(&draws, settings.level, ENDS)?;

@@ -6,18 +6,18 @@ use tokio::sync::{Mutex, MutexGuard};
 /// How many agents may change at once; two that share a place wait for each other.
 const PLACES: usize = 64;
 
-/// Whose turn it is.
+/// Permits to change agents, one for each of some places.
 #[derive(Debug)]
-pub struct Turns([Mutex<()>; PLACES]);
+pub struct Permits([Mutex<()>; PLACES]);
 
-impl Default for Turns {
+impl Default for Permits {
     fn default() -> Self {
         Self(std::array::from_fn(|_| Mutex::default()))
     }
 }
 
-impl Turns {
-    /// Waits until nobody else changes `agent`.
+impl Permits {
+    /// Waits until no other request changes `agent`.
     pub async fn take(&self, agent: &str) -> Option<MutexGuard<'_, ()>> {
         let Digest([first, ..]) = Digest::of(agent.as_bytes());
         let place = self.0.get(usize::from(first) % PLACES)?;

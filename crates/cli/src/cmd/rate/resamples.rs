@@ -1,4 +1,4 @@
-//! The draws of a bootstrap: of matches, or of pairs with all their votes.
+//! The resamples of a bootstrap: of matches, or of pairs with all their votes.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use karat_stats::rating::{BradleyTerry, Match, Season};
 
 use crate::failure::Failure;
 
-/// Threads for the draws. Their number changes no bit of the result.
+/// Threads for the resamples. Their number changes no bit of the result.
 const THREADS: u64 = 4;
 
 /// Matches in clusters that are drawn whole: votes on one pair of answers are not independent of each other.
@@ -60,7 +60,8 @@ impl Clusters {
     }
 }
 
-/// All draws, split over threads: each is the same in any split. With `clusters` whole ones are drawn, else matches.
+/// Returns all resamples, split over threads: each is the same in any split. With `clusters` whole ones are drawn, else
+/// matches.
 ///
 /// # Errors
 /// If the counts are no league.
@@ -69,10 +70,10 @@ pub fn resample(
     counts: &Counts,
     fit: &Fit,
     clusters: Option<&Clusters>,
-    (seed, draws): (u64, u64),
+    (seed, resamples): (u64, u64),
 ) -> Result<Resamples, Failure> {
-    let share = draws.div_ceil(THREADS);
-    let ranges = (0..THREADS).map(|part| (part * share).min(draws)..((part + 1) * share).min(draws));
+    let share = resamples.div_ceil(THREADS);
+    let ranges = (0..THREADS).map(|part| (part * share).min(resamples)..((part + 1) * share).min(resamples));
     let draw = |rounds: Range<u64>| match clusters {
         Some(clusters) => Ok(clusters.resample(model, &counts.names, seed, rounds)),
         None => model.resample(counts, fit, &Bootstrap { seed, rounds }),

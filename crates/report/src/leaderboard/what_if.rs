@@ -8,7 +8,7 @@ use karat_stats::ranks::{OtherRanking, RankRange, ranks};
 use karat_stats::robustness::{WeightDistribution, WeightPlan, WeightRobustness, under_drawn_weights};
 
 use super::stress::{CONCENTRATION, readings, shares, weights};
-use super::{Board, Settings};
+use super::{Ranking, Settings};
 use crate::rows::Rows;
 
 /// What other weights would make of the ranks. All rankings are by the composite of the mean readings, without rules and
@@ -39,7 +39,7 @@ impl WhatIf {
     /// If all weights are 0, or nothing was measured.
     pub fn new(
         rows: &Rows,
-        board: &Board,
+        board: &Ranking,
         card: &Scorecard,
         other: &[Decimal],
         settings: &Settings,

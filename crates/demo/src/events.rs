@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use karat_store::Moment;
 
-use karat_server::api::reviews::{Happening, ReviewRequest, Verdict, keep};
+use karat_server::api::reviews::{ReviewEvent, ReviewRequest, ReviewVerdict, keep};
 use karat_server::problem::Problem;
 use karat_server::state::App;
 
@@ -19,7 +19,7 @@ pub struct Happened {
 }
 
 /// All of it, in the order of time.
-pub fn happenings() -> impl Iterator<Item = Happened> {
+pub fn events() -> impl Iterator<Item = Happened> {
     let about = |moment, subject: &str, event| {
         let request = ReviewRequest {
             card: String::from("support-agent@1.0.0"),
@@ -36,19 +36,19 @@ pub fn happenings() -> impl Iterator<Item = Happened> {
         Happened { moment: Moment(moment), request }
     };
     let operated = |moment, subject| {
-        let it = about(moment, subject, Happening::Operated);
+        let it = about(moment, subject, ReviewEvent::Operated);
         Happened { request: ReviewRequest { operator: Some(String::from("acme")), ..it.request }, ..it }
     };
     let incident = |moment, event| {
         let it = about(moment, "wren", event);
         Happened { request: ReviewRequest { incident: Some(String::from("leak-7")), ..it.request }, ..it }
     };
-    let ran = about(1_771_498_800_000, "heron", Happening::Ran);
+    let ran = about(1_771_498_800_000, "heron", ReviewEvent::Ran);
     let ran =
         ReviewRequest { id: Some(String::from("heron-3")), runner: Some(REVIEWER.to_owned()), ..ran.request };
-    let rejected = about(1_772_971_200_000, "ibis", Happening::Decided);
+    let rejected = about(1_772_971_200_000, "ibis", ReviewEvent::Decided);
     let rejected = ReviewRequest {
-        verdict: Some(Verdict::Reject),
+        verdict: Some(ReviewVerdict::Reject),
         reason: Some(String::from("our own runs of the same tickets solve 61 of 100")),
         ..rejected.request
     };
@@ -56,9 +56,9 @@ pub fn happenings() -> impl Iterator<Item = Happened> {
         operated(1_771_495_200_000, "heron"),
         operated(1_771_495_200_000, "ibis"),
         Happened { moment: Moment(1_771_498_800_000), request: ran },
-        incident(1_772_884_800_000, Happening::IncidentOpened),
+        incident(1_772_884_800_000, ReviewEvent::IncidentOpened),
         Happened { moment: Moment(1_772_971_200_000), request: rejected },
-        incident(1_774_008_000_000, Happening::IncidentClosed),
+        incident(1_774_008_000_000, ReviewEvent::IncidentClosed),
     ]
     .into_iter()
 }

@@ -15,7 +15,7 @@ use karat_stats::robustness::{
     without_each_dimension,
 };
 
-use super::{Board, By, Settings, run};
+use super::{By, Ranking, Settings, run};
 use crate::rows::Rows;
 
 /// How far weights are drawn around their own where nobody says otherwise: a weight of 20 % then lies between 13 and 28 % in
@@ -54,7 +54,7 @@ impl Stress {
     pub fn new(
         rows: &Rows,
         items: &[usize],
-        board: &Board,
+        board: &Ranking,
         card: &Scorecard,
         concentration: f64,
         settings: &Settings,
@@ -102,7 +102,7 @@ impl Stress {
 }
 
 /// The mean readings of `subjects` in `dimensions`, in billionths.
-pub(super) fn readings(board: &Board, subjects: &[usize], dimensions: &[usize]) -> Vec<Vec<Option<i64>>> {
+pub(super) fn readings(board: &Ranking, subjects: &[usize], dimensions: &[usize]) -> Vec<Vec<Option<i64>>> {
     let reading = |subject: usize, at: usize| {
         let estimate = board.profiles.get(subject)?.get(at)?.as_ref()?;
         // A mean of billionths, rounded to one.

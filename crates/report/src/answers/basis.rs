@@ -1,0 +1,276 @@
+//! The basis of an answer about many items, and the estimates in it.
+
+use karat_core::facts::Outcome as CoreOutcome;
+use karat_core::record::ENGINE_VERSION;
+use karat_core::scorecard::Scorecard;
+use karat_stats::bootstrap;
+use karat_stats::outcome::{self, Policy};
+use karat_stats::ranks::{OtherRanking, RankRange};
+use serde::{Deserialize, Serialize};
+
+use super::{IntervalMethod, Outcome, Treatment, share};
+use crate::leaderboard::Settings;
+use crate::rows::Rows;
+
+/// The items an answer is about, the scorecards they were scored by, and how the answer was computed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Basis {
+    /// The version of the engine.
+    pub engine: String,
+    /// The scorecards of the items, by name.
+    pub scorecards: Vec<ScorecardReference>,
+    /// The best score of these scorecards; the worst is 0.
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub scale: u32,
+    /// The items.
+    pub items: ItemsUsed,
+    /// The confidence of intervals, rank ranges and comparisons.
+    #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1, example = 0.95))]
+    pub level: f64,
+    /// The number of bootstrap resamples; null where none are drawn.
+    pub resamples: Option<u32>,
+    /// The seed of the resamples; null where none are drawn.
+    pub seed: Option<u64>,
+    /// What outcomes count as.
+    pub outcomes: OutcomePolicy,
+}
+
+/// A scorecard, by name and content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ScorecardReference {
+    /// Its id.
+    pub id: String,
+    /// Its version.
+    pub version: String,
+    /// SHA-256 over its canonical form.
+    pub digest: String,
+}
+
+/// The items an answer is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ItemsUsed {
+    /// The number of items that were looked at.
+    pub count: u64,
+    /// The number of subjects they are about.
+    pub subjects: u64,
+    /// Items that were given again with the same content, and count once. Null where records of a log are looked at.
+    pub repeated: Option<u64>,
+    /// Items that the filters left out. Null where records of a log are looked at.
+    pub left_out: Option<u64>,
+    /// SHA-256 over scorecards, digests and ids of all items. Null where only the index of a log is read.
+    pub digest: Option<String>,
+}
+
+/// What outcomes count as that are neither success nor failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OutcomePolicy {
+    /// There is no verdict because the instrument failed.
+    pub no_verdict: Treatment,
+    /// The run was cancelled, or stopped at a limit.
+    pub stopped: Treatment,
+    /// The task does not apply to the subject.
+    pub not_applicable: Treatment,
+    /// The subject refused the task.
+    pub refused: Treatment,
+}
+
+/// The number of items by how they ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OutcomeCounts {
+    /// The task was solved.
+    pub succeeded: u64,
+    /// The task was not solved.
+    pub failed: u64,
+    /// There is no verdict because the instrument failed.
+    pub no_verdict: u64,
+    /// The run was cancelled, or stopped at a limit.
+    pub stopped: u64,
+    /// The task does not apply to the subject.
+    pub not_applicable: u64,
+    /// The subject refused the task.
+    pub refused: u64,
+    /// The item does not say how it ended.
+    pub unstated: u64,
+}
+
+/// A mean over tasks with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Estimate {
+    /// The mean: 0 to 1, or -1 to 1 for a difference.
+    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    pub mean: f64,
+    /// The lower end of the interval; null where one task alone has none.
+    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    pub low: Option<f64>,
+    /// The upper end of the interval; null where one task alone has none.
+    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    pub high: Option<f64>,
+    /// How the ends were found; null where there are none.
+    pub method: Option<IntervalMethod>,
+    /// The number of tasks.
+    pub tasks: u64,
+}
+
+/// Ranks from 1, the best first: `[2, 4]`. Both are equal where no other subject shares the rank.
+pub type Ranks = [u32; 2];
+
+/// The subjects that another choice moves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct MovedSubject {
+    /// The subject.
+    pub subject: String,
+    /// Its ranks under the other choice; null where it has none.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<u32>>, min_items = 2, max_items = 2))]
+    pub rank: Option<Ranks>,
+}
+
+impl Estimate {
+    /// Returns both ends of the interval.
+    #[must_use]
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+}
+
+impl Basis {
+    /// Returns the basis of an answer about `rows` that was computed with `settings`.
+    #[must_use]
+    pub fn new(rows: &Rows, settings: &Settings) -> Self {
+        Self {
+            engine: ENGINE_VERSION.to_owned(),
+            scorecards: rows.scorers.iter().map(|scorer| ScorecardReference::of(scorer.card())).collect(),
+            scale: rows.scale.max,
+            items: ItemsUsed {
+                count: rows.rows.len() as u64,
+                subjects: rows.subjects.len() as u64,
+                repeated: Some(rows.repeated),
+                left_out: Some(rows.filtered),
+                digest: Some(rows.digest.to_string()),
+            },
+            level: settings.level,
+            resamples: Some(settings.plan.draws),
+            seed: Some(settings.plan.seed),
+            outcomes: settings.policy.into(),
+        }
+    }
+
+    /// Returns the names of the scorecards, `id@version`.
+    #[must_use]
+    pub fn card_names(&self) -> Vec<String> {
+        self.scorecards.iter().map(ScorecardReference::name).collect()
+    }
+}
+
+impl ScorecardReference {
+    /// Refers to a scorecard.
+    #[must_use]
+    pub fn of(card: &Scorecard) -> Self {
+        Self { id: card.id.clone(), version: card.version.clone(), digest: card.digest.to_string() }
+    }
+
+    /// Returns `id@version`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}@{}", self.id, self.version)
+    }
+}
+
+impl OutcomePolicy {
+    /// The outcomes that a policy is about, each with what it counts as.
+    #[must_use]
+    pub fn treatments(&self) -> [(Outcome, Treatment); 4] {
+        [
+            (Outcome::NoVerdict, self.no_verdict),
+            (Outcome::Stopped, self.stopped),
+            (Outcome::NotApplicable, self.not_applicable),
+            (Outcome::Refused, self.refused),
+        ]
+    }
+}
+
+impl OutcomeCounts {
+    /// Returns the number of items that ended so.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> u64 {
+        match outcome {
+            Outcome::Succeeded => self.succeeded,
+            Outcome::Failed => self.failed,
+            Outcome::NoVerdict => self.no_verdict,
+            Outcome::Stopped => self.stopped,
+            Outcome::NotApplicable => self.not_applicable,
+            Outcome::Refused => self.refused,
+        }
+    }
+}
+
+impl From<Policy> for OutcomePolicy {
+    fn from(policy: Policy) -> Self {
+        Self {
+            no_verdict: policy.no_verdict.into(),
+            stopped: policy.stopped.into(),
+            not_applicable: policy.not_applicable.into(),
+            refused: policy.refused.into(),
+        }
+    }
+}
+
+impl From<outcome::OutcomeCounts> for OutcomeCounts {
+    fn from(counts: outcome::OutcomeCounts) -> Self {
+        Self {
+            succeeded: counts.count(CoreOutcome::Succeeded),
+            failed: counts.count(CoreOutcome::Failed),
+            no_verdict: counts.count(CoreOutcome::NoVerdict),
+            stopped: counts.count(CoreOutcome::Stopped),
+            not_applicable: counts.count(CoreOutcome::NotApplicable),
+            refused: counts.count(CoreOutcome::Refused),
+            unstated: counts.unstated,
+        }
+    }
+}
+
+impl From<&bootstrap::Estimate> for Estimate {
+    fn from(found: &bootstrap::Estimate) -> Self {
+        let interval = &found.interval;
+        Self {
+            mean: share(found.mean),
+            low: Some(share(interval.low)),
+            high: Some(share(interval.high)),
+            method: Some(interval.method.into()),
+            tasks: found.tasks as u64,
+        }
+    }
+}
+
+/// Returns ranks as answers have them.
+pub(super) const fn ranks(range: RankRange) -> Ranks {
+    [range.best, range.worst]
+}
+
+/// Returns the subjects that another ranking moves; `name` gives the name of a subject by its place.
+pub(super) fn moved<'n>(ranking: &OtherRanking, name: impl Fn(usize) -> &'n str) -> Vec<MovedSubject> {
+    let subject = |&at: &usize| MovedSubject {
+        subject: name(at).to_owned(),
+        rank: ranking.ranks.get(at).copied().flatten().map(ranks),
+    };
+    ranking.moved.iter().map(subject).collect()
+}
+
+/// Returns the subjects with rank 1 in another ranking.
+pub(super) fn first<'n>(ranking: &OtherRanking, name: impl Fn(usize) -> &'n str) -> Vec<String> {
+    let is_first = |(_, rank): &(usize, &Option<RankRange>)| rank.is_some_and(|rank| rank.best == 1);
+    let first = ranking.ranks.iter().enumerate().filter(is_first);
+    first.map(|(at, _)| name(at).to_owned()).collect()
+}

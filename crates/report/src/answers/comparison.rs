@@ -1,0 +1,141 @@
+//! Two subjects on the tasks that both have, `karat/comparison/1`.
+
+use std::collections::BTreeMap;
+
+use karat_stats::compare;
+use serde::{Deserialize, Serialize};
+
+use super::basis::{Basis, Estimate};
+use super::{ComparisonVerdict, answer, share};
+use crate::leaderboard::Settings;
+use crate::leaderboard::pair::Pair;
+use crate::rows::Rows;
+
+/// Two subjects side by side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Comparison {
+    /// The schema.
+    #[cfg_attr(feature = "schema", schema(inline))]
+    pub schema: ComparisonSchema,
+    /// The items, and how they were compared.
+    #[serde(flatten)]
+    pub basis: Basis,
+    /// The first subject.
+    pub first: ComparedSubject,
+    /// The second subject.
+    pub second: ComparedSubject,
+    /// The difference of the scores, first minus second.
+    pub difference: Difference,
+    /// The difference by dimension; null where the two share no task with a value.
+    #[cfg_attr(feature = "schema", schema(schema_with = differences))]
+    pub dimensions: BTreeMap<String, Option<Difference>>,
+    /// The tasks that each passed; null where a task was tried more than once.
+    pub passes: Option<Passes>,
+}
+
+answer!(Comparison, ComparisonSchema = "karat/comparison/1", "a comparison");
+
+/// A subject that is compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ComparedSubject {
+    /// Its name.
+    pub subject: String,
+    /// The mean over all its tasks; null where none counts.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub mean: Option<f64>,
+}
+
+/// A difference over the tasks that both subjects have, first minus second.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Difference {
+    /// The mean difference with its interval.
+    pub estimate: Estimate,
+    /// Tasks on which the first is ahead.
+    pub first_ahead_tasks: u64,
+    /// Tasks on which the second is ahead.
+    pub second_ahead_tasks: u64,
+    /// Tasks that only the first has; they are left out.
+    pub only_first_tasks: u64,
+    /// Tasks that only the second has; they are left out.
+    pub only_second_tasks: u64,
+    /// Whether enough tasks differ for any result to show a difference at this level.
+    pub enough_tasks: bool,
+    /// Which one is ahead.
+    pub verdict: ComparisonVerdict,
+}
+
+/// The tasks that two subjects passed, and McNemar's test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Passes {
+    /// Tasks that both passed.
+    pub both: u64,
+    /// Tasks that only the first passed.
+    pub only_first: u64,
+    /// Tasks that only the second passed.
+    pub only_second: u64,
+    /// Tasks that neither passed.
+    pub neither: u64,
+    /// The mid-p value of McNemar's test.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub mid_p: f64,
+    /// Which one is ahead by this test.
+    pub verdict: ComparisonVerdict,
+}
+
+impl Comparison {
+    /// Returns the comparison `pair` of subjects of `rows`.
+    #[must_use]
+    pub fn new(rows: &Rows, pair: &Pair, settings: &Settings) -> Self {
+        let [first, second] =
+            [(pair.first, pair.means[0]), (pair.second, pair.means[1])].map(|(at, mean)| ComparedSubject {
+                subject: rows.subject_name(at).to_owned(),
+                mean: mean.map(share),
+            });
+        let dimensions = rows.dimensions.iter().zip(&pair.dimensions);
+        Self {
+            schema: ComparisonSchema::V1,
+            basis: Basis::new(rows, settings),
+            first,
+            second,
+            difference: (&pair.score).into(),
+            dimensions: dimensions
+                .map(|((key, _), found)| (key.clone(), found.as_ref().map(Difference::from)))
+                .collect(),
+            passes: pair.passes.as_ref().map(|passes| Passes {
+                both: passes.pairs.both,
+                only_first: passes.pairs.only_first,
+                only_second: passes.pairs.only_second,
+                neither: passes.pairs.neither,
+                mid_p: share(passes.mid_p),
+                verdict: passes.verdict.into(),
+            }),
+        }
+    }
+}
+
+impl From<&compare::Difference> for Difference {
+    fn from(found: &compare::Difference) -> Self {
+        Self {
+            estimate: (&found.estimate).into(),
+            first_ahead_tasks: found.first_ahead_tasks as u64,
+            second_ahead_tasks: found.second_ahead_tasks as u64,
+            only_first_tasks: found.only_first_tasks as u64,
+            only_second_tasks: found.only_second_tasks as u64,
+            enough_tasks: found.enough_tasks,
+            verdict: found.verdict.into(),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+fn differences() -> utoipa::openapi::schema::Object {
+    let description = "The difference by dimension; null where the two share no task with a value.";
+    super::members_or_null("Difference", description, false)
+}

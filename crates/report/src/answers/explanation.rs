@@ -1,0 +1,181 @@
+//! Why a record says what it says.
+
+use karat_core::explain::Change;
+use karat_core::record::Record;
+use serde::{Deserialize, Serialize};
+
+use super::{ExplanationKind, LevelKind, RecordDocument, ValueStatus, billionths};
+use crate::error::Error;
+use crate::explanation::{Part, Row, open, rows};
+
+/// The explanation of a record: the rows that add up to its score, what is missing, and the smallest change that reaches the
+/// next band or tier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Explanation {
+    /// The record, `karat/record/1`: its canonical form has the digest.
+    pub record: RecordDocument,
+    /// The digest of the record.
+    pub digest: String,
+    /// The parts of the score, in the order in which they add up to it.
+    pub rows: Vec<ExplanationRow>,
+    /// The dimensions that have no value but could have one.
+    pub missing: Vec<MissingValue>,
+    /// The smallest change of one value that reaches the next band or tier; null at the top, or where no single value does.
+    pub change: Option<NearestChange>,
+    /// Whether the record was computed again from its own facts; null where it was made just now.
+    pub verified: Option<bool>,
+    /// Whether its facts were read from its evidence again; null where that was not asked for.
+    pub from_evidence: Option<bool>,
+}
+
+/// A part of a score, and the running total around it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ExplanationRow {
+    /// The label of the dimension, or the name of the mean, rule or gate.
+    pub name: String,
+    /// What it is.
+    pub kind: ExplanationKind,
+    /// The running total before.
+    pub before: f64,
+    /// The running total after.
+    pub after: f64,
+    /// The difference.
+    pub change: f64,
+    /// The key, of a dimension.
+    pub key: Option<String>,
+    /// Whether it has a value, of a dimension.
+    pub status: Option<ValueStatus>,
+    /// The value, of a dimension that has one.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub value: Option<f64>,
+    /// Its effective weight as a share of all, of a dimension.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub share: Option<f64>,
+    /// The condition, of a rule or gate.
+    pub when: Option<String>,
+    /// The new score, of a rule.
+    pub set: Option<String>,
+}
+
+/// A dimension that has no value but could have one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct MissingValue {
+    /// The dimension.
+    pub key: String,
+    /// Why it has none, in a word.
+    pub status: ValueStatus,
+    /// Why it has none, in a sentence.
+    pub reason: String,
+}
+
+/// The smallest change of one value that reaches the next band or tier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct NearestChange {
+    /// The dimension.
+    pub key: String,
+    /// Its label.
+    pub name: String,
+    /// The value now; null where it was not measured.
+    pub from: Option<f64>,
+    /// The value that is enough.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub to: f64,
+    /// What is reached: a band or a tier.
+    pub kind: LevelKind,
+    /// The name of the band or tier.
+    pub reaches: String,
+    /// The score with this change, as published.
+    pub published: f64,
+}
+
+impl Explanation {
+    /// Explains `record`. `verified` says whether it was computed again from its own facts, `from_evidence` whether these
+    /// were read from its evidence again.
+    ///
+    /// # Errors
+    ///
+    /// If the record cannot be read back, which is a defect.
+    pub fn new(
+        record: &Record<'_>,
+        change: Option<&Change<'_>>,
+        verified: Option<bool>,
+        from_evidence: Option<bool>,
+    ) -> Result<Self, Error> {
+        let owned = crate::record::Record::of(record)?;
+        Ok(Self {
+            digest: owned.digest().to_string(),
+            record: owned.into_document(),
+            rows: rows(record).iter().map(ExplanationRow::from).collect(),
+            missing: open(record)
+                .map(|dimension| MissingValue {
+                    key: dimension.key.to_owned(),
+                    status: dimension.status.into(),
+                    reason: dimension.reason.to_string(),
+                })
+                .collect(),
+            change: change.map(NearestChange::from),
+            verified,
+            from_evidence,
+        })
+    }
+}
+
+impl From<&Change<'_>> for NearestChange {
+    fn from(change: &Change<'_>) -> Self {
+        Self {
+            key: change.dimension.to_owned(),
+            name: change.label.to_owned(),
+            from: change.from.map(billionths),
+            to: billionths(change.to),
+            kind: change.kind.into(),
+            reaches: change.reaches.to_owned(),
+            published: change.published.to_f64(),
+        }
+    }
+}
+
+impl From<&Row<'_>> for ExplanationRow {
+    fn from(row: &Row<'_>) -> Self {
+        let mut found = Self {
+            name: row.name.to_owned(),
+            kind: ExplanationKind::Mean,
+            before: row.before.to_f64(),
+            after: row.after.to_f64(),
+            change: row.after.minus(row.before).to_f64(),
+            key: None,
+            status: None,
+            value: None,
+            share: None,
+            when: None,
+            set: None,
+        };
+        match &row.part {
+            Part::Dimension(dimension) => {
+                found.kind = ExplanationKind::Dimension;
+                found.key = Some(dimension.key.to_owned());
+                found.status = Some(dimension.status.into());
+                found.value = dimension.reading.map(billionths);
+                found.share = Some(billionths(dimension.effective_weight));
+            }
+            Part::Mean => {}
+            Part::Rule { when, set } => {
+                found.kind = ExplanationKind::Rule;
+                found.when = Some((*when).to_owned());
+                found.set = Some((*set).to_owned());
+            }
+            Part::Gate { when } => {
+                found.kind = ExplanationKind::Gate;
+                found.when = Some((*when).to_owned());
+            }
+        }
+        found
+    }
+}

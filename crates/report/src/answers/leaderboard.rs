@@ -1,0 +1,282 @@
+//! Subjects by rank, `karat/leaderboard/1`.
+
+use std::collections::BTreeMap;
+
+use karat_stats::leaderboard::Row;
+use karat_stats::student::StudentRow;
+use serde::{Deserialize, Serialize};
+
+use super::basis::{Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks};
+use super::stress::Robustness;
+use super::{LeaderboardMethod, answer, share};
+use crate::leaderboard::attempts::AttemptsAt;
+use crate::leaderboard::{By, Ranking, Settings, Unranked};
+use crate::rows::Rows;
+
+/// The answer to who has which rank.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct LeaderboardAnswer {
+    /// The schema.
+    #[cfg_attr(feature = "schema", schema(inline))]
+    pub schema: LeaderboardSchema,
+    /// The items, and how they were ranked.
+    #[serde(flatten)]
+    pub basis: Basis,
+    /// How the leaderboard was computed.
+    pub method: LeaderboardMethod,
+    /// The field by whose values there are several leaderboards; null where there is one.
+    pub group_by: Option<String>,
+    /// The size of the log that counts; null where no log is read.
+    pub log_size: Option<u64>,
+    /// What to give as `skip` for the rows that follow; null where there are no more.
+    pub next: Option<u64>,
+    /// One leaderboard, or one for each value of `group_by`.
+    pub leaderboards: Vec<Leaderboard>,
+}
+
+answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/1", "a leaderboard");
+
+/// Subjects by rank. Subjects in different groups differ; that two are in one group does not say that they are equal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Leaderboard {
+    /// What the items have in common: `FIELD = VALUE`; null where there is one leaderboard.
+    pub group: Option<String>,
+    /// What is ranked by: `score`, or the key of a dimension.
+    pub by: String,
+    /// The number of subjects that have a rank.
+    pub ranked: u64,
+    /// The subjects that have a rank, or a page of them.
+    pub rows: Vec<LeaderboardRow>,
+    /// The subjects that have items and no rank; null with the method `student`.
+    pub unranked: Option<Vec<UnrankedSubject>>,
+    /// Whether all ranked subjects have the same tasks. Where not, a mean also depends on which tasks a subject has. Null
+    /// with the method `student`.
+    pub same_tasks: Option<bool>,
+    /// The number of groups; null with the method `student`.
+    pub tie_groups: Option<u32>,
+    /// The rankings under other choices for outcomes; null with the method `student`.
+    pub other_outcomes: Option<OtherOutcomes>,
+    /// How much the ranks depend on the scorecard; null where it was not asked for.
+    pub robustness: Option<Robustness>,
+}
+
+/// A subject that has a rank.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct LeaderboardRow {
+    /// The subject.
+    pub subject: String,
+    /// Its ranks by the mean alone.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
+    pub rank: Ranks,
+    /// The ranks within which it lies in `level` of the resamples; with the method `student` those that the intervals of all
+    /// subjects leave open.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
+    pub rank_range: Ranks,
+    /// The share of resamples in which no subject is above it; null with the method `student`.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub chance_of_rank_1: Option<f64>,
+    /// Its group, from 1: subjects that are tied with the group leader. Null with the method `student`.
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub group: Option<u32>,
+    /// The number of tasks that it shares with the group leader; null with the method `student`.
+    pub shared_tasks: Option<u64>,
+    /// Whether it is ahead of the leader of the group above on the tasks they share: its mean is lower only because its other
+    /// tasks are harder. Null with the method `student`.
+    pub ahead_on_shared_tasks: Option<bool>,
+    /// The mean of what is ranked by, with its interval.
+    pub score: Estimate,
+    /// The number of tasks that count.
+    pub tasks: u64,
+    /// The number of items.
+    pub items: u64,
+    /// How the items ended; null with the method `student`.
+    pub outcomes: Option<OutcomeCounts>,
+    /// The mean value by dimension, null where nothing was measured; null as a whole with the method `student`.
+    #[cfg_attr(feature = "schema", schema(schema_with = estimates))]
+    pub dimensions: Option<BTreeMap<String, Option<Estimate>>>,
+    /// Repeated attempts, for k from 1 on; null where they were not asked for.
+    pub attempts: Option<Vec<Attempts>>,
+}
+
+/// A subject that has items and no rank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct UnrankedSubject {
+    /// The subject.
+    pub subject: String,
+    /// The number of its tasks that count: 0, or fewer than were asked for.
+    pub tasks: u64,
+}
+
+/// The results of k attempts at each task. Tasks with fewer attempts are left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Attempts {
+    /// The number of attempts.
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub k: u32,
+    /// The number of tasks with k attempts or more.
+    pub tasks: u64,
+    /// The number of tasks with fewer.
+    pub tasks_left_out: u64,
+    /// The chance that at least one passes: pass@k.
+    pub pass_at: Option<Estimate>,
+    /// The chance that all pass: pass^k.
+    pub pass_hat: Option<Estimate>,
+    /// The score of the best.
+    pub best_of: Option<Estimate>,
+}
+
+/// The rankings under other choices for outcomes that are neither success nor failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OtherOutcomes {
+    /// Whether any of them changes a rank.
+    pub differ: bool,
+    /// Whether any of them puts other subjects first.
+    pub first_differs: bool,
+    /// The rankings.
+    pub rankings: Vec<OutcomeRanking>,
+}
+
+/// The ranking under another choice for outcomes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OutcomeRanking {
+    /// The choice.
+    pub outcomes: OutcomePolicy,
+    /// Whether other subjects have rank 1.
+    pub first_differs: bool,
+    /// The subjects with rank 1.
+    pub first: Vec<String>,
+    /// The subjects with another rank.
+    pub moved: Vec<MovedSubject>,
+}
+
+impl Leaderboard {
+    /// Returns the leaderboard of a ranking by resamples of subjects of `rows`.
+    #[must_use]
+    pub fn of_resamples(rows: &Rows, ranking: &Ranking, settings: &Settings) -> Self {
+        let name = |subject: usize| rows.subject_name(subject);
+        let row = |row: &Row| {
+            let counts = ranking.rankings.counts.get(row.subject).copied().unwrap_or_default();
+            let profile = ranking.profiles.get(row.subject).map_or(&[][..], Vec::as_slice);
+            let dimensions = rows.dimensions.iter().zip(profile);
+            LeaderboardRow {
+                subject: name(row.subject).to_owned(),
+                rank: ranks(row.rank),
+                rank_range: ranks(row.rank_range),
+                chance_of_rank_1: Some(share(row.share_first)),
+                group: Some(row.group),
+                shared_tasks: Some(row.shared_tasks as u64),
+                ahead_on_shared_tasks: Some(row.ahead_on_shared_tasks),
+                score: (&row.estimate).into(),
+                tasks: row.estimate.tasks as u64,
+                items: ranking.items.get(row.subject).map_or(0, |&items| items as u64),
+                outcomes: Some(counts.into()),
+                dimensions: Some(
+                    dimensions
+                        .map(|((key, _), value)| (key.clone(), value.as_ref().map(Estimate::from)))
+                        .collect(),
+                ),
+                attempts: ranking
+                    .attempts
+                    .get(row.subject)
+                    .map(|found| found.by_k.iter().map(Attempts::from).collect()),
+            }
+        };
+        let unranked = ranking.unranked.iter().map(|&(subject, why)| UnrankedSubject {
+            subject: name(subject).to_owned(),
+            tasks: match why {
+                Unranked::Nothing => 0,
+                Unranked::FewTasks(tasks) => tasks as u64,
+            },
+        });
+        let others = ranking.rankings.others.iter().map(|(other, ranking)| OutcomeRanking {
+            outcomes: (*other).into(),
+            first_differs: ranking.first_differs,
+            first: first(ranking, name),
+            moved: moved(ranking, name),
+        });
+        Self {
+            group: ranking.group.clone(),
+            by: by(rows, settings),
+            ranked: ranking.leaderboard.rows.len() as u64,
+            rows: ranking.leaderboard.rows.iter().map(row).collect(),
+            unranked: Some(unranked.collect()),
+            same_tasks: Some(ranking.leaderboard.same_tasks),
+            tie_groups: Some(ranking.leaderboard.groups),
+            other_outcomes: Some(OtherOutcomes {
+                differ: ranking.rankings.differ(),
+                first_differs: ranking.rankings.first_differs(),
+                rankings: others.collect(),
+            }),
+            robustness: None,
+        }
+    }
+}
+
+/// Returns what is ranked by, as answers write it.
+pub(crate) fn by(rows: &Rows, settings: &Settings) -> String {
+    match settings.by {
+        By::Score => String::from("score"),
+        By::Dimension(at) => rows.dimensions.get(at).map(|(key, _)| key.clone()).unwrap_or_default(),
+    }
+}
+
+impl From<&AttemptsAt> for Attempts {
+    fn from(found: &AttemptsAt) -> Self {
+        Self {
+            k: found.k,
+            tasks: found.tasks as u64,
+            tasks_left_out: found.tasks_left_out as u64,
+            pass_at: found.pass_at.as_ref().map(Estimate::from),
+            pass_hat: found.pass_hat.as_ref().map(Estimate::from),
+            best_of: found.best_of.as_ref().map(Estimate::from),
+        }
+    }
+}
+
+impl LeaderboardRow {
+    /// Returns the row of the method `student` for the subject `name`.
+    #[must_use]
+    pub fn of_means(name: &str, row: &StudentRow) -> Self {
+        let (interval, tasks) = (row.interval.as_ref(), u64::from(row.tasks));
+        Self {
+            subject: name.to_owned(),
+            rank: ranks(row.rank),
+            rank_range: ranks(row.rank_range),
+            chance_of_rank_1: None,
+            group: None,
+            shared_tasks: None,
+            ahead_on_shared_tasks: None,
+            score: Estimate {
+                mean: share(row.mean),
+                low: interval.map(|it| share(it.low)),
+                high: interval.map(|it| share(it.high)),
+                method: interval.map(|it| it.method.into()),
+                tasks,
+            },
+            tasks,
+            items: row.items.into(),
+            outcomes: None,
+            dimensions: None,
+            attempts: None,
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+fn estimates() -> utoipa::openapi::schema::Object {
+    let description = "The mean value by dimension, null where nothing was measured; null as a whole with the method `student`.";
+    super::members_or_null("Estimate", description, true)
+}

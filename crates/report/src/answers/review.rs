@@ -1,0 +1,201 @@
+//! The reviews of a subject: the member `review` of a standing, and the queue of `GET /v1/reviews`.
+
+use karat_standing::review;
+use karat_standing::stand::ReviewStanding;
+use serde::{Deserialize, Serialize};
+
+use super::{ReviewState, ReviewVerdict};
+use crate::standing::written;
+
+/// The reviews of a subject: its official score, a score that is held, and what became of the scores before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Review {
+    /// Whether a score is held.
+    pub under_review: bool,
+    /// The official score; null before the first.
+    pub official: Option<OfficialScore>,
+    /// The score that is held; null where none is.
+    pub held: Option<HeldScore>,
+    /// What became of each score, in order.
+    pub transitions: Vec<ReviewTransition>,
+    /// Decisions that changed nothing, and why.
+    pub refusals: Vec<ReviewRefusal>,
+}
+
+/// The official score.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OfficialScore {
+    /// The score in points.
+    pub points: i64,
+    /// The moment since which it is official.
+    pub since: String,
+}
+
+/// A score that is held until reviewers decide.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct HeldScore {
+    /// The score in points.
+    pub points: i64,
+    /// The moment of the score.
+    pub time: String,
+    /// What the change comes from, such as `evaluation` or `weights`.
+    pub cause: String,
+    /// The runner of the evaluation.
+    pub runner: String,
+    /// The moment by which reviewers must decide.
+    pub deadline: String,
+    /// The lowest score that was held since the last official one.
+    pub lowest_points: i64,
+    /// How far it lies from the scores before.
+    pub flags: SwingFlags,
+    /// The approvals so far.
+    pub approvals: Vec<ReviewDecision>,
+}
+
+/// How far a score lies from the scores before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct SwingFlags {
+    /// The change against the official score in points; null for the first.
+    pub delta: Option<i64>,
+    /// Whether the change is over the limit for one change.
+    pub was_anomalous: bool,
+    /// Whether the change is over the limit against the lowest or highest score of the last days.
+    pub was_cumulative: bool,
+}
+
+/// A decision of a reviewer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ReviewDecision {
+    /// The moment.
+    pub time: String,
+    /// The reviewer.
+    pub reviewer: String,
+    /// The decision.
+    pub verdict: ReviewVerdict,
+    /// Why.
+    pub reason: String,
+    /// Digests of what the reviewer looked at.
+    pub evidence: Vec<String>,
+}
+
+/// What became of a score.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ReviewTransition {
+    /// The moment.
+    pub time: String,
+    /// The score in points.
+    pub points: i64,
+    /// The moment of the score.
+    pub scored: String,
+    /// What the change comes from.
+    pub cause: String,
+    /// What became of it.
+    pub state: ReviewState,
+    /// How far it lies from the scores before.
+    pub flags: SwingFlags,
+    /// The decisions on it.
+    pub decisions: Vec<ReviewDecision>,
+}
+
+/// A decision that changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ReviewRefusal {
+    /// The line of the events, from 1.
+    pub line: Option<u64>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A subject whose score is held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct PendingReview {
+    /// The scorecard, `id@version`.
+    pub card: String,
+    /// The subject.
+    pub subject: String,
+    /// Its reviews.
+    pub review: Review,
+}
+
+impl Review {
+    /// Returns the reviews of a subject; `lines` are the lines of the events.
+    #[must_use]
+    pub fn new(found: &ReviewStanding, lines: &[usize]) -> Self {
+        let history = &found.history;
+        Self {
+            under_review: history.is_under_review(),
+            official: history.canonical.as_ref().map(|official| OfficialScore {
+                points: official.points,
+                since: written(official.since_seconds),
+            }),
+            held: history.held.as_ref().map(|held| HeldScore {
+                points: held.candidate.points,
+                time: written(held.candidate.at_seconds),
+                cause: held.candidate.cause.clone(),
+                runner: held.candidate.runner.clone(),
+                deadline: written(held.deadline_seconds),
+                lowest_points: held.lowest_points,
+                flags: held.flags.into(),
+                approvals: held.approvals.iter().map(ReviewDecision::from).collect(),
+            }),
+            transitions: found.transitions.iter().map(ReviewTransition::from).collect(),
+            refusals: found
+                .refusals
+                .iter()
+                .map(|(place, why)| ReviewRefusal {
+                    line: lines.get(*place).map(|&line| line as u64),
+                    reason: why.to_string(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl From<review::Flags> for SwingFlags {
+    fn from(flags: review::Flags) -> Self {
+        let review::Flags { delta, was_anomalous, was_cumulative } = flags;
+        Self { delta, was_anomalous, was_cumulative }
+    }
+}
+
+impl From<&review::Decision> for ReviewDecision {
+    fn from(decision: &review::Decision) -> Self {
+        Self {
+            time: written(decision.at_seconds),
+            reviewer: decision.reviewer.clone(),
+            verdict: decision.verdict.into(),
+            reason: decision.reason.clone(),
+            evidence: decision.evidence.clone(),
+        }
+    }
+}
+
+impl From<&review::Transition> for ReviewTransition {
+    fn from(line: &review::Transition) -> Self {
+        Self {
+            time: written(line.at_seconds),
+            points: line.candidate.points,
+            scored: written(line.candidate.at_seconds),
+            cause: line.candidate.cause.clone(),
+            state: line.state.into(),
+            flags: line.flags.into(),
+            decisions: line.decisions.iter().map(ReviewDecision::from).collect(),
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! The standing of a subject at a moment, `karat/standing/1`: enough to compute it again and to see why it is so. Exact
+//! numbers are texts.
+
+use karat_core::facts::Digest;
+use karat_core::record::ENGINE_VERSION;
+use karat_core::scorecard;
+use karat_standing::certification::{Certificate as CoreCertificate, Certified};
+use karat_standing::stand::{Change, DimensionStanding, SubjectStanding, TierHeld};
+use karat_standing::tiers::{self, Requirement};
+use serde::{Deserialize, Serialize};
+
+use super::basis::{OutcomeCounts, ScorecardReference};
+use super::review::Review;
+use super::{IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, billionths, share};
+use crate::rows::Rows;
+use crate::standing::Answer;
+use crate::standing::written;
+
+/// The standing of one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Standing {
+    /// The schema.
+    #[cfg_attr(feature = "schema", schema(inline))]
+    pub schema: StandingSchema,
+    /// The version of the engine.
+    pub engine: String,
+    /// The scorecard.
+    pub scorecard: ScorecardReference,
+    /// The best score of this scorecard; the worst is 0.
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub scale: u32,
+    /// The moment.
+    pub as_of: String,
+    /// SHA-256 of the events beside the evaluations; null where there are none.
+    pub events_digest: Option<String>,
+    /// What the score is made of.
+    pub kind: Option<StandingScore>,
+    /// The subject.
+    pub subject: String,
+    /// Its operator, if an event names one.
+    pub operator: Option<String>,
+    /// The score of the moment; null where there is none.
+    pub score: Option<MomentScore>,
+    /// The interval of the score; null for newest values, and for fewer than two tasks.
+    pub interval: Option<StandingInterval>,
+    /// The score in points before and after the gate.
+    pub gate: Option<GateEffect>,
+    /// The official score in points: that of the moment, or for a scorecard with reviews the last one that was committed.
+    pub points: Option<i64>,
+    /// The score in points that gates, tiers and shares use: the lowest of the official one, a held one and that of the
+    /// moment.
+    pub gating_points: Option<i64>,
+    /// The items.
+    pub items: StandingItems,
+    /// The items that count now, oldest first.
+    pub window: Vec<WindowItem>,
+    /// The dimensions, in the order of the scorecard.
+    pub dimensions: Vec<StandingDimension>,
+    /// The share of the weight that was measured.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub coverage: f64,
+    /// The confidence, for a scorecard that has one.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub confidence: Option<f64>,
+    /// The number of evaluations, as tiers count them.
+    pub evaluations: u64,
+    /// The number of days with evaluations.
+    pub distinct_days: u64,
+    /// The number of runners that do not operate the subject.
+    pub independent_runners: u64,
+    /// The age of the newest full batch in seconds; null without one.
+    pub newest_batch_seconds: Option<i64>,
+    /// The incidents that are open.
+    pub incidents: Vec<String>,
+    /// Whether a gate of the newest item says that an incident is open.
+    pub incident_gate: bool,
+    /// Whether the subject is on hold.
+    pub on_hold: bool,
+    /// Incidents and holds, in order.
+    pub changes: Vec<StandingChange>,
+    /// The reviews, for a scorecard with reviews.
+    pub review: Option<Review>,
+    /// The tier, for a scorecard with tiers.
+    pub tier: Option<TierStanding>,
+    /// What a new subject's score counts, for a scorecard with a warm-up.
+    pub warm_up: Option<WarmUp>,
+    /// The share of the whole, for a scorecard with shares.
+    pub share: Option<StandingShare>,
+    /// The score at each moment at which something changed, oldest first.
+    pub history: Vec<HistoryPoint>,
+}
+
+answer!(Standing, StandingSchema = "karat/standing/1", "a standing");
+
+/// The score of a moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct MomentScore {
+    /// The exact share, as a fraction: `5/8`.
+    pub exact: String,
+    /// The share as a number.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub value: f64,
+    /// The score as the scorecard publishes it, before the gate.
+    pub published: Option<f64>,
+}
+
+/// The interval of a standing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct StandingInterval {
+    /// The lower end.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub low: f64,
+    /// The upper end.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub high: f64,
+    /// The confidence.
+    #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1))]
+    pub level: f64,
+    /// How the ends were found.
+    pub method: IntervalMethod,
+    /// The number of tasks.
+    pub tasks: u64,
+    /// The number of bootstrap resamples.
+    pub resamples: u32,
+    /// The seed of the resamples.
+    pub seed: u64,
+}
+
+/// What the gate does to a score.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct GateEffect {
+    /// The score in points before the gate.
+    pub ungated_points: i64,
+    /// The score in points after it.
+    pub points: i64,
+    /// The tiers that the gate leaves open; null where it closes none.
+    pub open_tiers: Option<Vec<String>>,
+}
+
+/// The items of a standing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct StandingItems {
+    /// The number of items that were looked at.
+    pub given: u64,
+    /// The number of items that counted at some time.
+    pub seen: u64,
+    /// The number of items that count now.
+    pub in_window: u64,
+    /// The number of items that the window has room for, if it is limited so.
+    pub window_tasks: Option<u32>,
+    /// The number of items left out because of their outcome.
+    pub excluded: u64,
+    /// The number of items left out because they have no score or no value.
+    pub unscored: u64,
+    /// The number of items by outcome.
+    pub outcomes: OutcomeCounts,
+    /// The moment of the oldest item that counts.
+    pub first: Option<String>,
+    /// The moment of the newest item that counts.
+    pub last: Option<String>,
+    /// Whether items go by id, because none has a time.
+    pub by_id: bool,
+    /// SHA-256 over digests and ids of all items, in order.
+    pub digest: String,
+}
+
+/// An item that counts now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct WindowItem {
+    /// Its id.
+    pub id: String,
+    /// Its digest.
+    pub digest: String,
+}
+
+/// A dimension of a standing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct StandingDimension {
+    /// The dimension.
+    pub key: String,
+    /// Its weight: that of the scorecard, or of an accepted override.
+    pub weight: f64,
+    /// Whether it applies, by the newest item that says so.
+    pub applies: bool,
+    /// The measured value; null where nothing was measured.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub measured: Option<f64>,
+    /// The value that is left after decay.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub value: Option<f64>,
+    /// The points that age took, exact.
+    pub points_lost: Option<String>,
+    /// The age of its newest evidence.
+    pub age_seconds: Option<i64>,
+    /// The number of items within the window that measured it.
+    pub items: u64,
+    /// The confidence of its value, for a scorecard that has one.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub confidence: Option<f64>,
+}
+
+/// An incident or a hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct StandingChange {
+    /// The moment.
+    pub time: String,
+    /// What happened.
+    pub event: SubjectChange,
+    /// The incident, of an incident.
+    pub incident: Option<String>,
+}
+
+/// The tier of a subject, and what the next one needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TierStanding {
+    /// The tier that is held; null for none.
+    pub held: Option<String>,
+    /// The tier that the moment earns; null for none.
+    pub earned: Option<String>,
+    /// The next tier; null at the highest.
+    pub next: Option<String>,
+    /// What the next tier needs and the subject lacks.
+    pub missing: Vec<MissingRequirement>,
+    /// The one thing that is missing, if it is one.
+    pub single_blocker: Option<String>,
+    /// The certificate, for a scorecard with certification.
+    pub certificate: Option<Certificate>,
+    /// Every change of the tier that is held.
+    pub changes: Vec<TierChange>,
+}
+
+/// A requirement of the next tier that is not met.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct MissingRequirement {
+    /// `score`, `coverage`, `evaluations`, `distinct_days`, `confidence`, `independent_runners`, `newest_batch_seconds`,
+    /// `gate`, or the key of a dimension.
+    pub requirement: String,
+    /// What the tier needs.
+    pub needed: f64,
+    /// What was found; null where there is nothing.
+    pub found: Option<f64>,
+    /// The same as a sentence.
+    pub text: String,
+}
+
+/// The certificate of a tier.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Certificate {
+    /// When the tier was reached.
+    pub promoted: Option<String>,
+    /// Since when a higher tier is earned.
+    pub rising_since: Option<String>,
+    /// Since when decay denies the tier.
+    pub at_risk_since: Option<String>,
+    /// The number of tiers that were lost because there was no new evidence.
+    pub lost_to_silence: u64,
+    /// When the next tier is reached, if it stays earned.
+    pub promotion_from: Option<String>,
+    /// When the tier is lost to decay.
+    pub at_risk_until: Option<String>,
+}
+
+/// A change of the tier that is held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TierChange {
+    /// The moment.
+    pub time: String,
+    /// The tier before; null for none.
+    pub from: Option<String>,
+    /// The tier after; null for none.
+    pub to: Option<String>,
+    /// Why it changed.
+    pub cause: TierCause,
+}
+
+/// What the score of a new subject counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct WarmUp {
+    /// The number of tasks seen.
+    pub seen: u64,
+    /// The number of tasks after which it counts in full.
+    pub needed: u32,
+    /// The part that counts.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub factor: f64,
+}
+
+/// The share of a subject in the whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct StandingShare {
+    /// The part of the whole.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub share: f64,
+    /// The same as a whole number, for a scorecard that asks for it.
+    pub whole: Option<u64>,
+    /// How the whole was shared out.
+    pub case: Option<ShareCase>,
+}
+
+/// The score at a moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct HistoryPoint {
+    /// The moment; null where items have no times.
+    pub time: Option<String>,
+    /// The score of the moment in points, after the gate.
+    pub points: Option<i64>,
+    /// The official score in points after it.
+    pub official: Option<i64>,
+    /// The score of the moment as a share.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub score: Option<f64>,
+    /// The tier that is held after it; null for none.
+    pub tier: Option<String>,
+}
+
+impl Standing {
+    /// Returns the standing of one subject of `answer`.
+    #[must_use]
+    pub fn new(answer: &Answer<'_>, standing: &SubjectStanding) -> Self {
+        let card = answer.card;
+        let rules = card.standing.as_ref();
+        let facts = &standing.facts;
+        let window = standing.window.iter().filter_map(|place| answer.rows.rows.get(*place));
+        let by_id = answer.standings.by_id;
+        let history = standing.history.iter().map(|point| HistoryPoint {
+            time: (!by_id).then(|| written(point.at_seconds)),
+            points: point.points,
+            official: point.canonical,
+            score: point.score.map(|score| share(score.to_f64())),
+            tier: point.tier.and_then(|held| tier_name(rules, held)),
+        });
+        Self {
+            schema: StandingSchema::V1,
+            engine: ENGINE_VERSION.to_owned(),
+            scorecard: ScorecardReference::of(card),
+            scale: card.scale.max,
+            as_of: answer.as_of.to_string(),
+            events_digest: answer.events.digest.map(|digest| digest.to_string()),
+            kind: rules.map(|rules| rules.score.into()),
+            subject: standing.subject.clone(),
+            operator: standing.operator.clone(),
+            score: standing.score.map(|score| MomentScore {
+                exact: score.to_string(),
+                value: share(score.to_f64()),
+                published: standing.ungated.map(|published| published.to_f64()),
+            }),
+            interval: standing.interval.as_ref().map(|found| StandingInterval {
+                low: share(found.interval.low),
+                high: share(found.interval.high),
+                level: found.interval.level,
+                method: found.interval.method.into(),
+                tasks: found.tasks as u64,
+                resamples: found.draws,
+                seed: found.seed,
+            }),
+            gate: standing.gated.map(|gated| GateEffect {
+                ungated_points: gated.ungated_points,
+                points: gated.points,
+                open_tiers: gated.open_tiers.map(|open| lowest_tiers(rules, open)),
+            }),
+            points: standing.points,
+            gating_points: standing.gating_points,
+            items: items(answer, standing),
+            window: window
+                .map(|row| WindowItem { id: row.id.clone(), digest: row.digest.to_string() })
+                .collect(),
+            dimensions: standing.dimensions.iter().map(StandingDimension::from).collect(),
+            coverage: billionths(facts.coverage),
+            confidence: facts.confidence.map(billionths),
+            evaluations: facts.evaluations,
+            distinct_days: facts.distinct_days,
+            independent_runners: facts.independent_runners,
+            newest_batch_seconds: facts.newest_batch_seconds,
+            incidents: standing.incidents.clone(),
+            incident_gate: standing.has_incident_gate,
+            on_hold: standing.is_on_hold,
+            changes: standing.changes.iter().map(|(at, it)| change(*at, it)).collect(),
+            review: standing.review.as_ref().map(|found| Review::new(found, &answer.events.lines)),
+            tier: standing.tier.as_ref().map(|found| tier(rules, found)),
+            warm_up: standing.warm_up.map(|it| WarmUp {
+                seen: it.seen,
+                needed: it.needed,
+                factor: billionths(it.factor),
+            }),
+            share: standing.share.map(|it| StandingShare {
+                share: it.share.to_f64(),
+                whole: it.whole,
+                case: answer.standings.shared.map(|shared| shared.case.into()),
+            }),
+            history: history.collect(),
+        }
+    }
+}
+
+fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {
+    let counts = &standing.counts;
+    let mut outcomes = OutcomeCounts::from(counts.outcomes);
+    outcomes.unstated = counts.outcome_unstated;
+    StandingItems {
+        given: standing.items.len() as u64,
+        seen: counts.seen,
+        in_window: counts.in_window,
+        window_tasks: counts.window_tasks,
+        excluded: counts.excluded,
+        unscored: counts.unscored,
+        outcomes,
+        first: standing.span_seconds.map(|(first, _)| written(first)),
+        last: standing.span_seconds.map(|(_, last)| written(last)),
+        by_id: answer.standings.by_id,
+        digest: items_digest(answer.rows, &standing.items).to_string(),
+    }
+}
+
+/// Returns the digest over all items that were looked at, in their order: lines of digest, blank and id as a JSON string.
+pub(super) fn items_digest(rows: &Rows, places: &[usize]) -> Digest {
+    let mut lines = Vec::new();
+    for row in places.iter().filter_map(|place| rows.rows.get(*place)) {
+        lines.extend_from_slice(row.digest.to_string().as_bytes());
+        lines.push(b' ');
+        karat_core::json::write_string(&mut lines, &row.id);
+        lines.push(b'\n');
+    }
+    Digest::of(&lines)
+}
+
+impl From<&DimensionStanding> for StandingDimension {
+    fn from(part: &DimensionStanding) -> Self {
+        Self {
+            key: part.key.clone(),
+            weight: part.weight.to_f64(),
+            applies: part.applies,
+            measured: part.measured.map(billionths),
+            value: part.reading.map(billionths),
+            points_lost: part.points_lost.map(|lost| lost.to_string()),
+            age_seconds: part.age_seconds,
+            items: part.items,
+            confidence: part.confidence.map(billionths),
+        }
+    }
+}
+
+fn tier(rules: Option<&scorecard::Standing>, found: &TierHeld) -> TierStanding {
+    let changes = found.changes.iter().map(|(at, change)| TierChange {
+        time: written(*at),
+        from: tier_name(rules, change.from),
+        to: tier_name(rules, change.to),
+        cause: change.cause.into(),
+    });
+    TierStanding {
+        held: found.name.clone(),
+        earned: found.earned.name.clone(),
+        next: found.earned.next.clone(),
+        missing: found.earned.missing.iter().map(MissingRequirement::from).collect(),
+        single_blocker: found.earned.single_blocker().map(ToString::to_string),
+        certificate: found.certificate.as_ref().map(|(held, shown)| certificate(held, shown)),
+        changes: changes.collect(),
+    }
+}
+
+fn certificate(held: &CoreCertificate, shown: &Certified) -> Certificate {
+    Certificate {
+        promoted: held.promoted_seconds.map(written),
+        rising_since: held.rising_since_seconds.map(written),
+        at_risk_since: held.at_risk_since_seconds.map(written),
+        lost_to_silence: held.lost_to_silence as u64,
+        promotion_from: shown.promotion_from_seconds.map(written),
+        at_risk_until: shown.at_risk_until_seconds.map(written),
+    }
+}
+
+impl From<&tiers::Missing> for MissingRequirement {
+    fn from(missing: &tiers::Missing) -> Self {
+        let (requirement, is_share) = match &missing.requirement {
+            Requirement::Points => ("score", false),
+            Requirement::Coverage => ("coverage", true),
+            Requirement::Dimension(key) => (key.as_str(), true),
+            Requirement::Evaluations => ("evaluations", false),
+            Requirement::DistinctDays => ("distinct_days", false),
+            Requirement::Confidence => ("confidence", true),
+            Requirement::IndependentRunners => ("independent_runners", false),
+            Requirement::Freshness => ("newest_batch_seconds", false),
+            Requirement::Gate => ("gate", false),
+        };
+        let number = |value: i64| if is_share { billionths(value) } else { value as f64 };
+        Self {
+            requirement: requirement.to_owned(),
+            needed: number(missing.needed),
+            found: missing.found.map(number),
+            text: missing.to_string(),
+        }
+    }
+}
+
+fn change(at_seconds: i64, change: &Change) -> StandingChange {
+    let (event, incident) = match change {
+        Change::IncidentOpened(id) => (SubjectChange::IncidentOpened, Some(id)),
+        Change::IncidentClosed(id) => (SubjectChange::IncidentClosed, Some(id)),
+        Change::Held => (SubjectChange::HoldPlaced, None),
+        Change::Released => (SubjectChange::HoldLifted, None),
+    };
+    StandingChange { time: written(at_seconds), event, incident: incident.cloned() }
+}
+
+/// Returns the names of the lowest `open` tiers.
+fn lowest_tiers(rules: Option<&scorecard::Standing>, open: usize) -> Vec<String> {
+    rules.into_iter().flat_map(|rules| rules.tiers.iter().take(open)).map(|tier| tier.name.clone()).collect()
+}
+
+fn tier_name(rules: Option<&scorecard::Standing>, held: usize) -> Option<String> {
+    held.checked_sub(1).and_then(|at| rules?.tiers.get(at)).map(|tier| tier.name.clone())
+}

@@ -1,0 +1,171 @@
+//! The methods of a leaderboard, and the one place that chooses between them.
+//!
+//! Bootstrap resamples cost resamples times tasks times subjects; they give rank ranges, groups that are tied and a profile
+//! of dimensions. The method `student` ranks a million items in tens of milliseconds, by means with intervals from the spread
+//! of the tasks. Both have the same means, and answer with the same type.
+
+use karat_stats::StatisticsError;
+use karat_stats::student::{StudentRanking, StudentRow, TaskValues};
+
+use super::{Ranking, Settings, is_measured, run};
+use crate::answers::LeaderboardMethod;
+use crate::answers::basis::Basis;
+use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, by};
+use crate::rows::Rows;
+
+/// The largest number of subjects for which resamples are drawn where no method is asked for.
+pub const RESAMPLED_SUBJECTS_MAX: usize = 200;
+/// The largest number of items for which resamples are drawn where no method is asked for.
+pub const RESAMPLED_ITEMS_MAX: usize = 20_000;
+
+/// Returns the method for so many subjects and items, where none is asked for.
+#[must_use]
+pub const fn method_of_size(subjects: usize, items: usize) -> LeaderboardMethod {
+    if subjects > RESAMPLED_SUBJECTS_MAX || items > RESAMPLED_ITEMS_MAX {
+        LeaderboardMethod::Student
+    } else {
+        LeaderboardMethod::Bootstrap
+    }
+}
+
+/// The rows of a leaderboard that are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Rows that are skipped.
+    pub skip: usize,
+    /// The largest number of rows.
+    pub limit: usize,
+}
+
+impl Page {
+    /// Every row.
+    pub const ALL: Self = Self { skip: 0, limit: usize::MAX };
+}
+
+/// A leaderboard with what it was made of.
+#[derive(Debug, Clone)]
+pub struct Ranked {
+    /// The leaderboard.
+    pub leaderboard: Leaderboard,
+    /// The ranking by resamples, for a stress test; none with the method `student`.
+    pub ranking: Option<Ranking>,
+}
+
+/// Ranks the subjects of the `items` of `rows`, named by their places.
+///
+/// # Errors
+/// If no subject has a rank, or the level or the number of resamples cannot be used.
+pub fn rank(
+    rows: &Rows,
+    items: &[usize],
+    group: Option<String>,
+    method: LeaderboardMethod,
+    settings: &Settings,
+    page: Page,
+) -> Result<Ranked, StatisticsError> {
+    match method {
+        LeaderboardMethod::Bootstrap => {
+            let ranking = Ranking::new(rows, items, group, settings)?;
+            let mut leaderboard = Leaderboard::of_resamples(rows, &ranking, settings);
+            leaderboard.rows = leaderboard.rows.into_iter().skip(page.skip).take(page.limit).collect();
+            Ok(Ranked { leaderboard, ranking: Some(ranking) })
+        }
+        LeaderboardMethod::Student => {
+            let ranking = rank_values(values(rows, items, settings), settings)?;
+            let name = |subject: u32| usize::try_from(subject).map_or("", |at| rows.subject_name(at));
+            let mut leaderboard = leaderboard(&ranking, page, name);
+            (leaderboard.group, leaderboard.by) = (group, by(rows, settings));
+            Ok(Ranked { leaderboard, ranking: None })
+        }
+    }
+}
+
+/// Ranks subjects by values with the method `student`.
+///
+/// # Errors
+/// If no subject has a rank, or the level cannot be used.
+pub fn rank_values(values: TaskValues, settings: &Settings) -> Result<StudentRanking, StatisticsError> {
+    let tasks_min = u32::try_from(settings.tasks_min).unwrap_or(u32::MAX);
+    let ranking = StudentRanking::new(values, tasks_min, settings.level)?;
+    match (ranking.ranked(), ranking.subjects()) {
+        (0, 0) => Err(nothing_counts()),
+        (0, _) => Err(too_few_tasks()),
+        _ => Ok(ranking),
+    }
+}
+
+/// Returns the leaderboard by score of subjects that `name` names.
+#[must_use]
+pub fn leaderboard<'n>(ranking: &StudentRanking, page: Page, name: impl Fn(u32) -> &'n str) -> Leaderboard {
+    let row = |row: StudentRow| LeaderboardRow::of_means(name(row.subject), &row);
+    Leaderboard {
+        group: None,
+        by: String::from("score"),
+        ranked: ranking.ranked() as u64,
+        rows: ranking.rows(page.skip, page.limit).into_iter().map(row).collect(),
+        unranked: None,
+        same_tasks: None,
+        tie_groups: None,
+        other_outcomes: None,
+        robustness: None,
+    }
+}
+
+/// Puts leaderboards together with their basis: the whole answer.
+#[must_use]
+pub fn answer(
+    basis: Basis,
+    method: LeaderboardMethod,
+    group_by: Option<String>,
+    leaderboards: Vec<Leaderboard>,
+    page: Page,
+) -> LeaderboardAnswer {
+    let basis = match method {
+        LeaderboardMethod::Bootstrap => basis,
+        LeaderboardMethod::Student => Basis { resamples: None, seed: None, ..basis },
+    };
+    let next = page.skip.saturating_add(page.limit) as u64;
+    LeaderboardAnswer {
+        schema: LeaderboardSchema::V1,
+        basis,
+        method,
+        group_by,
+        log_size: None,
+        next: leaderboards.iter().any(|it| it.ranked > next).then_some(next),
+        leaderboards,
+    }
+}
+
+/// Returns the refusal where no item counts.
+pub(super) const fn nothing_counts() -> StatisticsError {
+    StatisticsError::TooFew { what: "subjects with a score that counts", found: 0, needed: 1 }
+}
+
+/// Returns the refusal where each subject has fewer tasks than were asked for.
+pub(super) const fn too_few_tasks() -> StatisticsError {
+    StatisticsError::TooFew { what: "subjects with so many tasks", found: 0, needed: 1 }
+}
+
+/// Returns the values of the items that count.
+fn values(rows: &Rows, items: &[usize], settings: &Settings) -> TaskValues {
+    let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+    let value = |&at: &usize| {
+        let (row, &task) = (rows.rows.get(at)?, rows.tasks.of_rows.get(at)?);
+        let value = run(row, task, settings.by).value(settings.policy)?;
+        is_measured(row, settings.by).then(|| (number(row.subject), Some(number(task)), value))
+    };
+    TaskValues::new(items.iter().filter_map(value), rows.subjects.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn size_alone_chooses_the_method() {
+        let (subjects, items) = (RESAMPLED_SUBJECTS_MAX, RESAMPLED_ITEMS_MAX);
+        assert_eq!(method_of_size(subjects, items), LeaderboardMethod::Bootstrap);
+        assert_eq!(method_of_size(subjects + 1, items), LeaderboardMethod::Student);
+        assert_eq!(method_of_size(subjects, items + 1), LeaderboardMethod::Student);
+    }
+}
