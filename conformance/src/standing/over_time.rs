@@ -44,7 +44,8 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
 fn window(given: &Given<'_>) -> Result<Value, String> {
     let tasks = given.member("window_size")?;
     let tasks = NonZeroU32::new(count(&tasks)?).ok_or_else(|| tasks.expected("a number above 0"))?;
-    let mut card = crate::functions::card(crate::functions::WORKFLOW)?;
+    let mut card =
+        crate::functions::released(crate::functions::WORKFLOW).map(|card| Scorecard::clone(&card))?;
     if let Some(standing) = &mut card.standing {
         standing.window = WindowLimits { tasks: Some(tasks), span_seconds: None };
     }
@@ -215,7 +216,7 @@ fn pipeline(given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn trust_card() -> Result<Scorecard, String> {
-    crate::functions::card(crate::functions::TRUST)
+    crate::functions::released(crate::functions::TRUST).map(|card| Scorecard::clone(&card))
 }
 
 /// The verdict on the dimensions of the input. The cases have no gate.

@@ -15,7 +15,7 @@ use crate::scorecard::{Mean, MissingPolicy, Tier};
 use crate::scorer::{Context, Scorer};
 use crate::shares::share_out;
 
-/// What happened to a score after its weighted parts were added.
+/// The steps of a score after its weighted parts were added.
 struct Course<'a> {
     steps: Vec<Step<'a>>,
     /// Rules and gates whose condition was missing or failed.
@@ -25,7 +25,7 @@ struct Course<'a> {
 }
 
 impl Scorer {
-    /// The record of what the registers hold.
+    /// Returns the record of what the registers hold.
     pub(crate) fn breakdown<'a>(
         &'a self,
         registers: &Registers,
@@ -91,7 +91,7 @@ impl Scorer {
         record
     }
 
-    /// What happened to the score after the weighted parts were added up to `weighted`.
+    /// Returns what happened to the score after the weighted parts were added up to `weighted`.
     fn course(&self, registers: &Registers, scored: bool, weighted: Option<Score>) -> Course<'_> {
         let (card, places) = (&self.card, &self.plan.places);
         let mut course = Course { steps: Vec::new(), undecided: Vec::new(), gates: Vec::new() };
@@ -209,13 +209,13 @@ impl Scorer {
         records
     }
 
-    /// Whether the card puts a reading in where a dimension has none.
+    /// Returns whether the card puts a reading in where a dimension has none.
     fn is_filled(&self, dimension: usize) -> bool {
         let policy = self.card.dimensions.get(dimension).map(|dimension| dimension.missing);
         matches!(policy, Some(MissingPolicy::Zero | MissingPolicy::Default(_)))
     }
 
-    /// The first thing a dimension needs that is not there.
+    /// Returns the first thing a dimension needs that is not there.
     fn missing_need<'a>(&'a self, dimension: usize, registers: &Registers, item: &Item<'a>) -> Reason<'a> {
         let places = &self.plan.places.dimensions;
         let absent = |symbol: &Symbol| match *symbol {

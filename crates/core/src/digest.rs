@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// The digest of `bytes`.
+    /// Returns the digest of `bytes`.
     ///
     /// ```
     /// let digest = karat_core::facts::Digest::of(b"abc");
@@ -19,7 +19,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The digest that is written so: `sha256:` and 64 hexadecimal digits in lower case.
+    /// Returns the digest that is written so: `sha256:` and 64 hexadecimal digits in lower case.
     ///
     /// ```
     /// use karat_core::facts::Digest;
@@ -61,7 +61,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The hexadecimal digits of a SHA-256, in lower case.
+/// Returns the hexadecimal digits of a SHA-256, in lower case.
 ///
 /// ```
 /// let digits = karat_core::json::hexadecimal(&[0xa9; 32]);
@@ -76,7 +76,7 @@ pub fn hexadecimal(bytes: &[u8; 32]) -> [u8; 64] {
     digits
 }
 
-/// The digit of half a byte, without a table, so that many are done at once.
+/// Returns the digit of half a byte, without a table, so that many are done at once.
 pub(crate) fn digit(half: u8) -> u8 {
     half + if half < 10 { b'0' } else { b'a' - 10 }
 }

@@ -88,7 +88,7 @@ impl Scorer {
         Ok(self.breakdown(&work.single, item, context, profile))
     }
 
-    /// The value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
+    /// Returns the value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
     /// missing or failed, if nothing in the card reads it, or if the card has no let of this name.
     #[must_use]
     pub fn value_of_let(&self, work: &Workspace, name: &str) -> Option<f64> {
@@ -147,7 +147,7 @@ impl Scorer {
         Ok(())
     }
 
-    /// The profile that an item asks for: its place and whether the fallback stands in.
+    /// Returns the profile that an item asks for: its place and whether the fallback stands in.
     fn profile<'a>(&'a self, item: &Item<'a>) -> Option<(usize, ProfileUse<'a>)> {
         let profiles = self.card.profiles.as_ref()?;
         let asked = match item.facts.get(profiles.by) {
@@ -191,8 +191,8 @@ impl Scorer {
     }
 }
 
-/// Rows of the first block: so many that the next one begins where a page of memory does, if the columns can be in step. Then a
-/// block of a column is one page, and vectors never lie across two lines of the cache.
+/// Rows of the first block: so many that the next one begins where a page of memory does, if the columns can be in
+/// step. Then a block of a column is one page, and vectors never lie across two lines of the cache.
 fn first_block(facts: &[Column<'_>]) -> usize {
     let ahead = facts.iter().find_map(|column| match column {
         Column::Values(values) => Some(values.as_ptr().align_offset(PAGE_BYTES)),

@@ -1,4 +1,4 @@
-//! What evidence says, reduced to what a scorecard can read.
+//! Facts: evidence, reduced to what a scorecard can read.
 
 pub use crate::digest::Digest;
 use crate::timestamp::Timestamp;
@@ -20,7 +20,7 @@ pub enum Fact<'a> {
 /// One evidence item, ready to be scored.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'a> {
-    /// Who is scored: an agent, a workflow, a trace. Never parsed.
+    /// The subject: an agent, a workflow, a trace. Never parsed.
     pub subject: &'a str,
     /// The item's own id, unique among the evidence of its kind.
     pub id: &'a str,
@@ -30,7 +30,7 @@ pub struct Item<'a> {
     pub digest: Digest,
     /// The facts in the order in which the scorecard declares them.
     pub facts: &'a [Fact<'a>],
-    /// What graders saw when they made the facts: a JSON object in canonical form (RFC 8785), which goes into the record as
+    /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record as
     /// it stands. None where the facts were given.
     pub grading: Option<&'a str>,
 }
@@ -43,11 +43,11 @@ pub struct ItemContext<'a> {
     pub time: Option<Timestamp>,
     /// What was attempted. Several runs at one task are not independent of each other; an item without one is its own task.
     pub task: Option<&'a str>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Option<Outcome>,
 }
 
-/// How a run ended. A missing verdict is neither failure nor success, so each class keeps its name.
+/// The end of a run. A missing verdict is neither failure nor success, so each class keeps its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The task was solved.
@@ -82,7 +82,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome that is written so.
+    /// Returns the outcome that is written so.
     ///
     /// ```
     /// use karat_core::facts::Outcome;

@@ -18,9 +18,9 @@ use crate::scorer::Scorer;
 pub struct FactError {
     /// The fact.
     pub fact: String,
-    /// What the evidence says.
+    /// The value in the evidence.
     pub found: String,
-    /// What the card declares.
+    /// The declaration of the card.
     pub expected: String,
 }
 
@@ -44,7 +44,7 @@ pub enum ColumnsError {
     Fact {
         /// The row, from 0.
         row: usize,
-        /// What is wrong with it.
+        /// The problem.
         error: FactError,
     },
 }
@@ -64,7 +64,7 @@ impl Error for FactError {}
 impl Error for ColumnsError {}
 
 impl Scorer {
-    /// The first row of a block that breaks a declaration.
+    /// Returns the first row of a block that breaks a declaration.
     pub(crate) fn broken_row(&self, columns: &Columns<'_>, start: usize, end: usize) -> ColumnsError {
         for row in start..end {
             let at = |fact: usize| match columns.facts.get(fact) {
@@ -115,7 +115,7 @@ impl Scorer {
         errors
     }
 
-    /// What is wrong with a number, if anything.
+    /// Returns what is wrong with a number, if anything.
     fn check_number(
         &self,
         declared: &FactDeclaration,

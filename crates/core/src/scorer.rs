@@ -38,7 +38,7 @@ impl fmt::Display for NotScoreable {
 
 impl Error for NotScoreable {}
 
-/// What is given besides the evidence.
+/// The inputs besides the evidence.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
     /// The time of the verdict; its text is written into the record.
@@ -64,7 +64,8 @@ impl Scorer {
         })
     }
 
-    /// The same card under weights from outside; whether they were accepted stands in [`Scorer::override_use`] and in every record.
+    /// Returns the same card under weights from outside; whether they were accepted stands in [`Scorer::override_use`]
+    /// and in every record.
     ///
     /// # Errors
     /// [`NoOverride`] when the card does not take overrides.
@@ -74,20 +75,20 @@ impl Scorer {
         Ok(Self { weighting, override_use: Some(used), ..self.clone() })
     }
 
-    /// The card.
+    /// Returns the card.
     #[must_use]
     pub const fn card(&self) -> &Scorecard {
         &self.card
     }
 
-    /// What became of the weights from outside, if any were given.
+    /// Returns what became of the weights from outside, if any were given.
     #[must_use]
     pub const fn override_use(&self) -> Option<&OverrideUse> {
         self.override_use.as_ref()
     }
 }
 
-/// What a dimension reads, lets opened: `applies` first, then `when`, then the formula.
+/// Returns what a dimension reads, lets opened: `applies` first, then `when`, then the formula.
 fn needs(card: &Scorecard, dimension: usize) -> Vec<Symbol> {
     let mut found = Vec::new();
     let Some(dimension) = card.dimensions.get(dimension) else { return found };

@@ -1,4 +1,4 @@
-//! Who contributed what: the composite shared out among the dimensions, to the last unit.
+//! Contributions: the composite shared out among the dimensions, to the last unit.
 
 use alloc::vec::Vec;
 

@@ -14,15 +14,16 @@ use crate::scorecard::{Mean, Scorecard, WeightSum};
 /// The weights of every member of every mean, as the plan takes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Weighting {
-    /// By member (dimensions, then groups), then by profile: weight in the composite, weight in the coverage. The first in millionths
-    /// or in units of the common divisor, whatever the mean needs; the second in units of the common divisor.
+    /// By member (dimensions, then groups), then by profile: weight in the composite, weight in the coverage. The
+    /// first in millionths or in units of the common divisor, whatever the mean needs; the second in units of the
+    /// common divisor.
     pub table: Vec<Vec<(f64, f64)>>,
     /// By member, then by profile: the weights themselves.
     decimals: Vec<Vec<Decimal>>,
 }
 
 impl Weighting {
-    /// The weights of `card`, under `effective` weights of its dimensions if an override is in force.
+    /// Returns the weights of `card`, under `effective` weights of its dimensions if an override is in force.
     pub(crate) fn new(card: &Scorecard, effective: Option<&[Decimal]>) -> Self {
         let members = card.dimensions.len() + card.groups.len();
         let profiles = card.profiles.as_ref().map_or(1, |profiles| profiles.list.len());
@@ -68,20 +69,21 @@ impl Weighting {
         Self { table, decimals }
     }
 
-    /// The weight of a member under a profile.
+    /// Returns the weight of a member under a profile.
     pub(crate) fn weight(&self, member: usize, profile: usize) -> Decimal {
         self.decimals.get(member).and_then(|row| row.get(profile)).copied().unwrap_or(Decimal::ZERO)
     }
 }
 
-/// The members of a group, or of the top level: dimensions in the order of the file, then groups, counted on.
+/// Returns the members of a group, or of the top level: dimensions in the order of the file, then groups, counted on.
 pub(crate) fn members_of(card: &Scorecard, node: Option<usize>) -> impl Iterator<Item = usize> {
     let dimensions = card.dimensions.iter().enumerate().filter(move |(_, dimension)| dimension.group == node);
     let groups = card.groups.iter().enumerate().filter(move |(_, group)| group.parent == node);
     dimensions.map(|(at, _)| at).chain(groups.map(|(at, _)| card.dimensions.len() + at))
 }
 
-/// Why the mean of some group, or of the top level, would not be exact under `weights` of the dimensions (decision 0001).
+/// Returns why the mean of some group, or of the top level, would not be exact under `weights` of the dimensions
+/// (decision 0001).
 fn too_fine(card: &Scorecard, weights: &[Decimal]) -> Option<String> {
     let groups = card.groups.iter().map(|group| group.weight);
     let weights: Vec<Decimal> = weights.iter().copied().chain(groups).collect();
@@ -97,7 +99,7 @@ fn too_fine(card: &Scorecard, weights: &[Decimal]) -> Option<String> {
     })
 }
 
-/// What became of weights given from outside.
+/// The outcome of weights given from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverrideUse {
     /// The weights as given, by dimension, sorted by name.
@@ -106,13 +108,13 @@ pub struct OverrideUse {
     pub applied: bool,
     /// The sum after the merge over the card's weights.
     pub merged_sum: Decimal,
-    /// Why they were refused.
+    /// The reason why they were refused.
     pub reason: Option<String>,
     /// The weights in force, in the order of the dimensions.
     pub effective: Vec<Decimal>,
 }
 
-/// Why weights from outside were not even laid over those of the card.
+/// The reason why weights from outside were not even laid over those of the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoOverride {
     /// The card of this name has no `[override]`.
@@ -133,8 +135,8 @@ impl fmt::Display for NoOverride {
 impl Error for NoOverride {}
 
 impl OverrideUse {
-    /// Lays `given` over the weights of `card` (trust document, section 4): merged by name, accepted when the sum is within the
-    /// tolerance of 1, inclusive; else refused with the reason, and the card's weights stay.
+    /// Lays `given` over the weights of `card` (trust document, section 4): merged by name, accepted when the sum is
+    /// within the tolerance of 1, inclusive; else refused with the reason, and the card's weights stay.
     ///
     /// # Errors
     /// [`NoOverride`] when the card does not take overrides, or a dimension is given twice.

@@ -194,6 +194,11 @@ impl Reader {
         &self.graders
     }
 
+    /// Sets the moment of the verdict for the items that follow.
+    pub fn set_as_of(&mut self, as_of: Option<karat_core::timestamp::Timestamp>) {
+        self.graders.as_of = as_of;
+    }
+
     /// Says that the item that was read last is refused for reasons of the caller: it leaves nothing in the cache.
     pub fn refuse_last(&mut self) {
         self.pending = None;

@@ -2,7 +2,7 @@
 
 use karat_core::number::{Decimal, MILLION};
 
-/// How the best scores of a track become one.
+/// The rule by which the best scores of a track become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrackMethod {
     /// Their sum.

@@ -1,4 +1,4 @@
-//! What can go wrong, in words for whoever has to mend it.
+//! Errors, in words for the person who must act.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use karat_core::facts::Digest;
 use crate::item::Kind;
 use crate::log::{NoteError, ProofError};
 
-/// Why a store did not do what it was asked to.
+/// The reason why a store could not do something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -28,18 +28,20 @@ pub enum Error {
     Foreign(PathBuf),
     /// The store was written by a newer version.
     Newer {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The version of its schema.
         found: i64,
         /// The newest version that is known here.
         known: i64,
     },
+    /// The store was written by an older version, and cannot be read before a writer carried it over.
+    Older(PathBuf),
     /// The file or its folder cannot be written.
     ReadOnly(PathBuf),
     /// No space is left on the disk of that file. Nothing was accepted.
     Full(PathBuf),
-    /// What is stored contradicts itself.
+    /// The store contradicts itself.
     Damaged(String),
     /// Another writer went on from the same head. Nothing was accepted.
     Overtaken {
@@ -86,6 +88,11 @@ impl fmt::Display for Error {
                 "`{}` has the schema {found}, and this version knows those up to {known}; use a newer version",
                 path.display()
             ),
+            Self::Older(path) => write!(
+                f,
+                "`{}` was written by an older version; start `karat serve` with its folder once, which carries it over",
+                path.display()
+            ),
             Self::ReadOnly(path) => {
                 write!(f, "`{}` cannot be written; check the permissions of file and folder", path.display())
             }
@@ -123,7 +130,7 @@ impl From<NoteError> for Error {
     }
 }
 
-/// Why one item of a batch cannot be accepted.
+/// The reason why one item of a batch cannot be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// Its place in the batch, from 0.
@@ -132,7 +139,7 @@ pub struct Refusal {
     pub kind: Kind,
     /// Its id.
     pub id: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -142,7 +149,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What is wrong with an item.
+/// A problem with an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -150,7 +157,7 @@ pub enum Problem {
     Malformed(String),
     /// The id is taken by another item.
     Conflict {
-        /// Which member differs.
+        /// The member that differs.
         member: &'static str,
         /// The digest of the content that is stored.
         stored: Digest,
@@ -161,7 +168,7 @@ pub enum Problem {
     NothingToReplace(String),
     /// The item that it should replace was replaced before.
     ReplacedBefore {
-        /// Which item.
+        /// The item.
         old: String,
         /// By which one.
         by: String,

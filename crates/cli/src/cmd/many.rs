@@ -12,11 +12,11 @@ use karat_stats::outcome::{Policy, Treatment};
 use serde_json::{Map, Value};
 
 use crate::args::{AsOf, Cli, FormArgs, ItemArgs, SureArgs};
+use crate::failure::Failure;
 use crate::load::{Request, load};
 use crate::output::{is_watched, lines};
 use karat_report::board::attempts::Pass;
 use karat_report::board::{By, Settings};
-use karat_report::failure::Failure;
 use karat_report::rows::filter::Wish;
 use karat_report::rows::gaps::gaps;
 use karat_report::rows::{Rows, Selection};

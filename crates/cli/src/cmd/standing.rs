@@ -14,13 +14,13 @@ use karat_stats::bootstrap::Plan;
 use super::many;
 use crate::args::{Cli, StandingArgs};
 use crate::cards;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output::{Screen, lines, save_page};
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::tasks::table as tasks_table;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::pages::standing as page_of;
 use karat_report::rows::Rows;
 
@@ -89,7 +89,7 @@ fn run_tasks(
     let items = items::items(rows, card, &events)?;
     let standings =
         stand_tasks(card, &items, as_of.seconds(), args.level).map_err(|errors| refused(&errors))?;
-    let Some(rules) = &card.standing else { return Err(refused::<String>(&[])) };
+    let Some(rules) = &card.standing else { return Err(refused::<String>(&[]).into()) };
     let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.level };
     if many::wants_json(&args.form) {
         let mut out = lines();

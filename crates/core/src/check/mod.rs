@@ -1,7 +1,7 @@
 //! The type checker for rules: what a card gets wrong, and what in it is unfair or easy to game
 //! (`docs/guide/diagnostics.md`).
 //!
-//! Everything rests on intervals: [`range`] evaluates a formula over the ranges that the facts declare.
+//! Everything rests on intervals: `range` evaluates a formula over the ranges that the facts declare.
 
 mod cliffs;
 mod declared;
@@ -33,11 +33,11 @@ pub struct Checked {
     pub card: Option<Scorecard>,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the checker proved, where the file could be read as a card.
+    /// The proofs of the checker, where the file could be read as a card.
     pub report: Option<Report>,
 }
 
-/// What the checker proved about a card.
+/// The proofs of the checker about a card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// Every dimension and what its value can be.
@@ -54,7 +54,7 @@ impl Scorecard {
     /// Reads and checks a card. `library` gives the text of the family that a challenge names as its base.
     ///
     /// # Errors
-    /// Everything that is wrong, in the order of the file; warnings alone do not refuse a card.
+    /// If there are problems: everything that is wrong, in the order of the file; warnings alone do not refuse a card.
     ///
     /// ```
     /// use karat_core::scorecard::Scorecard;

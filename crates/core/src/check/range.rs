@@ -29,19 +29,19 @@ pub(crate) enum Range {
     Flag(Option<bool>),
 }
 
-/// Whether a formula surely has a value, as far as missing facts are concerned: it may still fail.
+/// The certainty that a formula has a value, as far as missing facts are concerned: it may still fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
     Surely,
     Perhaps,
 }
 
-/// What a formula can see of the world.
+/// The surroundings of a formula.
 pub(crate) trait Surroundings {
-    /// The values that a symbol can take where it has one, and whether it surely has one.
+    /// Returns the values that a symbol can take where it has one, and whether it surely has one.
     fn range(&self, symbol: Symbol) -> (Range, Known);
 
-    /// Whether `part` is a fact declared with `min = 0` and `max = "whole"`.
+    /// Returns whether `part` is a fact declared with `min = 0` and `max = "whole"`.
     fn is_part(&self, part: Symbol, whole: Symbol) -> bool;
 
     /// Evaluates one branch of an `if` that may go either way; `None` if it cannot be reached after all.
@@ -73,26 +73,26 @@ impl Interval {
         }
     }
 
-    /// Whether `value` is among the numbers.
+    /// Returns whether `value` is among the numbers.
     #[must_use]
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// The smallest interval that holds both.
+    /// Returns the smallest interval that holds both.
     #[must_use]
     pub(crate) fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The numbers in both, if there are any.
+    /// Returns the numbers in both, if there are any.
     #[must_use]
     pub(crate) fn intersect(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
         (both.low <= both.high).then_some(both)
     }
 
-    /// The single number, if there is only one.
+    /// Returns the single number, if there is only one.
     fn single(self) -> Option<f64> {
         (self.low >= self.high).then_some(self.low)
     }
@@ -113,7 +113,7 @@ impl Interval {
         Self::new(self.low - other.high, self.high - other.low)
     }
 
-    /// The hull of what `corner` gives for the four pairs of ends.
+    /// Returns the hull of what `corner` gives for the four pairs of ends.
     fn corners(self, other: Self, corner: impl Fn(f64, f64) -> Self) -> Self {
         corner(self.low, other.low)
             .hull(corner(self.low, other.high))
@@ -191,7 +191,7 @@ impl Interval {
 }
 
 impl Range {
-    /// The numbers; every number where a condition stands (formulas of that kind are refused elsewhere).
+    /// Returns the numbers; every number where a condition stands (formulas of that kind are refused elsewhere).
     #[must_use]
     pub(crate) fn number(self) -> Interval {
         match self {
@@ -209,7 +209,7 @@ impl Range {
         }
     }
 
-    /// The smallest range that holds both.
+    /// Returns the smallest range that holds both.
     #[must_use]
     pub(crate) fn hull(self, other: Self) -> Self {
         match (self, other) {
@@ -228,7 +228,7 @@ impl Known {
     }
 }
 
-/// Every value that `formula` can take. Where it is missing or fails it has none.
+/// Returns every value that `formula` can take. Where it is missing or fails it has none.
 pub(crate) fn evaluate<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> Range {
     evaluate_known(formula, around).0
 }

@@ -24,7 +24,8 @@ use crate::scorecard::Mean;
 /// Rows that are worked on together: small enough for the first cache, large enough to hide the dispatch.
 pub(crate) const BLOCK: usize = 512;
 
-/// "No value", as NaNs whose payload says why. Higher payloads win where operands differ. Only moved and selected, never computed.
+/// "No value", as NaNs whose payload says why. Higher payloads win where operands differ. Only moved and selected,
+/// never computed.
 pub(crate) mod state {
     const fn nan(code: u64) -> f64 {
         f64::from_bits(0x7ff8_0000_0000_0000 | code)
@@ -49,7 +50,7 @@ pub(crate) mod state {
         value.to_bits() == state.to_bits()
     }
 
-    /// Why a formula failed, if it did.
+    /// Returns why a formula failed, if it did.
     pub(crate) fn failure(value: f64) -> Option<&'static str> {
         if is(value, DIVISION) {
             Some("division by zero")
@@ -88,9 +89,9 @@ pub struct Scores<'a> {
     pub score: &'a mut [f64],
     /// The coverage in billionths.
     pub coverage: &'a mut [f64],
-    /// How many bands start at or below the published score: 0 for none, else the place of the band plus 1.
+    /// Number of bands that start at or below the published score: 0 for none, else the place of the band plus 1.
     pub band: &'a mut [u8],
-    /// How many tiers are reached.
+    /// Number of tiers that are reached.
     pub tier: &'a mut [u8],
 }
 
@@ -118,7 +119,7 @@ impl<const ROWS: usize> Default for Rows<ROWS> {
 }
 
 impl Column<'_> {
-    /// The value of a row; NaN beyond the end.
+    /// Returns the value of a row; NaN beyond the end.
     #[inline(always)]
     fn row(self, row: usize) -> f64 {
         match self {
@@ -224,13 +225,13 @@ pub(crate) enum Instruction {
         score: Register,
         to: Register,
     },
-    /// How many of the ascending `thresholds` the published score reaches.
+    /// Number of the ascending `thresholds` that the published score reaches.
     Band {
         thresholds: Vec<f64>,
         published: Register,
         to: Register,
     },
-    /// How many tiers are reached.
+    /// Number of tiers that are reached.
     Tiers {
         tiers: Vec<TierLevel>,
         gates: Vec<(Register, f64)>,
@@ -240,7 +241,7 @@ pub(crate) enum Instruction {
     },
 }
 
-/// What a loaded fact must satisfy.
+/// The limits of a loaded fact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Limits {
     pub min: f64,
@@ -276,7 +277,7 @@ pub(crate) struct MeanItem {
     pub reading: Register,
     /// Coverage of a group; a dimension is covered or not.
     pub coverage: Option<Register>,
-    /// What stands in for a missing reading, in billionths; NaN for nothing.
+    /// The reading that replaces a missing one, in billionths; NaN for none.
     pub fill: f64,
     /// Withhold the score when missing.
     pub withhold: bool,
@@ -297,7 +298,7 @@ pub(crate) struct LoadedMember {
     pub to: Register,
 }
 
-/// How the published digits come from the score.
+/// The rounding of the published digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Rounding {
     Exact,
@@ -396,14 +397,14 @@ pub(crate) struct DimensionPlaces {
 }
 
 impl BinaryOperator {
-    /// The four operations of arithmetic.
+    /// Returns the four operations of arithmetic.
     fn is_arithmetic(self) -> bool {
         matches!(self, Self::Add | Self::Subtract | Self::Multiply | Self::Divide)
     }
 }
 
 impl Instruction {
-    /// The column that it writes; a mean writes its coverage besides, four members that are loaded three more.
+    /// Returns the column that it writes; a mean writes its coverage besides, four members that are loaded three more.
     #[inline(always)]
     fn to(&self) -> Register {
         match self {

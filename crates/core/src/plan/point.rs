@@ -8,7 +8,8 @@ use super::{MeanItem, state};
 use crate::scorecard::Scorecard;
 use crate::weights::{Weighting, members_of};
 
-/// The composites, in units of 1e-15, of the pairs of readings (in billionths) that `reading` gives; none where there is none.
+/// Returns the composites, in units of 1e-15, of the pairs of readings (in billionths) that `reading` gives; none
+/// where there is none.
 pub(crate) fn mean_of_points(
     card: &Scorecard,
     weighting: &Weighting,

@@ -12,7 +12,7 @@ const LINE: usize = 8;
 pub(super) struct Prefetch<'a> {
     columns: core::slice::Iter<'a, Column<'a>>,
     results: core::slice::Iter<'a, &'a [f64]>,
-    /// What is left of the column at hand.
+    /// The rest of the current column.
     column: &'a [f64],
     from: usize,
     rows: usize,

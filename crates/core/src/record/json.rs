@@ -12,7 +12,7 @@ use crate::number::{Score, write_json};
 use crate::timestamp::Text;
 
 impl Record<'_> {
-    /// The identity of the record: SHA-256 over its canonical JSON.
+    /// Returns the identity of the record: SHA-256 over its canonical JSON.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let mut bytes = Vec::with_capacity(2048);

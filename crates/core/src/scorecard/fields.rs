@@ -66,7 +66,7 @@ impl<'t> Report<'t> {
 #[derive(Clone)]
 pub(super) struct Fields<'a, 't> {
     table: &'a DeTable<'t>,
-    /// What the table is, for messages: "dimension `cost`".
+    /// The name of the table in messages: "dimension `cost`".
     what: String,
     pub span: Range<usize>,
     /// Absent fields that an unknown field was most likely meant to be.
@@ -106,7 +106,7 @@ impl<'a, 't> Fields<'a, 't> {
         self.value(field).is_some()
     }
 
-    /// The place of a field's value, or of the table where the field is absent.
+    /// Returns the place of a field's value, or of the table where the field is absent.
     pub(super) fn place(&self, field: &str) -> Range<usize> {
         self.value(field).map_or_else(|| self.span.clone(), Spanned::span)
     }
@@ -175,12 +175,12 @@ impl<'a, 't> Fields<'a, 't> {
         value
     }
 
-    /// A text where the field holds one; other types are somebody else's business.
+    /// Returns a text where the field holds one; other types are somebody else's business.
     pub(crate) fn text_if_text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
         if self.value(field)?.get_ref().is_str() { self.text(field, report) } else { None }
     }
 
-    /// A table where the field holds one; other types are somebody else's business.
+    /// Returns a table where the field holds one; other types are somebody else's business.
     pub(crate) fn table_if_table(
         &self,
         field: &str,
@@ -191,7 +191,7 @@ impl<'a, 't> Fields<'a, 't> {
         if self.value(field)?.get_ref().is_table() { self.table(field, what, known, report) } else { None }
     }
 
-    /// A finite number as a double, for the range of a fact.
+    /// Returns a finite number as a double, for the range of a fact.
     pub(super) fn number(&self, field: &str, report: &mut Report<'_>) -> Option<f64> {
         let value = self.value(field)?;
         let parsed =
@@ -202,19 +202,19 @@ impl<'a, 't> Fields<'a, 't> {
         parsed
     }
 
-    /// A decimal kept to six places, not negative.
+    /// Returns a decimal kept to six places, not negative.
     pub(super) fn decimal(&self, field: &str, report: &mut Report<'_>) -> Option<Decimal> {
         decimal(self.value(field)?, &format!("`{field}` of {}", self.what), report)
     }
 
-    /// A decimal, or what stands in for it where there is none.
+    /// Returns a decimal, or what stands in for it where there is none.
     pub(crate) fn decimal_or(&self, field: &str, default: Decimal, report: &mut Report<'_>) -> Decimal {
         let given = self.decimal(field, report);
         report.is_partial |= given.is_none() && self.has(field);
         given.unwrap_or(default)
     }
 
-    /// A whole number between `low` and `high`.
+    /// Returns a whole number between `low` and `high`.
     pub(super) fn whole(&self, field: &str, low: u32, high: u32, report: &mut Report<'_>) -> Option<u32> {
         whole(self.value(field)?, &format!("`{field}` of {}", self.what), low, high, report)
     }
@@ -287,7 +287,7 @@ impl<'a, 't> Fields<'a, 't> {
         table
     }
 
-    /// The entries of a table whose keys are free, in the order of the file.
+    /// Returns the entries of a table whose keys are free, in the order of the file.
     pub(super) fn entries(
         &self,
         field: &str,
@@ -296,7 +296,7 @@ impl<'a, 't> Fields<'a, 't> {
         self.table_value(field, report).map_or_else(Vec::new, in_file_order)
     }
 
-    /// The tables of an array `[[field]]`.
+    /// Returns the tables of an array `[[field]]`.
     pub(super) fn tables(
         &self,
         field: &str,
@@ -338,7 +338,7 @@ impl<'a, 't> Fields<'a, 't> {
     }
 }
 
-/// The entries of a table, which by itself keeps them sorted by key, as they stand in the file.
+/// Returns the entries of a table, which by itself keeps them sorted by key, as they stand in the file.
 pub(super) fn in_file_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
     let mut entries: Vec<_> = table
         .iter()
@@ -348,7 +348,7 @@ pub(super) fn in_file_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(Text, &'a Sp
     entries
 }
 
-/// A decimal of the file, not negative, kept to six places.
+/// Returns a decimal of the file, not negative, kept to six places.
 pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Report<'_>) -> Option<Decimal> {
     let Some(text) = number_text(value.get_ref()) else {
         let found = value.get_ref().type_str();
@@ -398,7 +398,7 @@ pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Rep
     }
 }
 
-/// A whole number of the file between `low` and `high`.
+/// Returns a whole number of the file between `low` and `high`.
 pub(super) fn whole(
     value: &Spanned<DeValue<'_>>,
     what: &str,
@@ -419,7 +419,7 @@ pub(super) fn whole(
     fits
 }
 
-/// The text of a number in the file, without underscores and in base ten.
+/// Returns the text of a number in the file, without underscores and in base ten.
 pub(super) fn number_text(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::Integer(whole) if whole.radix() == 10 => Some(plain(whole.as_str())),
@@ -439,7 +439,7 @@ fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-/// The place of a text without its quotes, where the file holds it plainly (no escapes); else the whole value.
+/// Returns the place of a text without its quotes, where the file holds it plainly (no escapes); else the whole value.
 pub(super) fn inner_span(file: &str, span: Range<usize>, text: &str) -> Range<usize> {
     let written = file.get(span.clone()).unwrap_or_default();
     match written.find(text) {

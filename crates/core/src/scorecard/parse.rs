@@ -29,7 +29,7 @@ impl Scorecard {
             let left_out = report.found.split_off(MOST_FINDINGS);
             let span = left_out.first().map_or(0..0, |first| first.span.clone());
             let message = format!("{} more problems from here on are not listed", left_out.len());
-            report.error(Code::TooLarge, span, message, "mend those above first");
+            report.error(Code::TooLarge, span, message, "fix those above first");
         }
         (card, report.found)
     }

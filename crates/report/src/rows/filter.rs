@@ -6,7 +6,8 @@ use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 
-use crate::failure::Failure;
+use crate::error::{Code, Error};
+use crate::record::document::{FactValue, RecordDocument};
 use crate::text::clean;
 
 /// Fields that every item has, besides the facts of its card.
@@ -33,6 +34,17 @@ impl Filter {
             return Err(String::from("expected a field before `=`, such as domain=airline"));
         }
         Ok(Self { field: field.trim().to_owned(), value: value.to_owned(), is_not })
+    }
+
+    /// Returns whether a record meets the condition.
+    #[must_use]
+    pub fn is_met(&self, record: &RecordDocument) -> bool {
+        let is_value = match record.facts.get(&self.field) {
+            // `0.10` is 0.1.
+            Some(FactValue::Number(number)) => self.value.parse() == Ok(*number),
+            _ => record.value(&self.field).unwrap_or_default() == self.value,
+        };
+        is_value != self.is_not
     }
 }
 
@@ -92,21 +104,21 @@ pub fn check_field<'c>(
     field: &str,
     flag: &str,
     cards: impl Iterator<Item = &'c Scorecard> + Clone,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let facts = || cards.clone().flat_map(|card| card.facts.iter().map(|fact| fact.name.as_str()));
     let known = || FIELDS.into_iter().chain(facts());
     if known().any(|name| name == field) {
         return Ok(());
     }
-    let failure = Failure::new(format!("{flag}: no item has a field `{}`", clean(field)));
+    let failure = Error::new(Code::InvalidOption, format!("{flag}: no item has a field `{}`", clean(field)));
     let failure = match nearest(field, known()) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
         None => failure,
     };
     let mut names: Vec<&str> = known().collect();
     names.sort_unstable();
     names.dedup();
-    Err(failure.help(format!("there are: {}", names.join(", "))))
+    Err(failure.hint(format!("there are: {}", names.join(", "))))
 }
 
 #[cfg(test)]

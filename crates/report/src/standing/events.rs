@@ -11,7 +11,7 @@ use karat_standing::stand::{Change, Event, Happening};
 use serde::Deserialize;
 
 use super::refused;
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// The events of a file.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ enum Word {
 }
 
 /// The events in `text`, called `path` in messages. Everything that is wrong is told at once.
-pub fn read(path: &str, text: &str) -> Result<Events, Failure> {
+pub fn read(path: &str, text: &str) -> Result<Events, Error> {
     let digest = Some(Digest::of(text.as_bytes()));
     let (mut events, mut problems) = (Events { digest, ..Events::default() }, Vec::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

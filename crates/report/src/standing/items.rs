@@ -8,11 +8,11 @@ use karat_standing::stand::{Item, Reading};
 
 use super::events::Events;
 use super::refused;
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::rows::{Row, Rows};
 
 /// The rows as items, with the runners that events name. Readings are put in the order of `card`.
-pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Failure> {
+pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Error> {
     let places: Vec<Option<usize>> =
         card.dimensions.iter().map(|dimension| rows.dimension(&dimension.key)).collect();
     let mut used: BTreeSet<(&str, &str)> = BTreeSet::new();

@@ -20,7 +20,7 @@ use crate::keys::{Key, Scope};
 use crate::memory::Effect;
 use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Code, Part, Problem};
-use crate::scoring::{How, Scored};
+use crate::scoring::{How, ScoredItem};
 use crate::state::{App, Submission};
 
 /// From so many bytes on an item is scored on a thread of its own, so that others do not wait for it.
@@ -199,13 +199,13 @@ async fn one(
 
 /// The items of the store that an item becomes, evidence first.
 #[must_use]
-pub fn submission(scored: Scored, replaced: Option<Effect>) -> Submission {
-    let Scored { evidence, record, row, .. } = scored;
+pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
+    let ScoredItem { evidence, record, row, .. } = scored;
     Submission::default().with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
 }
 
 /// Makes `scored` the correction of the item `old` of its subject.
-async fn corrects(app: &App, scored: &mut Scored, old: &str) -> Result<Effect, Problem> {
+async fn corrects(app: &App, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
     if old == scored.id {
         let detail = "an item cannot correct itself: give the correction an id of its own";
         return Err(Problem::parameter("replaces", detail));

@@ -245,7 +245,7 @@ fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<Strin
     let text = canonical_json(&line);
     match karat_report::standing::events::read("$", &text) {
         Ok(_) => Ok(text),
-        Err(failure) => Err(Problem::of_failure(Code::BadRequest, &failure)),
+        Err(failure) => Err(Problem::of_error(Code::BadRequest, &failure)),
     }
 }
 

@@ -42,14 +42,14 @@ impl Weights {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Now {
     pub at_seconds: i64,
-    /// How many of the items that count have come.
+    /// Number of counted items up to the moment.
     pub count: usize,
     pub has_incident: bool,
     pub is_on_hold: bool,
     pub canonical_points: Option<i64>,
 }
 
-/// What the items come to at a moment.
+/// The score of the items at a moment.
 #[derive(Debug, Clone)]
 pub(super) struct Look {
     pub score: Option<Ratio>,
@@ -77,7 +77,7 @@ pub(super) struct Series<'s, 'a> {
     columns: Vec<Column>,
 }
 
-/// What the items say of one dimension.
+/// The readings of one dimension.
 #[derive(Default)]
 struct Column {
     /// Places of the items that measured it, in order.
@@ -143,7 +143,7 @@ impl<'s, 'a> Series<'s, 'a> {
         (by_tasks.max(by_time).min(count), count)
     }
 
-    /// What the items come to at a moment.
+    /// The score of the items at a moment.
     pub(super) fn look(&self, now: &Now, weights: Option<&OverrideUse>) -> Result<Look, Vec<VerdictError>> {
         let window = self.window(now.at_seconds, now.count);
         let mut dimensions = self.dimensions(now, window, weights);
@@ -233,7 +233,7 @@ impl<'s, 'a> Series<'s, 'a> {
         self.card.dimensions.iter().zip(&self.columns).enumerate().map(part).collect()
     }
 
-    /// The mean over the window, and the gate on it.
+    /// Returns the mean over the window, and the gate on it.
     fn mean(
         &self,
         now: &Now,
@@ -260,7 +260,7 @@ impl<'s, 'a> Series<'s, 'a> {
         (score, ungated, gated)
     }
 
-    /// The verdict on the newest readings; `fresh` as if all were of now.
+    /// Returns the verdict on the newest readings; `fresh` as if all were of now.
     fn verdict(
         &self,
         now: &Now,
@@ -303,7 +303,7 @@ impl<'s, 'a> Series<'s, 'a> {
         if applicable == 0 { 0 } else { round_ratio(covered * i128::from(BILLION), applicable) as i64 }
     }
 
-    /// How sure the dimensions are, as they are and if all were of now.
+    /// Returns how sure the dimensions are, as they are and if all were of now.
     fn confidence(&self, dimensions: &mut [DimensionStanding]) -> (Option<i64>, Option<i64>) {
         let Some(rule) = &self.rules.confidence else { return (None, None) };
         let backings = |fresh: bool| -> Vec<Backing> {

@@ -1,4 +1,4 @@
-//! What standings come to, and what they never do.
+//! Results of standings, and properties that always hold.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -141,7 +141,7 @@ fn each_ending_counts_as_the_card_says() {
         Item { score: None, ..ended("7", 0, Some(Outcome::Succeeded)) },
     ];
     let standing = only(&card, &items, &[], 20);
-    assert_eq!(standing.score, crate::ratio::Ratio::new(500 + 700 + 300 + 1000, 5000));
+    assert_eq!(standing.score, Ratio::new(500 + 700 + 300 + 1000, 5000));
     let counts = standing.counts;
     assert_eq!((counts.seen, counts.excluded, counts.unscored, counts.outcome_unstated), (5, 1, 1, 1));
     assert_eq!((counts.outcomes.refused, counts.outcomes.total()), (1, 6));
@@ -408,7 +408,7 @@ fn ids(rows: &[Row]) -> Vec<String> {
     (0..rows.len()).map(|at| at.to_string()).collect()
 }
 
-/// What does not speak of places among the items given.
+/// Returns what does not speak of places among the items given.
 fn without_places(mut standings: Standings) -> Standings {
     for subject in &mut standings.subjects {
         subject.window.clear();

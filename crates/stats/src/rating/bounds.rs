@@ -7,16 +7,16 @@ use core::fmt;
 /// Largest number of points, above and below zero, of a rating.
 pub const POINTS_LIMIT: f64 = 1e6;
 /// Largest deviation of a rating, in points.
-pub(crate) const DEVIATION_LIMIT: f64 = 1e4;
+pub const DEVIATION_LIMIT: f64 = 1e4;
 /// Smallest deviation and spread, in points.
-pub(crate) const DEVIATION_LEAST: f64 = 1e-9;
+pub const DEVIATION_LEAST: f64 = 1e-9;
 
 /// A setting or a stored rating that is not a number of its range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutOfRange {
     /// The field.
     pub name: &'static str,
-    /// What stands there.
+    /// The value found.
     pub found: f64,
     /// The least it may be.
     pub least: f64,
@@ -36,7 +36,7 @@ impl Error for OutOfRange {}
 /// A field by its name, and the range in which it must lie.
 pub(super) type Field = (&'static str, f64, f64, f64);
 
-/// The fields that are outside their range, in the order given. NaN is outside every range.
+/// Returns the fields that are outside their range, in the order given. NaN is outside every range.
 pub(super) fn outside(fields: &[Field]) -> Vec<OutOfRange> {
     let wrong = |&&(_, found, least, most): &&Field| !(least..=most).contains(&found);
     let problem = |&(name, found, least, most): &Field| OutOfRange { name, found, least, most };

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// What a title asks for.
+/// The condition of a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// A rating of at least so many points.
@@ -22,7 +22,7 @@ pub enum Condition {
 pub struct Title {
     /// The name.
     pub name: &'static str,
-    /// What it asks for.
+    /// The condition.
     pub condition: Condition,
 }
 
@@ -41,7 +41,7 @@ pub const ARENA: [Title; 11] = [
     Title { name: "Fresh Hatchling", condition: Condition::Always },
 ];
 
-/// What titles are given for.
+/// The counts that titles are given for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Deeds {
     /// Rating, in points.
@@ -55,7 +55,7 @@ pub struct Deeds {
 }
 
 impl Condition {
-    /// Whether `deeds` satisfy it.
+    /// Returns whether `deeds` satisfy it.
     #[must_use]
     pub const fn is_met(self, deeds: &Deeds) -> bool {
         match self {
@@ -68,7 +68,7 @@ impl Condition {
     }
 }
 
-/// The titles that `deeds` satisfy now, in the order of `titles`; the first is the one to show.
+/// Returns the titles that `deeds` satisfy now, in the order of `titles`; the first is the one to show.
 ///
 /// They follow the rating down as well as up.
 ///

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
 use crate::cards::{CardText, find};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{CARE, Color, GAIN, LOSS, STRONG, Screen};
 use crate::render::diagnostics::{diagnostic, line_and_column};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::text::{count, fit};
 
 /// Checks every card named.

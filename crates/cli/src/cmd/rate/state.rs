@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::online::Stored;
 use super::settings::{Chosen, told};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 
 /// What the file says it is.
 const FORMAT: &str = "karat/league/1";

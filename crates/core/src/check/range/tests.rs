@@ -45,7 +45,7 @@ pub(crate) enum Value {
     Failed,
 }
 
-/// The language at one point, written from the guide and sharing nothing with the interval version.
+/// Returns the language at one point, written from the guide and sharing nothing with the interval version.
 pub(crate) fn value(expr: &Expr<Symbol>, facts: &[Value]) -> Value {
     let number = |x: f64| if x.is_finite() { Value::Number(x) } else { Value::Failed };
     let strict = |operands: &[&Expr<Symbol>], then: &dyn Fn(&[Value]) -> Value| {

@@ -58,7 +58,7 @@ pub(super) fn resolve_profiles(
     Some(Profiles { by: by?, fallback: fallback?, list })
 }
 
-/// The weight of a dimension in a profile: none if it has none, none within if it was refused.
+/// Returns the weight of a dimension in a profile: none if it has none, none within if it was refused.
 fn weight_of(profile: &DraftProfile, key: &str) -> Option<Option<Decimal>> {
     profile.weights.iter().find(|(known, _)| known.value == key).map(|&(_, weight)| weight)
 }
