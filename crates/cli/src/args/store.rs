@@ -169,7 +169,7 @@ pub struct RescoreArgs {
     /// Only records of this subject
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// What was known at this time, such as 2026-01-31T12:00:00Z
+    /// What was known at this time: 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
     pub known_at: Option<Timestamp>,
     /// What graders need

@@ -193,7 +193,7 @@ fn a_table_of_another_sort() {
     exit status 1
     --- errors
     error: b.csv:2: $: found no name among the fields `agent`, `solved`, `asked`, `cost_usd`, `budget_usd`, `model` and 2 more, expected `subject` or an `id`; say who is scored (line 2)
-      to take another field for the subject: --subject-field FIELD
+      to take another field for the subject, name it: --subject-field FIELD
     ");
     let run = folder.karat(&["score", "--card", "mine.toml", "--subject-field", "agent", "b.csv"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
@@ -433,8 +433,8 @@ fn a_record_of_a_version_that_is_not_known() {
     exit status 1
     --- errors
     error: this is a record of the schema `karat/record/2`, which is not known here
-      karat 0.1.0 knows `karat/record/1`
-      use a version of karat that knows it: `engine` in the record names its writer
+      karat 0.1.0 reads `karat/record/1`
+      use a version of karat that reads it: `engine` in the record names its writer
     ");
 }
 

@@ -369,8 +369,9 @@ impl RecordDocument {
     /// If a timestamp is not one, the exact score is not a share, or `grading` is not an object.
     pub(crate) fn check(&self) -> Result<(), Error> {
         for (member, text) in [("as_of", &self.as_of), ("evidence.time", &self.evidence.time)] {
-            if let Some(Err(error)) = text.as_deref().map(Timestamp::parse) {
-                return Err(broken(format!("`{member}`: {error}")));
+            let Some(text) = text.as_deref() else { continue };
+            if let Err(error) = Timestamp::parse(text) {
+                return Err(broken(format!("`{member}` is `{}`, {error}", clean(text))));
             }
         }
         if let Some(exact) = self.score.map(|score| score.exact).filter(|exact| !(0.0..=1.0).contains(exact))
