@@ -12,6 +12,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-evidence"),
     ("karat", "karat-report"),
     ("karat", "karat-server"),
+    ("karat", "karat-standing"),
+    ("karat", "karat-stats"),
     ("karat", "karat-store"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
@@ -20,10 +22,17 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-store"),
     ("karat-report", "karat-core"),
     ("karat-report", "karat-evidence"),
+    ("karat-report", "karat-standing"),
+    ("karat-report", "karat-stats"),
     ("karat-server", "karat-core"),
     ("karat-server", "karat-evidence"),
     ("karat-server", "karat-report"),
+    ("karat-server", "karat-standing"),
+    ("karat-server", "karat-stats"),
     ("karat-server", "karat-store"),
+    ("karat-standing", "karat-core"),
+    ("karat-standing", "karat-stats"),
+    ("karat-stats", "karat-core"),
     ("karat-store", "karat-core"),
 ];
 
@@ -88,6 +97,13 @@ fn a_local_path_is_told_from_a_path_within_something_else() {
         assert_eq!(local_path(&format!("https://example.org{head}{tail}page")), None);
         assert_eq!(local_path(&format!("docs{head}{tail}page")), None);
     }
+}
+
+#[test]
+fn the_pure_crates_forbid_the_same_calls() {
+    let lints =
+        ["core", "stats", "standing"].map(|name| read(&root().join("crates").join(name).join("clippy.toml")));
+    assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of core, stats and standing differ");
 }
 
 /// The start of the first path in `line` that begins in a local folder.

@@ -12,10 +12,11 @@ use crate::number::{Decimal, write_json};
 use crate::scorecard::{Mean, Scorecard, WeightSum};
 
 /// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
-pub(crate) const MOST_WEIGHT_UNITS: i64 = 8_000_000;
+pub const MOST_WEIGHT_UNITS: i64 = 8_000_000;
 
 /// The greatest common divisor of weights, in millionths; 1 where they are all zero.
-pub(crate) fn unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
+#[must_use]
+pub fn unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
     let gcd = |mut a: i64, mut b: i64| {
         while b != 0 {
             (a, b) = (b, a % b);

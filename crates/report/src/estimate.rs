@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use karat_core::scorecard::Scale;
-use karat_core::statistics::bootstrap::Estimate;
-use karat_core::statistics::ranks::RankRange;
+use karat_stats::bootstrap::Estimate;
+use karat_stats::ranks::RankRange;
 
 /// How shares of a perfect score are written.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 
 use karat_core::number::{BILLION, Score, round_ratio};
-use karat_core::statistics::mean::{share_interval, student_t};
-use karat_core::statistics::outcome::{Policy, Run};
-use karat_core::statistics::{Interval, StatisticsError};
+use karat_stats::mean::{share_interval, student_t};
+use karat_stats::outcome::{Policy, Run};
+use karat_stats::{Interval, StatisticsError};
 
 use crate::index::Row;
 
@@ -213,7 +213,7 @@ fn square(value: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use karat_core::facts::{Digest, Outcome};
-    use karat_core::statistics::outcome::table;
+    use karat_stats::outcome::table;
 
     use super::*;
     use crate::index::{Index, NewRow};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use karat_core::evaluate::Scorer;
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::outcome::Policy;
 use karat_report::failure::Failure;
 use karat_report::rows::filter::{Filter, check_field};
 use karat_report::rows::{Loader, Rows, Selection};
+use karat_stats::StatisticsError;
+use karat_stats::outcome::Policy;
 use karat_store::Reader;
 
 use crate::cards::Rule;

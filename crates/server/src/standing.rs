@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use karat_core::standing::stand::{Interval, SubjectStanding, stand};
-use karat_core::statistics::bootstrap::Plan;
 use karat_evidence::Moment;
 use karat_report::standing::events::{self, Events};
 use karat_report::standing::{Answer, items, json, refused};
+use karat_standing::stand::{Interval, SubjectStanding, stand};
+use karat_stats::bootstrap::Plan;
 use karat_store::port::Order;
 use karat_store::{Kind, Reader, Term};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use clap::Args;
 use karat_core::facts::Outcome;
 use karat_core::number::Decimal;
-use karat_core::statistics::outcome::Treatment;
+use karat_stats::outcome::Treatment;
 
 use super::{moment, points};
 use karat_report::renames::Rename;

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use karat_core::statistics::StatisticsError;
+use karat_stats::StatisticsError;
 
 use super::many;
 use crate::args::{Cli, CompareArgs};

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use karat_core::statistics::leaderboard::Row;
+use karat_stats::leaderboard::Row;
 use serde_json::{Value, json};
 
 use super::many;

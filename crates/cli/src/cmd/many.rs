@@ -5,10 +5,10 @@ use std::io::Write as _;
 use karat_core::facts::Outcome;
 use karat_core::number::{BILLION, Decimal};
 use karat_core::scorecard::Scale;
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::bootstrap::Plan;
-use karat_core::statistics::outcome::{Policy, Treatment};
 use karat_evidence::{Moment, canonical_json};
+use karat_stats::StatisticsError;
+use karat_stats::bootstrap::Plan;
+use karat_stats::outcome::{Policy, Treatment};
 use serde_json::{Map, Value};
 
 use crate::args::{Cli, FormArgs, ItemArgs, SureArgs};

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use karat_core::scorecard::Scorecard;
-use karat_core::standing::stand::{Interval, stand, tasks as stand_tasks};
-use karat_core::statistics::bootstrap::Plan;
 use karat_evidence::{Moment, canonical_json};
 use karat_report::standing::events::{self, Events};
 use karat_report::standing::{Answer, items, json, refused, subject, tasks};
+use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
+use karat_stats::bootstrap::Plan;
 
 use super::many;
 use crate::args::{Cli, StandingArgs};

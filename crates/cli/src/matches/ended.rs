@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use karat_core::rating::Outcome;
+use karat_stats::rating::Outcome;
 
 use super::columns::{Columns, Field};
 use super::result::{self, Sides};

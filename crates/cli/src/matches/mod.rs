@@ -13,7 +13,7 @@ mod time;
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::{Event, EventError, Outcome, Season};
+use karat_stats::rating::{Event, EventError, Outcome, Season};
 
 use karat_report::failure::Failure;
 pub use read::Reading;

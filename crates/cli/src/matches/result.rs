@@ -1,6 +1,6 @@
 //! What the text of a result says.
 
-use karat_core::rating::Outcome;
+use karat_stats::rating::Outcome;
 
 /// Texts that say how a match ended, in small letters.
 const WORDS: [(&str, Outcome); 30] = [

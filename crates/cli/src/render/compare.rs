@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use karat_core::statistics::compare::{Difference, Verdict};
+use karat_stats::compare::{Difference, Verdict};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{axis, interval, span};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use karat_core::statistics::bootstrap::Estimate;
+use karat_stats::bootstrap::Estimate;
 
 /// An estimate with its ends, in the unit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use karat_core::statistics::bootstrap::Estimate;
-use karat_core::statistics::leaderboard::Row;
+use karat_stats::bootstrap::Estimate;
+use karat_stats::leaderboard::Row;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{axis, interval, span};

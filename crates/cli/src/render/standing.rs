@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use karat_core::number::BILLION;
 use karat_core::scorecard::StandingScore;
-use karat_core::standing::stand::SubjectStanding;
+use karat_standing::stand::SubjectStanding;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{Span, axis, interval, span};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use karat_core::standing::lifecycle::TaskStatus;
-use karat_core::standing::stand::{Lived, Period, Rate, TaskStanding};
+use karat_standing::lifecycle::TaskStatus;
+use karat_standing::stand::{Lived, Period, Rate, TaskStanding};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{Span, interval};

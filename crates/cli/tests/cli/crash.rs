@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use karat_core::statistics::random::Random;
+use karat_stats::random::Random;
 use karat_store::log::{Signer, VerifyingKey};
 use karat_store::sqlite::{self, Sqlite};
 use karat_store::{Kind, Limits, Store};

@@ -17,11 +17,15 @@ use core::ops::Range;
 
 pub use parse::Library;
 pub use standing::{
-    ConfidenceRule, SharePolicy, Standing, StandingGate, StandingScore, TaskLifecycle, WarmUp, WholeShares,
+    CalibrationRules, CalibrationStep, CertificationRules, ConfidenceRule, DecayRule, DecayScope, Difficulty,
+    FreshnessRule, GateStep, LifecycleRules, Periods, ReviewRules, SecurityGate, SharePolicy, ShareRules,
+    Standing, StandingGate, StandingScore, TaskLifecycle, TierRule, TooFew, WEEK_SECONDS, WarmUp,
+    WholeShares, WindowLimits,
 };
 
 use crate::facts::{Digest, Fact};
 use crate::formula::Formula;
+pub use crate::mean::Mean;
 use crate::number::Decimal;
 
 /// A scorecard that has passed every check of structure. Its formulas are resolved, its decimals exact.
@@ -82,35 +86,6 @@ pub struct Scorecard {
     pub keeps: Vec<Keep>,
     /// SHA-256 over the canonical form; comments, white space and key order do not matter.
     pub digest: Digest,
-}
-
-/// How weighted readings become one number (`docs/guide/scorecard.md`, The mean).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Mean {
-    WeightedSum,
-    WeightedMean,
-    Geometric,
-    Harmonic,
-    Minimum,
-}
-
-impl Mean {
-    /// Every mean.
-    pub const ALL: [Self; 5] =
-        [Self::WeightedSum, Self::WeightedMean, Self::Geometric, Self::Harmonic, Self::Minimum];
-
-    /// As written: `weighted-sum`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WeightedSum => "weighted-sum",
-            Self::WeightedMean => "weighted-mean",
-            Self::Geometric => "geometric",
-            Self::Harmonic => "harmonic",
-            Self::Minimum => "minimum",
-        }
-    }
 }
 
 /// The published scale.

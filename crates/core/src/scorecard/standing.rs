@@ -1,23 +1,26 @@
 //! The section `[standing]`: how the scores of a subject over time become what people act on (`docs/guide/standing.md`).
 //!
-//! The values are the settings of [`crate::standing`], with the names of the card resolved.
+//! Plain settings, with the names of the card resolved. The crate `karat-standing` computes with them.
+
+mod shares;
+mod tasks;
+mod tiers;
+mod time;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::standing::calibration::CalibrationRules;
-use crate::standing::certification::CertificationRules;
-use crate::standing::confidence::FreshnessRule;
-use crate::standing::decay::DecayRule;
-use crate::standing::gate::SecurityGate;
-use crate::standing::lifecycle::LifecycleRules;
-use crate::standing::review::ReviewRules;
-use crate::standing::shares::ShareRules;
-use crate::standing::tiers::TierRule;
-use crate::standing::window::WindowLimits;
-use crate::statistics::outcome::Policy;
+pub use shares::{ShareRules, TooFew};
+pub use tasks::{CalibrationRules, CalibrationStep, Difficulty, LifecycleRules};
+pub use tiers::{GateStep, SecurityGate, TierRule};
+pub use time::{
+    CertificationRules, DecayRule, DecayScope, FreshnessRule, Periods, ReviewRules, WEEK_SECONDS,
+    WindowLimits,
+};
+
+use crate::outcome::Policy;
 
 /// How many scored items become one standing. What is none is not done.
 #[derive(Debug, Clone, PartialEq, Eq)]

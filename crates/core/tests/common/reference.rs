@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 /// What the second implementation prints; none if there is no Python.
 pub fn model(arguments: &[&str], input: &str) -> Option<String> {
     let child = Command::new("python3")
-        .arg(super::root().join("reference/model.py"))
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference/model.py"))
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use karat_core::facts::Outcome;
 use karat_core::number::BILLION;
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::bootstrap::{Draws, Estimate};
-use karat_core::statistics::outcome::{Policy, Run};
-use karat_core::statistics::table::{Observation, TaskTable};
-use karat_core::statistics::trials::{Trials, expected_best_of_k};
+use karat_stats::StatisticsError;
+use karat_stats::bootstrap::{Draws, Estimate};
+use karat_stats::outcome::{Policy, Run};
+use karat_stats::table::{Observation, TaskTable};
+use karat_stats::trials::{Trials, expected_best_of_k};
 
 use super::{ENDS, Settings};
 

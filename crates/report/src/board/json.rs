@@ -2,12 +2,12 @@
 
 use karat_core::facts::Outcome;
 use karat_core::record::ENGINE_VERSION;
-use karat_core::statistics::bootstrap::Estimate;
-use karat_core::statistics::compare::{Difference, Verdict};
-use karat_core::statistics::correlation::Correlation;
-use karat_core::statistics::outcome::{OutcomeCounts, Policy};
-use karat_core::statistics::ranks::{OtherRanking, RankRange};
-use karat_core::statistics::robustness::WeightRobustness;
+use karat_stats::bootstrap::Estimate;
+use karat_stats::compare::{Difference, Verdict};
+use karat_stats::correlation::Correlation;
+use karat_stats::outcome::{OutcomeCounts, Policy};
+use karat_stats::ranks::{OtherRanking, RankRange};
+use karat_stats::robustness::WeightRobustness;
 use serde_json::{Map, Value, json};
 
 use super::attempts::AttemptsAt;

@@ -15,11 +15,11 @@ pub mod what_if;
 
 use karat_core::facts::Outcome;
 use karat_core::number::Score;
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::bootstrap::{Draws, Ends, Estimate, Plan};
-use karat_core::statistics::leaderboard::Leaderboard;
-use karat_core::statistics::outcome::{Policy, PolicyRankings, Run, table};
-use karat_core::statistics::table::{Observation, TaskTable};
+use karat_stats::StatisticsError;
+use karat_stats::bootstrap::{Draws, Ends, Estimate, Plan};
+use karat_stats::leaderboard::Leaderboard;
+use karat_stats::outcome::{Policy, PolicyRankings, Run, other_policies, table};
+use karat_stats::table::{Observation, TaskTable};
 
 use crate::rows::{Row, Rows};
 use attempts::{Attempts, AttemptsOf};
@@ -129,7 +129,7 @@ impl Board {
             few => (it, Unranked::FewTasks(few)),
         });
         let occurs = |outcome: Outcome| ranked.iter().any(|run| run.outcome() == Some(outcome));
-        let others = settings.policy.others_for(occurs);
+        let others = other_policies(settings.policy, occurs);
         Ok(Self {
             group,
             leaderboard,

@@ -66,7 +66,11 @@ fn outcomes(rows: &Rows, board: &Board, settings: &Settings) -> Vec<(Tone, Strin
         return lines;
     }
     lines.push((Tone::Plain, format!("ended without success or failure: {}", list(&counted))));
-    let single = board.rankings.others.iter().filter(|(other, _)| settings.policy.distance(*other) == 1);
+    let single = board
+        .rankings
+        .others
+        .iter()
+        .filter(|(other, _)| karat_stats::outcome::distance(settings.policy, *other) == 1);
     let mut others: Vec<String> = Vec::new();
     for (other, ranking) in single.filter(|(_, ranking)| !ranking.moved.is_empty()) {
         let Some(outcome) =

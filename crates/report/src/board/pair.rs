@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::compare::{Difference, Pairs, Verdict, paired_bootstrap};
-use karat_core::statistics::outcome::{Run, table};
-use karat_core::statistics::table::TaskTable;
+use karat_stats::StatisticsError;
+use karat_stats::compare::{Difference, Pairs, Verdict, paired_bootstrap};
+use karat_stats::outcome::{Run, table};
+use karat_stats::table::TaskTable;
 
 use super::attempts::Pass;
 use super::{By, Settings, readings, run};

@@ -3,14 +3,14 @@
 
 use karat_core::number::Decimal;
 use karat_core::scorecard::{Mean, Scorecard};
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::composite::Readings;
-use karat_core::statistics::correlation::{Correlation, between_dimensions};
-use karat_core::statistics::drivers::{Driver, drivers};
-use karat_core::statistics::influence::{Influence, fewest_tasks};
-use karat_core::statistics::outcome::{Run, table};
-use karat_core::statistics::ranks::{OtherRanking, RankRange, ranks};
-use karat_core::statistics::robustness::{
+use karat_stats::StatisticsError;
+use karat_stats::composite::Readings;
+use karat_stats::correlation::{Correlation, between_dimensions};
+use karat_stats::drivers::{Driver, drivers};
+use karat_stats::influence::{Influence, fewest_tasks};
+use karat_stats::outcome::{Run, table};
+use karat_stats::ranks::{OtherRanking, RankRange, ranks};
+use karat_stats::robustness::{
     WeightDistribution, WeightPlan, WeightRobustness, under_drawn_weights, under_other_means,
     without_each_dimension,
 };

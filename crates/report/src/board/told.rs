@@ -1,6 +1,6 @@
 //! What becomes of the ranks under other rules, in sentences.
 
-use karat_core::statistics::ranks::OtherRanking;
+use karat_stats::ranks::OtherRanking;
 
 use super::stress::Stress;
 use crate::estimate::whole_percent;

@@ -2,12 +2,10 @@
 
 use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
-use karat_core::statistics::StatisticsError;
-use karat_core::statistics::composite::Readings;
-use karat_core::statistics::ranks::{OtherRanking, RankRange, ranks};
-use karat_core::statistics::robustness::{
-    WeightDistribution, WeightPlan, WeightRobustness, under_drawn_weights,
-};
+use karat_stats::StatisticsError;
+use karat_stats::composite::Readings;
+use karat_stats::ranks::{OtherRanking, RankRange, ranks};
+use karat_stats::robustness::{WeightDistribution, WeightPlan, WeightRobustness, under_drawn_weights};
 
 use super::stress::{CONCENTRATION, readings, shares, weights};
 use super::{Board, Settings};

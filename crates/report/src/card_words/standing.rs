@@ -1,12 +1,12 @@
 //! The section `[standing]` in sentences: what becomes of many scores of a subject.
 
 use karat_core::scorecard::{Scorecard, SharePolicy, Standing, StandingScore, WholeShares};
-use karat_core::standing::decay::{DecayRule, DecayScope, Periods};
-use karat_core::standing::gate::GateStep;
-use karat_core::standing::review::ReviewRules;
-use karat_core::standing::shares::TooFew;
-use karat_core::standing::tiers::TierRule;
-use karat_core::statistics::outcome::Policy;
+use karat_standing::decay::{DecayRule, DecayScope, Periods};
+use karat_standing::gate::GateStep;
+use karat_standing::review::ReviewRules;
+use karat_standing::shares::TooFew;
+use karat_standing::tiers::TierRule;
+use karat_stats::outcome::Policy;
 
 use crate::number::billionths;
 use crate::text::count;
@@ -70,7 +70,7 @@ pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
         )
     }));
     lines.extend(standing.calibration.as_ref().map(|rules| {
-        let step = |step: &karat_core::standing::calibration::CalibrationStep| {
+        let step = |step: &karat_standing::calibration::CalibrationStep| {
             format!(
                 "{} from {} won and {} completed",
                 step.difficulty.name(),

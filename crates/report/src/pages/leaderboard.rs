@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use karat_core::statistics::bootstrap::Estimate;
-use karat_core::statistics::leaderboard::Row;
+use karat_stats::bootstrap::Estimate;
+use karat_stats::leaderboard::Row;
 
 use super::{axis, column, estimate, history, name, page, profiles, stress, text};
 use crate::board::attempts::AttemptsAt;

@@ -8,8 +8,8 @@ use std::num::NonZeroU32;
 
 use karat_core::number::Score;
 use karat_core::record::ENGINE_VERSION;
-use karat_core::standing::rolling::RollingMean;
-use karat_core::statistics::bootstrap::Estimate;
+use karat_standing::rolling::RollingMean;
+use karat_stats::bootstrap::Estimate;
 
 use crate::board::stress::weights;
 use crate::board::{Board, By, Settings, counted};

@@ -1,8 +1,8 @@
 //! Standings as a page: score and interval, tier and what blocks the next, share, dimensions, history with what was held.
 
-use karat_core::standing::review::State;
-use karat_core::standing::stand::SubjectStanding;
 use karat_evidence::Moment;
+use karat_standing::review::State;
+use karat_standing::stand::SubjectStanding;
 
 use super::{axis, column, estimate, page, text};
 use crate::board::{By, Settings};
@@ -117,11 +117,11 @@ fn told(shown: &[SubjectStanding]) -> Option<Table> {
 
 fn profiles(shown: &[SubjectStanding]) -> Profiles {
     let parts = shown.first().map_or(&[][..], |standing| &standing.dimensions);
-    let dimension = |part: &karat_core::standing::stand::DimensionStanding| Dimension {
+    let dimension = |part: &karat_standing::stand::DimensionStanding| Dimension {
         name: part.key.clone(),
         weight: Some(cut(part.weight.millionths(), 6, 4)),
     };
-    let reading = |part: &karat_core::standing::stand::DimensionStanding| match part.reading {
+    let reading = |part: &karat_standing::stand::DimensionStanding| match part.reading {
         Some(reading) => Reading::Value(model::Estimate { point: reading as f64 / 1e9, interval: None }),
         None if part.applies => Reading::Absent("missing".to_owned()),
         None => Reading::Absent("does not apply".to_owned()),

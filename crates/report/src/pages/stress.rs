@@ -1,7 +1,7 @@
 //! What the ranks hang on, as a page: other weights, other rules, drivers, first place.
 
-use karat_core::statistics::ranks::{OtherRanking, RankRange};
-use karat_core::statistics::robustness::{SubjectRobustness, WeightRobustness};
+use karat_stats::ranks::{OtherRanking, RankRange};
+use karat_stats::robustness::{SubjectRobustness, WeightRobustness};
 
 use super::{column, name, page, profiles, text};
 use crate::board::stress::Stress;
@@ -121,7 +121,7 @@ fn drivers(rows: &Rows, stress: &Stress) -> Figure {
         Some(share) => Cell::Share(share, per_cent(share)),
         None => Cell::Absent(String::from("none")),
     };
-    let row = |at: usize, driver: &karat_core::statistics::drivers::Driver| Row {
+    let row = |at: usize, driver: &karat_stats::drivers::Driver| Row {
         cells: vec![
             text(key(rows, stress, at)),
             share(Some(driver.weight)),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use karat_core::facts::Digest;
 use karat_core::number::Decimal;
-use karat_core::standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
-use karat_core::standing::review::{Decision, Verdict};
-use karat_core::standing::stand::{Change, Event, Happening};
 use karat_evidence::Moment;
+use karat_standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
+use karat_standing::review::{Decision, Verdict};
+use karat_standing::stand::{Change, Event, Happening};
 use serde::Deserialize;
 
 use super::refused;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::scorecard::Scorecard;
-use karat_core::standing::stand::{Item, Reading};
+use karat_standing::stand::{Item, Reading};
 
 use super::events::Events;
 use super::refused;

@@ -4,11 +4,11 @@
 use karat_core::facts::Digest;
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::Standing;
-use karat_core::standing::certification::{Certificate, Certified};
-use karat_core::standing::review::{Decision, Flags, Transition, Verdict};
-use karat_core::standing::shares::ShareCase;
-use karat_core::standing::stand::{Change, DimensionStanding, ReviewStanding, SubjectStanding, TierHeld};
-use karat_core::standing::tiers::{Missing, Requirement};
+use karat_standing::certification::{Certificate, Certified};
+use karat_standing::review::{Decision, Flags, Transition, Verdict};
+use karat_standing::shares::ShareCase;
+use karat_standing::stand::{Change, DimensionStanding, ReviewStanding, SubjectStanding, TierHeld};
+use karat_standing::tiers::{Missing, Requirement};
 use serde_json::{Value, json};
 
 use super::Answer;

@@ -11,8 +11,8 @@ pub mod tasks;
 
 use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
-use karat_core::standing::stand::{Interval, Standings, SubjectStanding};
 use karat_evidence::Moment;
+use karat_standing::stand::{Interval, Standings, SubjectStanding};
 use serde_json::Value;
 
 use self::events::Events;

@@ -2,8 +2,8 @@
 
 use karat_core::number::BILLION;
 use karat_core::scorecard::{Standing, StandingScore};
-use karat_core::standing::shares::ShareCase;
-use karat_core::standing::stand::SubjectStanding;
+use karat_standing::shares::ShareCase;
+use karat_standing::stand::SubjectStanding;
 
 use super::Answer;
 use crate::moment::moment;

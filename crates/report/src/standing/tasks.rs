@@ -2,10 +2,10 @@
 
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{Scorecard, Standing};
-use karat_core::standing::calibration::CalibrationRules;
-use karat_core::standing::lifecycle::{Ahead, PeriodOutcome};
-use karat_core::standing::stand::{Calibrated, Lived, Period, Rate, TaskStanding, TaskStandings};
 use karat_evidence::Moment;
+use karat_standing::calibration::CalibrationRules;
+use karat_standing::lifecycle::{Ahead, PeriodOutcome};
+use karat_standing::stand::{Calibrated, Lived, Period, Rate, TaskStanding, TaskStandings};
 use serde_json::{Value, json};
 
 use super::json::items_digest;

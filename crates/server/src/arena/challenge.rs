@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::arena::Arena as Rules;
 use karat_evidence::Kind as EvidenceKind;
 use karat_report::session;
+use karat_stats::rating::arena::Arena as Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

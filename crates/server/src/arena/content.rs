@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::arena as rules;
 use karat_evidence::canonical_json;
+use karat_stats::rating::arena as rules;
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

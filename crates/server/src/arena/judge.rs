@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use karat_core::facts::Digest;
-use karat_core::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent, Grade, Settlement};
-use karat_core::rating::title;
 use karat_evidence::grade::arena::{
     Evaluator, MatchGrade, MatchOptions, Severity, SubmissionWarning, grade_match,
 };
 use karat_evidence::{Problems, canonical_json};
+use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent, Grade, Settlement};
+use karat_stats::rating::title;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -199,7 +199,8 @@ pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> M
     let rules = Rules::default();
     let opponent = rules.difficulties.iter().find(|(name, _)| *name == challenge.difficulty);
     let career = career.drawn();
-    let titles = title::held(&rules.titles, &karat_core::rating::arena::Career::from(career.clone()).deeds());
+    let titles =
+        title::held(&rules.titles, &karat_stats::rating::arena::Career::from(career.clone()).deeds());
     let rating = Rating {
         before_points: career.rating_points,
         after_points: career.rating_points,

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use karat_core::number::Score;
-use karat_core::statistics::ranks::RankRange;
 use karat_report::estimate::{Writing, percent, places as left_open};
 use karat_report::page::figure;
 use karat_report::page::model::{Axis, Cell, Column, Estimate, Figure, Kind, Row, Table};
+use karat_stats::ranks::RankRange;
 use maud::{Markup, html};
 
 use super::address;
@@ -64,9 +64,8 @@ fn table(places: &[(String, Place)], rule: &Rule) -> Table {
     let card = rule.name();
     let row = |(name, place): &(String, Place)| {
         let address = address::subject(name, Some(&card));
-        let ends = |interval: &karat_core::statistics::Interval| {
-            (writing.value(interval.low), writing.value(interval.high))
-        };
+        let ends =
+            |interval: &karat_stats::Interval| (writing.value(interval.low), writing.value(interval.high));
         let mean = Score::from_billionths(place.standing.mean).to_f64();
         let estimate = Estimate { point: writing.value(mean), interval: place.interval.as_ref().map(ends) };
         Row {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use karat_core::statistics::bootstrap::Plan;
 use karat_report::board::notes::notes as told;
 use karat_report::board::{Board, By, Settings, counted};
 use karat_report::estimate::{Writing, percent};
@@ -17,6 +16,7 @@ use karat_report::pages::{self, leaderboard::places_table};
 use karat_report::rows::Rows;
 use karat_report::rows::gaps::{all_or_nothing, gaps};
 use karat_report::text::{Tone, count};
+use karat_stats::bootstrap::Plan;
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 

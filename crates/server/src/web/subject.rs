@@ -6,8 +6,6 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use karat_core::scorecard::Scorecard;
-use karat_core::standing::review::{State as Review, Transition, Verdict};
-use karat_core::standing::stand::SubjectStanding;
 use karat_evidence::Moment;
 use karat_report::board::{Board, Settings};
 use karat_report::estimate::Writing;
@@ -20,6 +18,8 @@ use karat_report::rows::{Row, Rows};
 use karat_report::standing::Answer;
 use karat_report::standing::notes::{changes_ahead, percent, states};
 use karat_report::text::{Tone, count, list};
+use karat_standing::review::{State as Review, Transition, Verdict};
+use karat_standing::stand::SubjectStanding;
 use maud::{Markup, html};
 use serde::Deserialize;
 

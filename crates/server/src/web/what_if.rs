@@ -7,7 +7,6 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use karat_core::number::Decimal;
-use karat_core::statistics::ranks::RankRange;
 use karat_report::board::Board;
 use karat_report::board::stress::weights;
 use karat_report::board::what_if::WhatIf;
@@ -18,6 +17,7 @@ use karat_report::page::scale::per_cent;
 use karat_report::page::{figure, scrolling};
 use karat_report::rows::Rows;
 use karat_report::text::{count, short};
+use karat_stats::ranks::RankRange;
 use maud::{Markup, html};
 
 use super::items::{self, Found};

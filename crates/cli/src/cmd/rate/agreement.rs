@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::Outcome;
-use karat_core::statistics::proportion::Proportion;
+use karat_stats::proportion::Proportion;
+use karat_stats::rating::Outcome;
 
 use super::board::Tally;
 use crate::matches::{Matches, Row};

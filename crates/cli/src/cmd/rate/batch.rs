@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::bradley_terry::{
+use karat_stats::rating::bradley_terry::{
     Counts, Covariance, Fit, FitError, Interval, LOGIT_POINTS, Resamples, Separation, normal_deviations,
 };
-use karat_core::rating::{BradleyTerry, Season};
+use karat_stats::rating::{BradleyTerry, Season};
 
 use super::board::{Estimate, Line, Tally, lines};
 use super::draws::{Clusters, resample};

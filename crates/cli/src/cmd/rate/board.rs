@@ -2,9 +2,9 @@
 
 use karat_core::facts::Digest;
 use karat_core::json::{write_integer, write_string};
-use karat_core::rating::places::{Place, places};
-use karat_core::rating::{Drift, Outcome, Season};
-use karat_core::statistics::ranks::RankRange;
+use karat_stats::ranks::RankRange;
+use karat_stats::rating::places::{Place, places};
+use karat_stats::rating::{Drift, Outcome, Season};
 
 use super::holdout::Holdout;
 use crate::matches::Matches;

@@ -4,9 +4,9 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::thread;
 
-use karat_core::rating::bradley_terry::{Bootstrap, Counts, Fit, FitError, Resamples};
-use karat_core::rating::{BradleyTerry, Match, Season};
-use karat_core::statistics::random::Random;
+use karat_stats::random::Random;
+use karat_stats::rating::bradley_terry::{Bootstrap, Counts, Fit, FitError, Resamples};
+use karat_stats::rating::{BradleyTerry, Match, Season};
 
 use karat_report::failure::Failure;
 

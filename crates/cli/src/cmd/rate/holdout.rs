@@ -1,7 +1,7 @@
 //! How well ratings predict: the last matches from the ones before them.
 
-use karat_core::rating::bradley_terry::normal_deviations;
-use karat_core::rating::{BradleyTerry, Elo, Forecast, Match, Outcome, Season, System, mean_score, rate};
+use karat_stats::rating::bradley_terry::normal_deviations;
+use karat_stats::rating::{BradleyTerry, Elo, Forecast, Match, Outcome, Season, System, mean_score, rate};
 
 use super::batch::{Part, refused};
 use super::online::in_periods;

@@ -17,7 +17,7 @@ mod state;
 
 use std::io::Write as _;
 
-use karat_core::rating::{BradleyTerry, Glicko2, Season};
+use karat_stats::rating::{BradleyTerry, Glicko2, Season};
 
 use crate::args::Cli;
 use crate::args::rate::{RateArgs, SystemName};

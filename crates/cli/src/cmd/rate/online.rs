@@ -1,8 +1,8 @@
 //! Systems that move ratings match by match: the league after a season.
 
-use karat_core::rating::bradley_terry::normal_deviations;
-use karat_core::rating::glicko2::Seat;
-use karat_core::rating::{
+use karat_stats::rating::bradley_terry::normal_deviations;
+use karat_stats::rating::glicko2::Seat;
+use karat_stats::rating::{
     Drift, Elo, EloRating, Glicko2, Glicko2Rating, League, Season, System, WengLin, WengLinRating,
 };
 use serde::de::DeserializeOwned;

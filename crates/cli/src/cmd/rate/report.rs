@@ -1,7 +1,7 @@
 //! Everything that `karat rate` found, and its JSON form.
 
-use karat_core::statistics::ranks::RankRange;
 use karat_evidence::{Moment, canonical_json};
+use karat_stats::ranks::RankRange;
 use serde_json::{Map, Value, json};
 
 use super::agreement::{Agreement, Count, Judged};

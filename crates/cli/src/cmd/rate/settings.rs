@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::bounds::{OutOfRange, POINTS_LIMIT};
-use karat_core::rating::bradley_terry::Ties;
-use karat_core::rating::{BradleyTerry, Elo, Glicko2, Rounding, System, WengLin};
 use karat_evidence::canonical_json;
+use karat_stats::rating::bounds::{OutOfRange, POINTS_LIMIT};
+use karat_stats::rating::bradley_terry::Ties;
+use karat_stats::rating::{BradleyTerry, Elo, Glicko2, Rounding, System, WengLin};
 use serde_json::{Map, Value, json};
 
 use crate::args::rate::{RateArgs, SystemName};

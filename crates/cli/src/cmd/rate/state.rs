@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use karat_core::rating::{Applied, League};
 use karat_evidence::{Moment, canonical_json};
+use karat_stats::rating::{Applied, League};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -5,15 +5,15 @@ use std::num::NonZeroU32;
 
 use karat_core::number::{Score, round};
 use karat_core::scorecard::Scorecard;
-use karat_core::standing::calibration::{CalibrationRules, Difficulty, PlayedMatch};
-use karat_core::standing::decay::{DecayRule, Periods};
-use karat_core::standing::lifecycle::{LifecycleRules, TaskLife};
-use karat_core::standing::ratio::Ratio;
-use karat_core::standing::review::{ReviewRules, swing};
-use karat_core::standing::shares::{ShareRules, is_due, shares, sixteen_bit_shares};
-use karat_core::standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdict};
-use karat_core::standing::window::{Entry, Window, WindowLimits};
 use karat_core::weights::OverrideUse;
+use karat_standing::calibration::{self, CalibrationRules, Difficulty, PlayedMatch};
+use karat_standing::decay::{self, DecayRule, Periods};
+use karat_standing::lifecycle::{LifecycleRules, TaskLife};
+use karat_standing::ratio::Ratio;
+use karat_standing::review::{ReviewRules, swing};
+use karat_standing::shares::{ShareRules, is_due, shares, sixteen_bit_shares};
+use karat_standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdict};
+use karat_standing::window::{Entry, Window, WindowLimits};
 use serde_json::{Map, Value, json};
 
 use super::super::given::Given;
@@ -108,7 +108,7 @@ fn lifecycle(given: &Given<'_>) -> Result<Value, String> {
 fn difficulty(given: &Given<'_>) -> Result<Value, String> {
     let (win, completion) = (given.member("win_rate")?.weight()?, given.member("completion_rate")?.weight()?);
     let sample = count(&given.member("sample_size")?)?;
-    let found = CalibrationRules::default().difficulty(win, completion, sample.into(), None);
+    let found = calibration::difficulty(&CalibrationRules::default(), win, completion, sample.into(), None);
     Ok(json!({ "difficulty": found.map(Difficulty::name) }))
 }
 
@@ -125,7 +125,7 @@ fn calibrate(given: &Given<'_>) -> Result<Value, String> {
         });
     }
     let limit = given.member("time_limit_secs")?.weight()?;
-    let found = CalibrationRules::default().calibrate(&matches, limit, None);
+    let found = calibration::calibrate(&CalibrationRules::default(), &matches, limit, None);
     Ok(json!({
         "difficulty": found.difficulty.map(Difficulty::name),
         "completion_rate": number(found.completion_rate.to_f64()),
@@ -167,14 +167,14 @@ fn decay(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
 }
 
 fn points(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
-    let points = rule.points(whole(&given.member("age_seconds")?)?);
+    let points = decay::lost_points(rule, whole(&given.member("age_seconds")?)?);
     Ok(json!({ "points": exactly(points), "points_f64": number(points.to_f64()) }))
 }
 
 fn composite(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
     let (numerator, denominator) = given.member("composite_1000")?.fraction()?;
     let undecayed = Ratio::new(numerator, denominator * 1000).unwrap_or(Ratio::ZERO).score();
-    let left = rule.composite(undecayed, whole(&given.member("age_seconds")?)?);
+    let left = decay::decay_composite(rule, undecayed, whole(&given.member("age_seconds")?)?);
     Ok(Value::Object(thousandfold(Some(left))))
 }
 

@@ -1,8 +1,8 @@
 //! Cases about ratings.
 
-use karat_core::rating::arena::{Arena, Attempt, Career, Challenge};
-use karat_core::rating::title::{self, Deeds, Title};
-use karat_core::rating::{Elo, EloRating, Outcome};
+use karat_stats::rating::arena::{Arena, Attempt, Career, Challenge};
+use karat_stats::rating::title::{self, Deeds, Title};
+use karat_stats::rating::{Elo, EloRating, Outcome};
 use serde_json::{Value, json};
 
 use super::super::given::Given;

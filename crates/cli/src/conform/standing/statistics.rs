@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use karat_core::number::Decimal;
-use karat_core::statistics::attempts::{Attempt, Attempts, Eligible, enough};
-use karat_core::statistics::distribution::{ChallengeStatistics, Entry, Summary};
-use karat_core::statistics::proportion::Proportion;
-use karat_core::statistics::track::{Members, TrackMethod, track_score};
-use karat_core::statistics::trend::{Trend, score_trend};
+use karat_stats::attempts::{Attempt, Attempts, Eligible, enough};
+use karat_stats::distribution::{ChallengeStatistics, Entry, Summary};
+use karat_stats::proportion::Proportion;
+use karat_stats::track::{Members, TrackMethod, track_score};
+use karat_stats::trend::{Trend, score_trend};
 use serde_json::{Map, Value, json};
 
 use super::super::given::Given;

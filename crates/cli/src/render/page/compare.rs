@@ -1,6 +1,6 @@
 //! Two subjects side by side, as a page: the answer, the differences, both over time.
 
-use karat_core::statistics::compare::{Difference, Verdict};
+use karat_stats::compare::{Difference, Verdict};
 
 use crate::render::compare::{FEW_TASKS, answer, names, notes};
 use karat_report::board::Settings;

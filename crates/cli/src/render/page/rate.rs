@@ -1,8 +1,8 @@
 //! Ratings as a page: a table for each pool, predictions, judges beside people.
 
 use karat_core::record::ENGINE_VERSION;
-use karat_core::statistics::proportion::Proportion;
 use karat_evidence::Moment;
+use karat_stats::proportion::Proportion;
 
 use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, told};
 use crate::render::rating::below::{about_forecasts, about_judges};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use karat_core::rating::Forecast;
-use karat_core::statistics::proportion::Proportion;
+use karat_stats::proportion::Proportion;
+use karat_stats::rating::Forecast;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{lines, matches, percent};

@@ -11,9 +11,10 @@ use crate::diagnostic::Code;
 use crate::number::{Decimal, MILLION};
 use crate::scorecard::fields::{Report, Text};
 use crate::scorecard::source::{Draft, DraftGateStep, DraftStanding, DraftStandingGate, DraftStandingTier};
-use crate::scorecard::{ConfidenceRule, Mean, Scale, Standing, StandingGate, StandingScore, Tier};
-use crate::standing::gate::{GateStep, SecurityGate};
-use crate::standing::tiers::TierRule;
+use crate::scorecard::{
+    ConfidenceRule, GateStep, Mean, Scale, SecurityGate, Standing, StandingGate, StandingScore, Tier,
+    TierRule,
+};
 
 pub(super) fn resolve_standing(
     section: &DraftStanding,

@@ -8,17 +8,13 @@ use core::ops::Range;
 use super::MOST;
 use crate::diagnostic::Code;
 use crate::number::{Decimal, Score};
+use crate::outcome::{Policy, Treatment};
 use crate::scorecard::fields::{Fields, Report, Text, decimal, whole};
-use crate::scorecard::{SharePolicy, Standing, StandingScore, TaskLifecycle, WarmUp, WholeShares};
-use crate::standing::calibration::{CalibrationRules, CalibrationStep, Difficulty};
-use crate::standing::certification::CertificationRules;
-use crate::standing::confidence::FreshnessRule;
-use crate::standing::decay::{DecayRule, DecayScope, Periods};
-use crate::standing::lifecycle::LifecycleRules;
-use crate::standing::review::ReviewRules;
-use crate::standing::shares::{ShareRules, TooFew};
-use crate::standing::window::WindowLimits;
-use crate::statistics::outcome::{Policy, Treatment};
+use crate::scorecard::{
+    CalibrationRules, CalibrationStep, CertificationRules, DecayRule, DecayScope, Difficulty, FreshnessRule,
+    LifecycleRules, Periods, ReviewRules, SharePolicy, ShareRules, Standing, StandingScore, TaskLifecycle,
+    TooFew, WarmUp, WholeShares, WindowLimits,
+};
 
 const HOUR: u32 = 3600;
 const DAY: u32 = 24 * HOUR;

@@ -9,11 +9,8 @@ use super::*;
 use crate::check::check_text;
 use crate::diagnostic::Severity;
 use crate::number::Decimal;
+use crate::outcome::Treatment;
 use crate::scorecard::Scorecard;
-use crate::standing::decay::{DecayScope, Periods};
-use crate::standing::shares::TooFew;
-use crate::standing::tiers::trust_tiers;
-use crate::statistics::outcome::Treatment;
 
 const CARD: &str = r#"
 schema = "karat/scorecard/1"
@@ -58,7 +55,6 @@ fn the_trust_cards_say_what_the_engine_takes_by_default() {
         assert_eq!(standing.decay, Some(DecayRule::default()));
         assert_eq!(standing.review, Some(ReviewRules::default()));
         assert_eq!(standing.certification, Some(CertificationRules::default()));
-        assert_eq!(standing.tiers, trust_tiers());
         let gate = standing.gate.unwrap();
         let default = SecurityGate::default();
         assert_eq!((gate.dimension.as_str(), gate.rule.steps), ("security", default.steps));
@@ -154,7 +150,9 @@ fn every_setting_is_read() {
     assert_eq!((certification.confirm_seconds, certification.silence_seconds), (3600, 4 * 86_400));
     let confidence = standing.confidence.unwrap();
     assert_eq!((confidence.items, confidence.items_by["security"]), (8, 3));
-    assert_eq!(confidence.freshness.factor(86_400 + 43_200), 625_000_000);
+    let freshness =
+        FreshnessRule { full_until_seconds: 86_400, least_from_seconds: 172_800, least: 250_000_000 };
+    assert_eq!(confidence.freshness, freshness);
     let shares = standing.shares.unwrap();
     assert_eq!(
         shares.rules,

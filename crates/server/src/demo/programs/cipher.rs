@@ -1,6 +1,6 @@
 //! A text whose letters were all shifted by the same number.
 
-use karat_core::statistics::random::Random;
+use karat_stats::random::Random;
 use serde_json::{Value, json};
 
 use super::{Game, Run, Way, below};

@@ -1,6 +1,6 @@
 //! Numbers taken apart into primes.
 
-use karat_core::statistics::random::Random;
+use karat_stats::random::Random;
 use serde_json::{Value, json};
 
 use super::{Game, Run, Way, below};

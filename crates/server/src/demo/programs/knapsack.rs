@@ -1,6 +1,6 @@
 //! A knapsack: items of the highest value that can be carried.
 
-use karat_core::statistics::random::Random;
+use karat_stats::random::Random;
 use serde_json::{Value, json};
 
 use super::{Game, Run, Way, below};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use karat_core::statistics::random::Random;
+use karat_stats::random::Random;
 use serde_json::{Value, json};
 
 use super::{Game, Run, Way, below};

@@ -8,7 +8,7 @@ mod maze;
 
 use std::num::NonZeroU64;
 
-use karat_core::statistics::random::Random;
+use karat_stats::random::Random;
 use serde_json::{Value, json};
 
 use crate::arena::{Challenge, Instance};

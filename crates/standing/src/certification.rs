@@ -1,0 +1,258 @@
+//! The tier that a subject holds over time: promotion that waits, demotion that does not wait without cause.
+//!
+//! [`tier`] says which tier a moment earns. A subject at a line would gain and lose one with every score,
+//! so what it holds follows with hysteresis.
+
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+
+use super::tiers::{TierFacts, TierRule, TierStanding, tier};
+pub use karat_core::scorecard::CertificationRules;
+
+/// What a subject has at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recomputation {
+    /// The moment.
+    pub at_seconds: i64,
+    /// What gates and tiers see, decayed.
+    pub facts: TierFacts,
+    /// The same as if all evidence were of now: score, readings and confidence that age has not touched. Shows whether a tier
+    /// is lost to age alone.
+    pub undecayed: TierFacts,
+}
+
+/// The tier that a subject holds, and what it waits for. A value of plain parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Certificate {
+    /// How many tiers are held: 0 for none.
+    pub tier: usize,
+    /// When it last went up.
+    pub promoted_seconds: Option<i64>,
+    /// Since when a higher tier has been earned without a break.
+    pub rising_since_seconds: Option<i64>,
+    /// Since when decay alone has kept the score below the tier.
+    pub at_risk_since_seconds: Option<i64>,
+    /// How many tiers the present silence has taken.
+    pub lost_to_silence: usize,
+    /// The moment of the last recomputation.
+    pub latest_seconds: Option<i64>,
+}
+
+/// Why a tier changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// A higher one was earned and confirmed.
+    Promotion,
+    /// The security gate shut it.
+    Gate,
+    /// What was measured no longer earns it.
+    Evidence,
+    /// Decay kept it unearned for longer than the notice.
+    Decay,
+    /// No full batch of evaluations for too long.
+    Silence,
+}
+
+impl Cause {
+    /// As written in a history.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Promotion => "promotion",
+            Self::Gate => "gate",
+            Self::Evidence => "evidence",
+            Self::Decay => "decay",
+            Self::Silence => "silence",
+        }
+    }
+}
+
+/// One change of a tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TierChange {
+    /// The tiers held before.
+    pub from: usize,
+    /// The tiers held after.
+    pub to: usize,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// What a recomputation showed and did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certified {
+    /// What the moment earns, and what is in the way of more.
+    pub earned: TierStanding,
+    /// What changed, in order.
+    pub changes: Vec<TierChange>,
+    /// The first moment at which a tier that is earned now can be held, if it stays earned.
+    pub promotion_from_seconds: Option<i64>,
+    /// The moment from which a tier that only decay denies will be lost.
+    pub at_risk_until_seconds: Option<i64>,
+}
+
+/// A recomputation before the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfOrder {
+    /// Its moment.
+    pub at_seconds: i64,
+    /// That of the last one.
+    pub latest_seconds: i64,
+}
+
+impl fmt::Display for OutOfOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at_seconds, latest_seconds } = self;
+        write!(
+            f,
+            "the recomputation is of second {at_seconds}, expected {latest_seconds} or later; give them in order of time"
+        )
+    }
+}
+
+impl Error for OutOfOrder {}
+
+impl Certificate {
+    /// The certificate after a recomputation, by the tiers of the card (lowest first) and the rules of certification.
+    ///
+    /// # Errors
+    /// [`OutOfOrder`], and the certificate stays as it is.
+    ///
+    /// ```
+    /// use karat_standing::certification::{Certificate, CertificationRules, Recomputation};
+    /// use karat_standing::tiers::{TierFacts, TierRule};
+    ///
+    /// let tiers = [TierRule { name: "bronze".into(), points: 400, ..TierRule::default() }];
+    /// let rules = CertificationRules::default();
+    /// let facts = TierFacts { points: Some(500), ..TierFacts::default() };
+    /// let at = |at_seconds| Recomputation { at_seconds, facts: facts.clone(), undecayed: facts.clone() };
+    /// let (first, certified) = Certificate::default().next(&tiers, &rules, &at(0)).unwrap();
+    /// assert_eq!((first.tier, certified.promotion_from_seconds), (0, Some(86_400)));
+    /// let (second, _) = first.next(&tiers, &rules, &at(86_400)).unwrap();
+    /// assert_eq!(second.tier, 1);
+    /// ```
+    pub fn next(
+        self,
+        tiers: &[TierRule],
+        rules: &CertificationRules,
+        now: &Recomputation,
+    ) -> Result<(Self, Certified), OutOfOrder> {
+        let at_seconds = now.at_seconds;
+        if let Some(latest_seconds) = self.latest_seconds.filter(|latest| at_seconds < *latest) {
+            return Err(OutOfOrder { at_seconds, latest_seconds });
+        }
+        let mut next = Self { latest_seconds: Some(at_seconds), tier: self.tier.min(tiers.len()), ..self };
+        let mut changes = Vec::new();
+        let earned = tier(tiers, &now.facts);
+
+        let open = now.facts.open_tiers.unwrap_or(usize::MAX);
+        next.fall_to(open, Cause::Gate, &mut changes);
+        next.fall_to(earned_when_fresh(tiers, &now.undecayed), Cause::Evidence, &mut changes);
+        next.watch_decay(rules, earned_when_fresh(tiers, &now.facts), at_seconds, &mut changes);
+        next.watch_silence(tiers, rules, now.facts.newest_batch_seconds, &mut changes);
+        let promotion_from_seconds = if changes.is_empty() {
+            next.watch_rise(rules, earned.reached, at_seconds, &mut changes)
+        } else {
+            next.rising_since_seconds = None;
+            None
+        };
+        let at_risk_until_seconds =
+            next.at_risk_since_seconds.map(|since| since.saturating_add(i64::from(rules.at_risk_seconds)));
+        Ok((next, Certified { earned, changes, promotion_from_seconds, at_risk_until_seconds }))
+    }
+
+    fn fall_to(&mut self, tier: usize, cause: Cause, changes: &mut Vec<TierChange>) {
+        if tier < self.tier {
+            changes.push(TierChange { from: self.tier, to: tier, cause });
+            self.tier = tier;
+        }
+    }
+
+    /// `earned` is what is earned with decay, whatever the age of the newest batch.
+    fn watch_decay(
+        &mut self,
+        rules: &CertificationRules,
+        earned: usize,
+        now_seconds: i64,
+        changes: &mut Vec<TierChange>,
+    ) {
+        if earned >= self.tier {
+            self.at_risk_since_seconds = None;
+            return;
+        }
+        let since = *self.at_risk_since_seconds.get_or_insert(now_seconds);
+        if has_passed(since, rules.at_risk_seconds, now_seconds) {
+            self.at_risk_since_seconds = None;
+            self.fall_to(earned, Cause::Decay, changes);
+        }
+    }
+
+    fn watch_silence(
+        &mut self,
+        tiers: &[TierRule],
+        rules: &CertificationRules,
+        newest_batch_seconds: Option<i64>,
+        changes: &mut Vec<TierChange>,
+    ) {
+        // Without any batch the silence has no beginning, and all that asks for one is lost.
+        let periods = newest_batch_seconds.map_or(usize::MAX, |age| {
+            usize::try_from(age / i64::from(rules.silence_seconds.max(1))).unwrap_or(0)
+        });
+        // A new batch begins a new silence.
+        self.lost_to_silence = self.lost_to_silence.min(periods);
+        let held = self.tier;
+        while self.lost_to_silence < periods
+            && let Some(place) = self.tier.checked_sub(1)
+            && let Some(limit) = tiers.get(place).and_then(|rule| rule.newest_batch_seconds)
+            && newest_batch_seconds.is_none_or(|age| age > limit)
+        {
+            self.tier = place;
+            self.lost_to_silence += 1;
+        }
+        if self.tier < held {
+            changes.push(TierChange { from: held, to: self.tier, cause: Cause::Silence });
+        }
+    }
+
+    /// Gives the moment from which the next tier can be held, if it is earned and must wait.
+    fn watch_rise(
+        &mut self,
+        rules: &CertificationRules,
+        earned: usize,
+        now_seconds: i64,
+        changes: &mut Vec<TierChange>,
+    ) -> Option<i64> {
+        if earned <= self.tier {
+            self.rising_since_seconds = None;
+            return None;
+        }
+        let since = *self.rising_since_seconds.get_or_insert(now_seconds);
+        let after = |from: i64, seconds: u32| from.saturating_add(i64::from(seconds));
+        let confirmed = after(since, rules.confirm_seconds);
+        let allowed = self.promoted_seconds.map_or(confirmed, |last| after(last, rules.promotion_seconds));
+        let from = confirmed.max(allowed);
+        if now_seconds < from {
+            return Some(from);
+        }
+        changes.push(TierChange { from: self.tier, to: self.tier + 1, cause: Cause::Promotion });
+        self.tier += 1;
+        self.promoted_seconds = Some(now_seconds);
+        self.rising_since_seconds = (earned > self.tier).then_some(now_seconds);
+        self.rising_since_seconds
+            .map(|since| after(since, rules.confirm_seconds).max(after(now_seconds, rules.promotion_seconds)))
+    }
+}
+
+/// The tier that these facts earn if gates are left aside and the newest batch is of now.
+fn earned_when_fresh(tiers: &[TierRule], facts: &TierFacts) -> usize {
+    let fresh = TierFacts { newest_batch_seconds: Some(i64::MIN), open_tiers: None, ..facts.clone() };
+    tier(tiers, &fresh).reached
+}
+
+fn has_passed(since_seconds: i64, seconds: u32, now_seconds: i64) -> bool {
+    now_seconds.saturating_sub(since_seconds) >= i64::from(seconds)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,396 @@
+//! Decay: what evidence loses with its age (trust document, section 3, "Time decay", and section 5, step 4).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+use core::num::NonZeroU32;
+
+use super::ratio::Ratio;
+use karat_core::number::{BILLION, Decimal, Score, UNITS_PER_ONE};
+pub use karat_core::scorecard::{DecayRule, DecayScope, Periods, WEEK_SECONDS};
+use karat_core::weights::{MOST_WEIGHT_UNITS, unit};
+
+/// The points lost by evidence of this age. Evidence from the future, by a clock that runs ahead, loses nothing.
+///
+/// ```
+/// use karat_standing::decay::{DecayRule, WEEK_SECONDS, lost_points};
+/// let week = i64::from(WEEK_SECONDS);
+/// assert_eq!(lost_points(DecayRule::default(), week).to_string(), "0");
+/// assert_eq!(lost_points(DecayRule::default(), 2 * week + week / 2).to_string(), "3/2");
+/// ```
+#[must_use]
+pub fn lost_points(rule: DecayRule, age_seconds: i64) -> Ratio {
+    let (lost, period) = lost(rule, age_seconds);
+    Ratio::new(lost, period).unwrap_or(Ratio::ZERO)
+}
+
+/// The points lost, times the seconds of a period; and the latter. Below 2^95 and 2^32.
+fn lost(rule: DecayRule, age_seconds: i64) -> (i128, i128) {
+    let period = i128::from(rule.period_seconds.get());
+    let elapsed = (i128::from(age_seconds) - i128::from(rule.grace_seconds)).max(0);
+    let counted = match rule.periods {
+        Periods::Exact => elapsed,
+        Periods::Whole => elapsed - elapsed % period,
+    };
+    (counted * i128::from(rule.points_per_period), period)
+}
+
+/// One composite, decayed as a whole by the age of its last evidence: the other reading of the document. Not below 0.
+///
+/// ```
+/// use karat_core::number::Score;
+/// use karat_standing::decay::{DecayRule, decay_composite};
+/// let composite = Score::from_billionths(900_000_000);
+/// let quarter = 90 * 86_400;
+/// assert_eq!(decay_composite(DecayRule::default(), composite, quarter).to_string(), "6217/7000");
+/// ```
+#[must_use]
+pub fn decay_composite(rule: DecayRule, composite: Score, age_seconds: i64) -> Ratio {
+    let (lost, period) = lost(rule, age_seconds);
+    let units = lost.saturating_mul(i128::from(rule.point_billionths)).saturating_mul(1_000_000);
+    let left = (i128::from(composite.units()) * period).saturating_sub(units).max(0);
+    Ratio::new(left, i128::from(UNITS_PER_ONE) * period).unwrap_or(Ratio::ZERO)
+}
+
+/// A reading less what it has lost, times the seconds of a period; not below 0, so that losses of one dimension are
+/// never taken from another.
+fn left(rule: DecayRule, reading: i64, age_seconds: i64) -> i128 {
+    let (lost, period) = lost(rule, age_seconds);
+    let lost = lost.saturating_mul(i128::from(rule.point_billionths));
+    (i128::from(reading) * period).saturating_sub(lost).max(0)
+}
+
+/// Each dimension decayed by the age of its own evidence, then the weighted mean over those that have a reading; or, with
+/// [`DecayScope::Composite`], the mean first, less what its newest evidence has lost.
+///
+/// The mean is exact; it is rounded where it is published or written down, once.
+///
+/// # Errors
+/// Every [`DecayError`] of the dimensions.
+///
+/// ```
+/// use karat_core::number::Decimal;
+/// use karat_standing::decay::{Aged, DecayRule, WEEK_SECONDS, decay_dimensions};
+///
+/// let dimension = |key: &str, reading, weeks| Aged {
+///     key: key.into(),
+///     weight: Decimal::from_millionths(500_000),
+///     measured: Some((reading, weeks * i64::from(WEEK_SECONDS))),
+/// };
+/// let dimensions = [dimension("safety", 900_000_000, 11), dimension("latency", 700_000_000, 0)];
+/// let decayed = decay_dimensions(DecayRule::default(), &dimensions).unwrap();
+/// assert_eq!(decayed.dimensions[0].reading, Some(890_000_000));
+/// assert_eq!(decayed.composite.unwrap().to_string(), "159/200");
+/// ```
+pub fn decay_dimensions(rule: DecayRule, dimensions: &[Aged]) -> Result<Decayed, Vec<DecayError>> {
+    let errors = problems(dimensions);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let unit = unit(dimensions.iter().map(|dimension| dimension.weight));
+    let (mut covered, mut covered_weight, mut sum) = (0i128, Decimal::ZERO, 0i128);
+    let mut parts = Vec::with_capacity(dimensions.len());
+    let period = i128::from(rule.period_seconds.get());
+    let by_dimension = rule.scope == DecayScope::Dimension;
+    for dimension in dimensions {
+        let weight = i128::from(dimension.weight.millionths() / unit);
+        let left = dimension.measured.map(|(reading, age)| {
+            if by_dimension { left(rule, reading, age) } else { i128::from(reading) * period }
+        });
+        if let Some(left) = left {
+            // Below 2^30 * 2^32 * 2^23: the weights were checked.
+            sum += left * weight;
+            covered += weight;
+            let together = covered_weight.millionths() + dimension.weight.millionths();
+            covered_weight = Decimal::from_millionths(together);
+        }
+        parts.push(DecayedDimension {
+            key: dimension.key.clone(),
+            reading: left.and_then(|left| Ratio::new(left, period)).map(Ratio::whole),
+            points: dimension.measured.map(
+                |(_, age)| {
+                    if by_dimension { lost_points(rule, age) } else { Ratio::ZERO }
+                },
+            ),
+            is_ahead: dimension.measured.is_some_and(|(_, age)| age < 0),
+        });
+    }
+    let newest = dimensions.iter().filter_map(|dimension| Some(dimension.measured?.1)).min();
+    if let Some(age) = newest.filter(|_| !by_dimension) {
+        let lost = lost(rule, age).0.saturating_mul(i128::from(rule.point_billionths) * covered);
+        sum = sum.saturating_sub(lost).max(0);
+    }
+    let denominator = i128::from(BILLION) * period * covered;
+    Ok(Decayed { dimensions: parts, covered_weight, composite: Ratio::new(sum, denominator) })
+}
+
+/// A dimension and how old its evidence is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aged {
+    /// The dimension.
+    pub key: String,
+    /// Its weight.
+    pub weight: Decimal,
+    /// Its undecayed reading in billionths and the age of its evidence in seconds; none if it was never measured. Decay is
+    /// always taken from what was measured, or it would compound.
+    pub measured: Option<(i64, i64)>,
+}
+
+/// What decay made of a composite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decayed {
+    /// The dimensions, in the order given.
+    pub dimensions: Vec<DecayedDimension>,
+    /// The weight of the dimensions that have a reading.
+    pub covered_weight: Decimal,
+    /// The exact weighted mean; none where no weight is covered.
+    pub composite: Option<Ratio>,
+}
+
+/// What decay made of a dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecayedDimension {
+    /// The dimension.
+    pub key: String,
+    /// What is left of its reading, in billionths, rounded once, ties to even; none if it was never measured.
+    pub reading: Option<i64>,
+    /// The points that its age takes; more than it had, where it is down to 0. None are taken from it where the composite
+    /// decays as a whole.
+    pub points: Option<Ratio>,
+    /// True when its evidence lies after the moment of the verdict: some clock runs ahead. Nothing was lost.
+    pub is_ahead: bool,
+}
+
+/// Why a list of dimensions has no decayed composite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DecayError {
+    /// A reading is not between 0 and 1.
+    Reading {
+        /// The dimension.
+        key: String,
+        /// Billionths, as given.
+        reading: i64,
+    },
+    /// A weight is below zero.
+    Weight {
+        /// The dimension.
+        key: String,
+        /// The weight, as given.
+        weight: Decimal,
+    },
+    /// A dimension stands in the list twice.
+    Twice(
+        /// The dimension.
+        String,
+    ),
+    /// The weights are too fine for their size, so that a mean over them is not exact (decision 0001).
+    TooFine {
+        /// Their sum in units of their greatest common divisor.
+        units: i128,
+    },
+}
+
+impl fmt::Display for DecayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reading { key, reading } => {
+                write!(f, "`{key}` is {reading} billionths, expected 0 to {BILLION}")
+            }
+            Self::Weight { key, weight } => {
+                write!(f, "the weight of `{key}` is {weight}, expected 0 or more")
+            }
+            Self::Twice(key) => write!(f, "`{key}` is given twice, expected each dimension once"),
+            Self::TooFine { units } => write!(
+                f,
+                "the weights are too fine for their size: {units} units, expected at most {MOST_WEIGHT_UNITS}; use fewer decimals"
+            ),
+        }
+    }
+}
+
+impl Error for DecayError {}
+
+fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
+    let mut errors = Vec::new();
+    for dimension in dimensions {
+        let key = || dimension.key.clone();
+        if let Some((reading, _)) = dimension.measured
+            && !(0..=BILLION).contains(&reading)
+        {
+            errors.push(DecayError::Reading { key: key(), reading });
+        }
+        if dimension.weight < Decimal::ZERO {
+            errors.push(DecayError::Weight { key: key(), weight: dimension.weight });
+        }
+    }
+    let mut keys: Vec<&str> = dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
+    keys.sort_unstable();
+    let twice = keys.array_windows().filter(|[a, b]| a == b).map(|[key, _]| DecayError::Twice((*key).into()));
+    errors.extend(twice);
+    let unit = unit(dimensions.iter().map(|dimension| dimension.weight));
+    let units = dimensions.iter().map(|dimension| i128::from(dimension.weight.millionths() / unit)).sum();
+    if errors.is_empty() && units > i128::from(MOST_WEIGHT_UNITS) {
+        errors.push(DecayError::TooFine { units });
+    }
+    errors
+}
+
+/// The moment from which the age of a dimension counts: that of the `batch`-th newest of its items, so that one new item
+/// cannot make old evidence young. None where there are fewer.
+///
+/// ```
+/// use core::num::NonZeroU32;
+/// use karat_standing::decay::anchor_seconds;
+/// let batch = NonZeroU32::new(3).unwrap();
+/// assert_eq!(anchor_seconds(&[10, 900, 20, 30], batch), Some(20));
+/// assert_eq!(anchor_seconds(&[10], batch), None);
+/// ```
+#[must_use]
+pub fn anchor_seconds(moments_seconds: &[i64], batch: NonZeroU32) -> Option<i64> {
+    let mut newest_first = moments_seconds.to_vec();
+    newest_first.sort_unstable_by(|a, b| b.cmp(a));
+    newest_first.get(batch.get() as usize - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    const WEEK: i64 = WEEK_SECONDS as i64;
+
+    fn aged(key: &str, weight: i64, measured: Option<(i64, i64)>) -> Aged {
+        Aged { key: key.into(), weight: Decimal::from_millionths(weight), measured }
+    }
+
+    #[test]
+    fn a_composite_that_decays_as_a_whole_goes_by_its_newest_evidence() {
+        let rule = DecayRule { scope: DecayScope::Composite, ..DecayRule::default() };
+        let week = i64::from(WEEK_SECONDS);
+        let aged = |key: &str, reading, weeks| Aged {
+            key: key.into(),
+            weight: Decimal::ONE,
+            measured: Some((reading, weeks * week)),
+        };
+        let dimensions = [aged("a", 900_000_000, 30), aged("b", 800_000_000, 11)];
+        let decayed = decay_dimensions(rule, &dimensions).unwrap();
+        let mean = Score::from_billionths(850_000_000);
+        assert_eq!(decayed.composite, Some(decay_composite(rule, mean, 11 * week)));
+        assert_eq!(decayed.dimensions[0].reading, Some(900_000_000));
+        let gone = decay_dimensions(rule, &[aged("a", 5, i64::MAX / week)]).unwrap();
+        assert_eq!(gone.composite, Some(Ratio::ZERO));
+    }
+
+    #[test]
+    fn the_grace_and_whole_weeks_end_where_they_say() {
+        let whole = DecayRule { periods: Periods::Whole, ..DecayRule::default() };
+        let points = |rule: DecayRule, age| lost_points(rule, age).to_string();
+        assert_eq!(points(whole, 2 * WEEK - 1), "0");
+        assert_eq!(points(whole, 2 * WEEK), "1");
+        assert_eq!(points(DecayRule::default(), WEEK + 1), "1/604800");
+        assert_eq!(points(DecayRule::default(), -5), "0");
+        assert_eq!(points(DecayRule::default(), i64::MIN), "0");
+    }
+
+    #[test]
+    fn the_largest_settings_and_ages_do_not_overflow() {
+        let fierce = DecayRule {
+            grace_seconds: u32::MAX,
+            period_seconds: NonZeroU32::MAX,
+            points_per_period: u32::MAX,
+            point_billionths: u32::MAX,
+            periods: Periods::Exact,
+            scope: DecayScope::Dimension,
+        };
+        for rule in [fierce, DecayRule { period_seconds: NonZeroU32::MIN, ..fierce }] {
+            assert_eq!(decay_composite(rule, Score::ONE, i64::MAX), Ratio::ZERO);
+            assert_eq!(decay_composite(rule, Score::ONE, 0).to_string(), "1");
+            let parts = [aged("a", 7_999_999, Some((BILLION, 0))), aged("b", 1, Some((BILLION, i64::MAX)))];
+            let decayed = decay_dimensions(rule, &parts).unwrap();
+            assert_eq!(decayed.dimensions[1].reading, Some(0));
+            assert_eq!(decayed.composite.unwrap().to_string(), "7999999/8000000");
+        }
+    }
+
+    #[test]
+    fn a_dimension_that_is_used_up_takes_nothing_from_the_others() {
+        let parts =
+            [aged("a", 500_000, Some((3_000_000, 53 * WEEK))), aged("b", 500_000, Some((800_000_000, 0)))];
+        let decayed = decay_dimensions(DecayRule::default(), &parts).unwrap();
+        assert_eq!(decayed.dimensions[0].reading, Some(0));
+        assert_eq!(decayed.dimensions[0].points.unwrap().to_string(), "52");
+        assert_eq!(decayed.composite.unwrap().to_string(), "2/5");
+    }
+
+    #[test]
+    fn a_clock_that_runs_ahead_is_told() {
+        let decayed = decay_dimensions(DecayRule::default(), &[aged("a", 1, Some((5, -1)))]).unwrap();
+        assert!(decayed.dimensions[0].is_ahead);
+        assert_eq!(decayed.dimensions[0].reading, Some(5));
+    }
+
+    #[test]
+    fn nothing_covered_is_no_composite() {
+        let rule = DecayRule::default();
+        assert_eq!(decay_dimensions(rule, &[]).unwrap().composite, None);
+        assert_eq!(decay_dimensions(rule, &[aged("a", 1, None)]).unwrap().composite, None);
+        assert_eq!(decay_dimensions(rule, &[aged("a", 0, Some((5, 0)))]).unwrap().composite, None);
+    }
+
+    #[test]
+    fn all_problems_are_told_at_once() {
+        let parts = [aged("a", -1, Some((-1, 0))), aged("a", 1, Some((BILLION + 1, 0)))];
+        let told: Vec<_> = decay_dimensions(DecayRule::default(), &parts)
+            .unwrap_err()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "`a` is -1 billionths, expected 0 to 1000000000",
+                "the weight of `a` is -0.000001, expected 0 or more",
+                "`a` is 1000000001 billionths, expected 0 to 1000000000",
+                "`a` is given twice, expected each dimension once",
+            ]
+        );
+        let fine = [aged("a", 8_000_000, None), aged("b", 1, None)];
+        assert_eq!(
+            decay_dimensions(DecayRule::default(), &fine),
+            Err(vec![DecayError::TooFine { units: 8_000_001 }])
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn evidence_of_one_age_loses_what_the_composite_would(
+            readings in prop::collection::vec((50_000_000i64..=BILLION, 1i64..100), 1..16),
+            age in 0i64..50 * WEEK,
+        ) {
+            let parts: Vec<Aged> = readings.iter().enumerate()
+                .map(|(at, &(reading, weight))| aged(&at.to_string(), weight, Some((reading, age))))
+                .collect();
+            let rule = DecayRule::default();
+            let fresh: Vec<Aged> =
+                parts.iter().map(|part| Aged { measured: part.measured.map(|(reading, _)| (reading, 0)), ..part.clone() }).collect();
+            let fresh = decay_dimensions(rule, &fresh).unwrap().composite.unwrap();
+            let decayed = decay_dimensions(rule, &parts).unwrap().composite.unwrap();
+            let lost = lost_points(rule, age);
+            // decayed = fresh - lost / 1000, as fractions.
+            let left = fresh.numerator() * lost.denominator() * 1000 - lost.numerator() * fresh.denominator();
+            let expected = Ratio::new(left, fresh.denominator() * lost.denominator() * 1000).unwrap();
+            prop_assert_eq!(decayed, expected);
+        }
+
+        #[test]
+        fn age_never_adds(reading in 0i64..=BILLION, age in 0i64..200 * WEEK, more in 0i64..WEEK) {
+            for periods in [Periods::Exact, Periods::Whole] {
+                let rule = DecayRule { periods, ..DecayRule::default() };
+                prop_assert!(left(rule, reading, age + more) <= left(rule, reading, age));
+            }
+        }
+    }
+}

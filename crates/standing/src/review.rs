@@ -1,0 +1,381 @@
+//! Swings and their review: which score is canonical, which is held, and what gates see meanwhile (trust document, section 3,
+//! "Anomaly detection").
+
+mod records;
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use karat_core::scorecard::ReviewRules;
+pub use records::{Flags, Outcome, Refusal, State, Transition};
+
+/// A change from one score to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Swing {
+    /// Points up or down; none for a first score.
+    pub delta: Option<i64>,
+    /// True when it is strictly more than the limit. A first score never is.
+    pub was_anomalous: bool,
+}
+
+/// The change between two published scores, in whole points, so that anyone can recompute it from published history.
+///
+/// ```
+/// use karat_standing::review::swing;
+/// assert!(!swing(Some(500), 700, 200).was_anomalous);
+/// assert!(swing(Some(701), 500, 200).was_anomalous);
+/// assert_eq!(swing(None, 950, 200).delta, None);
+/// ```
+#[must_use]
+pub fn swing(previous: Option<i64>, next: i64, limit_points: u32) -> Swing {
+    let delta = previous.map(|previous| next.saturating_sub(previous));
+    let was_anomalous = previous.is_some_and(|previous| previous.abs_diff(next) > u64::from(limit_points));
+    Swing { delta, was_anomalous }
+}
+
+/// A new score, in whole points of the card's scale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The moment of the verdict.
+    pub at_seconds: i64,
+    /// The published score.
+    pub points: i64,
+    /// Whether it would lift the subject into the highest tier.
+    pub is_into_top: bool,
+    /// Who ran the evaluation.
+    pub runner: String,
+    /// What the change comes from, such as `evaluation`, `weights`, `engine`, `gate`: written down, so that reviews of one cause
+    /// can be decided together.
+    pub cause: String,
+}
+
+/// What a reviewer says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// When.
+    pub at_seconds: i64,
+    /// Who.
+    pub reviewer: String,
+    /// Whether the score may become canonical.
+    pub verdict: Verdict,
+    /// Why, as a code or in words; not empty.
+    pub reason: String,
+    /// Digests of what the reviewer looked at.
+    pub evidence: Vec<String>,
+}
+
+/// Whether a score may become canonical.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Verdict {
+    Approve,
+    Reject,
+}
+
+/// What happens to the scores of a subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A new score.
+    Scored(Candidate),
+    /// A reviewer decides on the held score.
+    Decided(Decision),
+    /// Time passes: deadlines come.
+    Passed {
+        /// The moment.
+        at_seconds: i64,
+    },
+}
+
+impl Event {
+    /// Its moment.
+    #[must_use]
+    pub const fn at_seconds(&self) -> i64 {
+        match self {
+            Self::Scored(candidate) => candidate.at_seconds,
+            Self::Decided(decision) => decision.at_seconds,
+            Self::Passed { at_seconds } => *at_seconds,
+        }
+    }
+}
+
+/// The scores of one subject: the canonical one, and one that may be held. A value of plain parts: what is written out and
+/// read back goes on as if nothing had happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    /// Who operates the subject: never its reviewer.
+    pub operator: String,
+    /// The canonical score; none before the first.
+    pub canonical: Option<Canonical>,
+    /// The score that waits for a decision.
+    pub held: Option<Held>,
+    /// The last rising score that nobody decided on: its runner cannot bring up another, until a different one has.
+    pub expired: Option<Expired>,
+    /// What was canonical within the time that cumulative swings look back, as far as nothing later was lower; oldest first.
+    pub lows: VecDeque<Past>,
+    /// Likewise, as far as nothing later was higher.
+    pub highs: VecDeque<Past>,
+    /// The moment of the last event; none before the first.
+    pub latest_seconds: Option<i64>,
+}
+
+/// A canonical score.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Canonical {
+    /// The published score.
+    pub points: i64,
+    /// When it became canonical.
+    pub since_seconds: i64,
+}
+
+/// A held score.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The score.
+    pub candidate: Candidate,
+    /// The flags that hold it.
+    pub flags: Flags,
+    /// The moment up to which it can be decided on. A score that follows a held one in the same direction keeps its deadline,
+    /// or fresh scores could put it off for ever.
+    pub deadline_seconds: i64,
+    /// The lowest score that was held since the last canonical one. Gates see no more than this.
+    pub lowest_points: i64,
+    /// The approvals so far.
+    pub approvals: Vec<Decision>,
+}
+
+/// A rising score that nobody decided on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expired {
+    /// The score.
+    pub points: i64,
+    /// Who ran its evaluation.
+    pub runner: String,
+}
+
+/// A score that was canonical.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Past {
+    /// The score.
+    pub points: i64,
+    /// When the next one took its place; none while it is canonical.
+    pub until_seconds: Option<i64>,
+}
+
+impl History {
+    /// A subject without scores.
+    #[must_use]
+    pub const fn new(operator: String) -> Self {
+        Self {
+            operator,
+            canonical: None,
+            held: None,
+            expired: None,
+            lows: VecDeque::new(),
+            highs: VecDeque::new(),
+            latest_seconds: None,
+        }
+    }
+
+    /// The score that gates and tiers see: the canonical one, or the lowest held against it if that is lower. So a swing up
+    /// opens nothing before it is approved, and a swing down closes at once what it should.
+    #[must_use]
+    pub fn gating_points(&self) -> Option<i64> {
+        let canonical = self.canonical.as_ref()?.points;
+        Some(self.held.as_ref().map_or(canonical, |held| held.lowest_points.min(canonical)))
+    }
+
+    /// True while a score waits for a decision.
+    #[must_use]
+    pub const fn is_under_review(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Takes in one event; deadlines that came before it are kept first.
+    ///
+    /// ```
+    /// use karat_standing::review::{Candidate, Event, History, ReviewRules, State};
+    ///
+    /// let rules = ReviewRules::default();
+    /// let scored = |at_seconds, points| {
+    ///     let (runner, cause) = ("lab".into(), "evaluation".into());
+    ///     Event::Scored(Candidate { at_seconds, points, is_into_top: false, runner, cause })
+    /// };
+    /// let (history, _) = History::new("operator".into()).next(&rules, scored(0, 800));
+    /// let (history, outcome) = history.next(&rules, scored(60, 500));
+    /// assert_eq!(outcome.transitions[0].state, State::PendingReview);
+    /// assert_eq!(history.canonical.as_ref().unwrap().points, 800);
+    /// assert_eq!(history.gating_points(), Some(500));
+    /// ```
+    #[must_use]
+    pub fn next(mut self, rules: &ReviewRules, event: Event) -> (Self, Outcome) {
+        let mut outcome = Outcome::default();
+        let at_seconds = event.at_seconds();
+        if let Some(latest_seconds) = self.latest_seconds.filter(|latest| at_seconds < *latest) {
+            outcome.refusal = Some(Refusal::OutOfOrder { at_seconds, latest_seconds });
+            return (self, outcome);
+        }
+        self.latest_seconds = Some(at_seconds);
+        self.keep_deadline(at_seconds, &mut outcome.transitions);
+        match event {
+            Event::Scored(candidate) => self.score(rules, candidate, &mut outcome.transitions),
+            Event::Decided(decision) => {
+                outcome.refusal = self.decide(rules, decision, &mut outcome.transitions).err();
+            }
+            Event::Passed { .. } => {}
+        }
+        (self, outcome)
+    }
+
+    /// A held score whose deadline has passed: one that falls becomes canonical, one that rises expires.
+    fn keep_deadline(&mut self, now_seconds: i64, transitions: &mut Vec<Transition>) {
+        let Some(held) = self.held.take_if(|held| held.deadline_seconds < now_seconds) else { return };
+        let at_seconds = held.deadline_seconds;
+        if held.flags.rises() {
+            let (points, runner) = (held.candidate.points, held.candidate.runner.clone());
+            self.expired = Some(Expired { points, runner });
+            transitions.push(held.into_transition(at_seconds, State::Expired));
+        } else {
+            self.forget_swings();
+            self.commit(held.candidate.points, at_seconds);
+            transitions.push(held.into_transition(at_seconds, State::Committed));
+        }
+    }
+
+    fn score(&mut self, rules: &ReviewRules, candidate: Candidate, transitions: &mut Vec<Transition>) {
+        let at_seconds = candidate.at_seconds;
+        let flags = self.flags(rules, candidate.points, at_seconds);
+        let is_held = flags.was_anomalous || (flags.was_cumulative && rules.cumulative_holds);
+        let is_rise = is_held && flags.rises();
+        if is_rise && self.expired.as_ref().is_some_and(|expired| expired.runner == candidate.runner) {
+            transitions.push(Transition::new(candidate, flags, State::Expired));
+            return;
+        }
+        let before = self.held.take();
+        transitions.extend(before.clone().map(|held| held.into_transition(at_seconds, State::Superseded)));
+        if !is_held {
+            self.commit(candidate.points, at_seconds);
+            transitions.push(Transition::new(candidate, flags, State::Committed));
+            return;
+        }
+        if is_rise {
+            self.expired = None;
+        }
+        let deadline = at_seconds.saturating_add(i64::from(rules.deadline_seconds));
+        let (lowest, points) = (before.as_ref().map(|held| held.lowest_points), candidate.points);
+        let same_direction = before.filter(|held| held.flags.rises() == flags.rises());
+        self.held = Some(Held {
+            candidate: candidate.clone(),
+            flags,
+            deadline_seconds: same_direction.map_or(deadline, |held| held.deadline_seconds),
+            lowest_points: lowest.map_or(points, |lowest| lowest.min(points)),
+            approvals: Vec::new(),
+        });
+        transitions.push(Transition::new(candidate, flags, State::PendingReview));
+    }
+
+    fn decide(
+        &mut self,
+        rules: &ReviewRules,
+        decision: Decision,
+        transitions: &mut Vec<Transition>,
+    ) -> Result<(), Refusal> {
+        let held = self.held.as_mut().ok_or(Refusal::NothingHeld)?;
+        let (at_seconds, reviewer) = (decision.at_seconds, decision.reviewer.clone());
+        if reviewer.trim().is_empty() {
+            return Err(Refusal::NoReviewer);
+        }
+        if reviewer == self.operator {
+            return Err(Refusal::OwnOperator(reviewer));
+        }
+        if decision.reason.trim().is_empty() {
+            return Err(Refusal::NoReason);
+        }
+        if held.approvals.iter().any(|approval| approval.reviewer == reviewer)
+            && decision.verdict == Verdict::Approve
+        {
+            return Err(Refusal::ApprovedBefore(reviewer));
+        }
+        let verdict = decision.verdict;
+        held.approvals.push(decision);
+        let needed = match (held.flags.rises(), held.candidate.is_into_top) {
+            (false, _) => 1,
+            (true, false) => rules.approvals,
+            (true, true) => rules.approvals_into_top,
+        };
+        if verdict == Verdict::Approve && (held.approvals.len() as u64) < u64::from(needed) {
+            return Ok(());
+        }
+        let Some(held) = self.held.take() else { return Err(Refusal::NothingHeld) };
+        if verdict == Verdict::Reject {
+            transitions.push(held.into_transition(at_seconds, State::Rejected));
+            return Ok(());
+        }
+        self.forget_swings();
+        self.commit(held.candidate.points, at_seconds);
+        transitions.push(held.clone().into_transition(at_seconds, State::Approved));
+        transitions.push(held.into_transition(at_seconds, State::Committed));
+        Ok(())
+    }
+
+    /// How far `points` lie from the canonical score and from those of the last days.
+    fn flags(&mut self, rules: &ReviewRules, points: i64, now_seconds: i64) -> Flags {
+        let look_back = i128::from(now_seconds) - i128::from(rules.cumulative_seconds);
+        for past in [&mut self.lows, &mut self.highs] {
+            while past.front().is_some_and(|oldest| oldest.is_over_before(look_back)) {
+                past.pop_front();
+            }
+        }
+        let is_far = |past: &VecDeque<Past>| {
+            let far = |past: &Past| past.points.abs_diff(points) > u64::from(rules.cumulative_points);
+            past.front().is_some_and(far)
+        };
+        let Swing { delta, was_anomalous } =
+            swing(self.canonical.as_ref().map(|canonical| canonical.points), points, rules.swing_points);
+        Flags { delta, was_anomalous, was_cumulative: is_far(&self.lows) || is_far(&self.highs) }
+    }
+
+    fn commit(&mut self, points: i64, at_seconds: i64) {
+        // Only a score that nothing later undercuts can be the lowest of those that count: so the first of the list always is.
+        let put = |past: &mut VecDeque<Past>, is_undercut: fn(i64, i64) -> bool| {
+            if let Some(last) = past.back_mut() {
+                last.until_seconds = Some(at_seconds);
+            }
+            while past.back().is_some_and(|last| is_undercut(last.points, points)) {
+                past.pop_back();
+            }
+            past.push_back(Past { points, until_seconds: None });
+        };
+        put(&mut self.lows, |last, next| last >= next);
+        put(&mut self.highs, |last, next| last <= next);
+        self.canonical = Some(Canonical { points, since_seconds: at_seconds });
+    }
+
+    /// A swing that has had its review is no part of the next one, or every score after it would be held as well.
+    fn forget_swings(&mut self) {
+        self.lows.clear();
+        self.highs.clear();
+    }
+}
+
+impl Past {
+    /// True when the next score took its place before this moment.
+    fn is_over_before(&self, seconds: i128) -> bool {
+        self.until_seconds.is_some_and(|until| i128::from(until) < seconds)
+    }
+}
+
+impl Held {
+    fn into_transition(self, at_seconds: i64, state: State) -> Transition {
+        Transition {
+            at_seconds,
+            candidate: self.candidate,
+            flags: self.flags,
+            state,
+            decisions: self.approvals,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,404 @@
+//! Scores to shares: weights that sum to 1, none above a cap (workflow document, 3.2, "capped at 15% max weight").
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::error::Error;
+use core::fmt;
+
+use karat_core::number::{Decimal, MILLION, Score, UNITS_PER_ONE, apportion, round_ratio};
+pub use karat_core::scorecard::{ShareRules, TooFew};
+
+/// Who gets how much.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shares {
+    /// The shares in the order of the scores. Together with `unassigned` they sum to exactly 1 on the grid of 1e-15, unless no
+    /// score is above zero.
+    pub shares: Vec<Score>,
+    /// Which case it was.
+    pub case: ShareCase,
+    /// How many subjects have a score above zero.
+    pub positive: usize,
+    /// How many stand at the cap because their part would have been larger.
+    pub capped: usize,
+    /// What nobody may have.
+    pub unassigned: Score,
+}
+
+/// Which case it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShareCase {
+    /// No score is above zero, and all shares are zero.
+    NothingToShare,
+    /// In proportion to the scores; nobody reaches beyond the cap.
+    Proportional,
+    /// Some were held at the cap, and the rest went to the others in proportion.
+    Redistributed,
+    /// Too few subjects: the cap was raised, and all with a score got the same.
+    CapRaised,
+    /// Too few subjects: all with a score stand at the cap, and the rest is unassigned.
+    RestLeft,
+}
+
+/// Why there are no shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShareError {
+    /// The cap is not above 0 and at most 1.
+    Cap(
+        /// The cap, as given.
+        Decimal,
+    ),
+    /// A score is below zero.
+    Negative {
+        /// Its place, from 0.
+        at: usize,
+        /// The score.
+        score: Score,
+    },
+}
+
+impl fmt::Display for ShareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cap(cap) => write!(f, "the cap is {cap}, expected above 0 and at most 1"),
+            Self::Negative { at, score } => write!(f, "score {at} is {score}, expected 0 or more"),
+        }
+    }
+}
+
+impl Error for ShareError {}
+
+/// Shares the whole out in proportion to `scores`, none above the cap.
+///
+/// Whoever would get more than the cap gets the cap, and the excess goes to the others in proportion to their scores, again
+/// and again until nobody is above it. Done exactly: the order of the scores is the order of the shares, and a score of zero
+/// stays zero. Shares lie on the grid of 1e-15, rounded by largest remainder; where equal scores cannot have equal shares to
+/// the last unit, the first has the unit more, so subjects should stand in an order of their own, such as by name.
+///
+/// # Errors
+/// Every [`ShareError`].
+///
+/// ```
+/// use karat_core::number::Score;
+/// use karat_standing::shares::{ShareCase, ShareRules, shares};
+///
+/// let scores = [6, 1, 1, 1, 1, 1, 1, 0].map(|tenths| Score::from_billionths(tenths * 100_000_000));
+/// let shared = shares(&scores, &ShareRules::default()).unwrap();
+/// assert_eq!(shared.case, ShareCase::Redistributed);
+/// assert_eq!(shared.shares[0].to_string(), "0.15");
+/// assert_eq!(shared.shares[1].to_string(), "0.141666666666667");
+/// assert_eq!(shared.shares[7], Score::ZERO);
+/// ```
+pub fn shares(scores: &[Score], rules: &ShareRules) -> Result<Shares, Vec<ShareError>> {
+    let cap = rules.cap.millionths();
+    let negative = scores.iter().enumerate().filter(|(_, score)| **score < Score::ZERO);
+    let mut errors: Vec<ShareError> =
+        negative.map(|(at, &score)| ShareError::Negative { at, score }).collect();
+    if !(1..=MILLION).contains(&cap) {
+        errors.insert(0, ShareError::Cap(rules.cap));
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+
+    let mut largest_first: Vec<usize> = (0..scores.len()).filter(|&at| units(scores, at) > 0).collect();
+    largest_first.sort_by_key(|&at| Reverse(units(scores, at)));
+    let positive = largest_first.len();
+    // All of `capped` get `share`, and the others share `rest` in proportion.
+    let give = |case, capped: &[usize], share, rest| {
+        let mut shared = Shares {
+            shares: proportional(scores, capped, rest),
+            case,
+            positive,
+            capped: capped.len(),
+            unassigned: Score::ZERO,
+        };
+        for &at in capped {
+            if let Some(slot) = shared.shares.get_mut(at) {
+                *slot = Score::from_units(share);
+            }
+        }
+        Ok(shared)
+    };
+    // The cap in units of 1e-15, and what is left of the whole when some stand at it.
+    let cap_units = cap * (UNITS_PER_ONE / MILLION);
+    let rest_beside = |capped: usize| (capped as i64).checked_mul(cap_units).map(|held| UNITS_PER_ONE - held);
+    match rest_beside(positive) {
+        _ if positive == 0 => give(ShareCase::NothingToShare, &[], 0, 0),
+        Some(rest) if rest > 0 => match rules.too_few {
+            // The units that do not divide go to the largest, or the order would be reversed by one unit.
+            TooFew::RaiseCap => {
+                let mut shared =
+                    give(ShareCase::CapRaised, &largest_first, UNITS_PER_ONE / positive as i64, 0)?;
+                for &at in largest_first.iter().take(UNITS_PER_ONE as usize % positive) {
+                    if let Some(share) = shared.shares.get_mut(at) {
+                        *share = Score::from_units(share.units() + 1);
+                    }
+                }
+                Ok(shared)
+            }
+            TooFew::LeaveRest => {
+                let held = give(ShareCase::RestLeft, &largest_first, cap_units, 0)?;
+                Ok(Shares { unassigned: Score::from_units(rest), ..held })
+            }
+        },
+        _ => {
+            // The largest are held at the cap until the next one fits below it: s * (1 - k cap) <= cap * (sum of the rest).
+            // One share is always left to give, or all would stand at the cap before.
+            let mut sum: i128 = largest_first.iter().map(|&at| units(scores, at)).sum();
+            let mut held = 0;
+            for &at in &largest_first {
+                let rest = i128::from(MILLION) - held as i128 * i128::from(cap);
+                if units(scores, at) * rest <= sum * i128::from(cap) {
+                    break;
+                }
+                sum -= units(scores, at);
+                held += 1;
+            }
+            let case = if held == 0 { ShareCase::Proportional } else { ShareCase::Redistributed };
+            let capped = largest_first.get(..held).unwrap_or_default();
+            give(case, capped, cap_units, rest_beside(held).unwrap_or_default())
+        }
+    }
+}
+
+fn units(scores: &[Score], at: usize) -> i128 {
+    scores.get(at).map_or(0, |score| i128::from(score.units()))
+}
+
+/// `total` units in proportion to the scores, without those in `left_out`.
+fn proportional(scores: &[Score], left_out: &[usize], total: i64) -> Vec<Score> {
+    let mut parts: Vec<i128> = scores.iter().map(|score| i128::from(score.units())).collect();
+    for &at in left_out {
+        if let Some(part) = parts.get_mut(at) {
+            *part = 0;
+        }
+    }
+    let sum = parts.iter().sum();
+    // Below 2^63 times 2^50.
+    parts.iter_mut().for_each(|part| *part *= i128::from(total));
+    apportion(total, &parts, sum).into_iter().map(Score::from_units).collect()
+}
+
+/// Shares as whole numbers that sum to `total`, by largest remainder (Hamilton's method); shares may be of any size. All
+/// zero where no share is above zero.
+///
+/// # Errors
+/// Every share below zero.
+///
+/// ```
+/// use karat_core::number::Score;
+/// use karat_standing::shares::whole_shares;
+/// let shares = [1, 1, 1].map(|third| Score::from_units(third));
+/// assert_eq!(whole_shares(&shares, 100), Ok(vec![34, 33, 33]));
+/// ```
+pub fn whole_shares(shares: &[Score], total: u32) -> Result<Vec<u32>, Vec<ShareError>> {
+    refuse_negative(shares)?;
+    let whole = proportional(shares, &[], i64::from(total));
+    Ok(whole.into_iter().map(|share| u32::try_from(share.units()).unwrap_or(total)).collect())
+}
+
+/// Shares as the chain takes them: the largest is 65,535, the others in proportion, ties to even; zero where a share is less
+/// than half a unit. They have no fixed sum. All zero where no share is above zero.
+///
+/// # Errors
+/// Every share below zero.
+///
+/// ```
+/// use karat_core::number::Score;
+/// use karat_standing::shares::sixteen_bit_shares;
+/// let shares = [100, 200, 0].map(Score::from_units);
+/// assert_eq!(sixteen_bit_shares(&shares), Ok(vec![32_768, 65_535, 0]));
+/// ```
+pub fn sixteen_bit_shares(shares: &[Score]) -> Result<Vec<u16>, Vec<ShareError>> {
+    refuse_negative(shares)?;
+    let largest = shares.iter().map(|share| i128::from(share.units())).max().unwrap_or_default().max(1);
+    let scaled = |share: &Score| round_ratio(i128::from(share.units()) * i128::from(u16::MAX), largest);
+    Ok(shares.iter().map(|share| u16::try_from(scaled(share)).unwrap_or(u16::MAX)).collect())
+}
+
+fn refuse_negative(shares: &[Score]) -> Result<(), Vec<ShareError>> {
+    let negative = shares.iter().enumerate().filter(|(_, share)| **share < Score::ZERO);
+    let errors: Vec<ShareError> = negative.map(|(at, &score)| ShareError::Negative { at, score }).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// True when shares are to be handed in again: when at least `tempo_blocks` and at least `rate_limit_blocks` have passed since
+/// the last time. A chain that is behind its own last time is not due.
+///
+/// ```
+/// use karat_standing::shares::is_due;
+/// assert!(is_due(460, 100, 360, 100));
+/// assert!(!is_due(459, 100, 360, 100));
+/// ```
+#[must_use]
+pub const fn is_due(current_block: u64, last_block: u64, tempo_blocks: u64, rate_limit_blocks: u64) -> bool {
+    match current_block.checked_sub(last_block) {
+        Some(passed) => passed >= tempo_blocks && passed >= rate_limit_blocks,
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    fn tenths(values: &[i64]) -> Vec<Score> {
+        values.iter().map(|&value| Score::from_billionths(value * 100_000_000)).collect()
+    }
+
+    fn of(scores: &[Score], rules: ShareRules) -> Shares {
+        shares(scores, &rules).unwrap()
+    }
+
+    fn sum(shares: &[Score]) -> i64 {
+        shares.iter().map(|share| share.units()).sum()
+    }
+
+    #[test]
+    fn a_zero_score_gets_no_part_of_the_excess() {
+        let mut scores = vec![Score::ZERO; 19];
+        scores.push(Score::ONE);
+        let shared = of(&scores, ShareRules::default());
+        assert_eq!((shared.case, shared.positive), (ShareCase::CapRaised, 1));
+        assert_eq!(shared.shares.last(), Some(&Score::ONE));
+        assert_eq!(sum(&shared.shares[..19]), 0);
+    }
+
+    #[test]
+    fn the_worse_of_two_does_not_get_the_excess_of_the_better() {
+        let scores = [Score::from_billionths(900_000_000), Score::from_billionths(40_000_000)];
+        let shared = of(&scores, ShareRules::default());
+        assert_eq!(shared.shares, [Score::from_billionths(500_000_000); 2]);
+        assert_eq!((shared.case, shared.capped), (ShareCase::CapRaised, 2));
+
+        let left = of(&scores, ShareRules { too_few: TooFew::LeaveRest, ..ShareRules::default() });
+        assert_eq!(left.shares, [Score::from_billionths(150_000_000); 2]);
+        assert_eq!((left.case, left.unassigned.to_string()), (ShareCase::RestLeft, "0.7".into()));
+    }
+
+    #[test]
+    fn excess_that_lifts_others_over_the_cap_is_handed_on() {
+        let shared = of(&tenths(&[9, 8, 7, 6, 5, 4, 3, 2]), ShareRules::default());
+        assert_eq!(shared.case, ShareCase::Redistributed);
+        assert!(shared.shares.iter().all(|share| share.units() <= 150_000_000_000_000));
+        assert_eq!(shared.capped, 4);
+        // 0.4 is left for 5, 4, 3 and 2 of 14.
+        assert_eq!(shared.shares[7].to_string(), "0.057142857142857");
+    }
+
+    #[test]
+    fn a_cap_that_just_holds_is_met_by_all() {
+        let quarter = ShareRules { cap: Decimal::from_millionths(250_000), ..ShareRules::default() };
+        let shared = of(&tenths(&[9, 1, 1, 1]), quarter);
+        assert_eq!(shared.shares, [Score::from_billionths(250_000_000); 4]);
+        assert_eq!(shared.case, ShareCase::Redistributed);
+        let shared = of(&tenths(&[9, 9, 9, 9, 1]), quarter);
+        assert!(shared.shares[4] > Score::ZERO, "who has a score gets a share");
+        assert_eq!(sum(&shared.shares), UNITS_PER_ONE);
+    }
+
+    #[test]
+    fn nothing_to_share_is_nothing() {
+        for scores in [vec![], tenths(&[0, 0])] {
+            let shared = of(&scores, ShareRules::default());
+            assert_eq!((shared.case, sum(&shared.shares)), (ShareCase::NothingToShare, 0));
+        }
+    }
+
+    #[test]
+    fn a_cap_of_nothing_and_scores_below_zero_are_refused() {
+        let rules = ShareRules { cap: Decimal::ZERO, ..ShareRules::default() };
+        let told = shares(&[Score::ONE, Score::from_units(-1)], &rules).unwrap_err();
+        let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "the cap is 0, expected above 0 and at most 1",
+                "score 1 is -0.000000000000001, expected 0 or more"
+            ]
+        );
+        assert!(whole_shares(&[Score::from_units(-1)], 5).is_err());
+        assert!(sixteen_bit_shares(&[Score::from_units(-1)]).is_err());
+    }
+
+    #[test]
+    fn the_largest_of_all_scores_do_not_overflow() {
+        let scores = vec![Score::from_units(i64::MAX); 300];
+        let shared = of(&scores, ShareRules::default());
+        assert_eq!(sum(&shared.shares), UNITS_PER_ONE);
+        assert_eq!(sixteen_bit_shares(&scores).unwrap(), vec![u16::MAX; 300]);
+        assert_eq!(
+            whole_shares(&scores, u32::MAX).unwrap().iter().map(|&share| u64::from(share)).sum::<u64>(),
+            u64::from(u32::MAX)
+        );
+        assert_eq!(sixteen_bit_shares(&[Score::ZERO]), Ok(vec![0]));
+        assert_eq!(whole_shares(&[], 10), Ok(vec![]));
+    }
+
+    #[test]
+    fn many_subjects_take_no_time_out_of_proportion() {
+        let scores: Vec<Score> =
+            (0..100_000).map(|at| Score::from_units(1_000_003 + at * at % 7919)).collect();
+        assert_eq!(sum(&of(&scores, ShareRules::default()).shares), UNITS_PER_ONE);
+    }
+
+    #[test]
+    fn a_chain_before_its_last_time_is_not_due() {
+        assert!(!is_due(5, 6, 0, 0));
+        assert!(is_due(u64::MAX, 0, u64::MAX, 0));
+        assert!(!is_due(100, 0, 50, 101), "both must have passed");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cap_holds_and_never_reverses_an_order(
+            billionths in prop::collection::vec(prop_oneof![Just(0i64), 0i64..=1_000_000_000, 0i64..20], 0..40),
+            cap in 1i64..=MILLION,
+            leave in any::<bool>(),
+        ) {
+            let scores: Vec<Score> = billionths.iter().map(|&value| Score::from_billionths(value)).collect();
+            let too_few = if leave { TooFew::LeaveRest } else { TooFew::RaiseCap };
+            let shared = of(&scores, ShareRules { cap: Decimal::from_millionths(cap), too_few });
+            let all = sum(&shared.shares) + shared.unassigned.units();
+            prop_assert_eq!(all, if shared.positive == 0 { 0 } else { UNITS_PER_ONE });
+            if shared.case != ShareCase::CapRaised {
+                prop_assert!(shared.shares.iter().all(|share| share.units() <= cap * 1_000_000_000));
+            }
+            for (a, b) in scores.iter().zip(&shared.shares) {
+                prop_assert!(*a > Score::ZERO || *b == Score::ZERO, "zero stays zero");
+                for (c, d) in scores.iter().zip(&shared.shares) {
+                    prop_assert!(a <= c || b >= d, "{a} > {c}, but {b} < {d}");
+                }
+            }
+        }
+
+        #[test]
+        fn shares_are_what_handing_on_in_rounds_gives(
+            billionths in prop::collection::vec(1i64..=1_000_000_000, 7..40),
+        ) {
+            let scores: Vec<Score> = billionths.iter().map(|&value| Score::from_billionths(value)).collect();
+            let shared = of(&scores, ShareRules::default());
+            let mut expected: Vec<f64> = billionths.iter().map(|&value| value as f64).collect();
+            let mut capped = vec![false; expected.len()];
+            loop {
+                let held = capped.iter().filter(|&&is| is).count() as f64 * 0.15;
+                let free: f64 = expected.iter().zip(&capped).filter(|(_, is)| !**is).map(|(share, _)| share).sum();
+                for (share, &is) in expected.iter_mut().zip(&capped) {
+                    *share = if is { 0.15 } else { *share / free * (1.0 - held) };
+                }
+                let above: Vec<usize> =
+                    (0..expected.len()).filter(|&at| !capped[at] && expected[at] > 0.15 + 1e-12).collect();
+                if above.is_empty() {
+                    break;
+                }
+                above.into_iter().for_each(|at| capped[at] = true);
+            }
+            for (share, expected) in shared.shares.iter().zip(expected) {
+                prop_assert!((share.to_f64() - expected).abs() < 1e-9, "{share} {expected}");
+            }
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! What a standing is made of: scored items and events. What is wrong with them is told at once; then they have one order.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+
+use crate::overrides::OverrideEvent;
+use crate::review::Decision;
+use crate::shares::ShareError;
+use crate::verdict::VerdictError;
+use karat_core::diagnostic::nearest;
+use karat_core::facts::{Digest, Outcome};
+use karat_core::number::Score;
+use karat_core::scorecard::{Scorecard, Standing, StandingScore};
+use karat_stats::StatisticsError;
+use karat_stats::outcome::Treatment;
+
+/// One scored item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// Who.
+    pub subject: &'a str,
+    /// Its id, one of a kind among the items of the subject.
+    pub id: &'a str,
+    /// What was attempted: items of one task are alike.
+    pub task: &'a str,
+    /// The digest of the evidence.
+    pub digest: Digest,
+    /// When it took place, in seconds since 1970-01-01T00:00:00Z.
+    pub time_seconds: Option<i64>,
+    /// How it ended, if it says so.
+    pub outcome: Option<Outcome>,
+    /// The score; none where there is none.
+    pub score: Option<Score>,
+    /// Share of the applicable weight that was measured, in billionths.
+    pub coverage: i64,
+    /// What was measured, by the dimensions of the card; what lies beyond the list was not.
+    pub readings: Vec<Reading>,
+    /// The gates of the card that held.
+    pub gates: Vec<&'a str>,
+    /// Who ran the evaluation, if it is known.
+    pub runner: Option<&'a str>,
+}
+
+/// What an item says of a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// Its reading, in billionths.
+    Measured(i64),
+    /// It does not apply.
+    NotApplicable,
+    /// Nothing.
+    Missing,
+}
+
+impl<'a> Item<'a> {
+    /// An item of a task of its own, of which nothing more is known.
+    #[must_use]
+    pub const fn new(subject: &'a str, id: &'a str, digest: Digest) -> Self {
+        Self {
+            subject,
+            id,
+            task: id,
+            digest,
+            time_seconds: None,
+            outcome: None,
+            score: None,
+            coverage: 0,
+            readings: Vec::new(),
+            gates: Vec::new(),
+            runner: None,
+        }
+    }
+}
+
+/// Something that happened beside the evaluations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// To one subject.
+    Subject {
+        /// The subject.
+        subject: String,
+        /// What.
+        happening: Happening,
+    },
+    /// To the weights of the card.
+    Weights(OverrideEvent),
+}
+
+/// What happened to a subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happening {
+    /// It is operated by this party, who is neither its reviewer nor an independent runner.
+    Operated(String),
+    /// A reviewer decided on its held score.
+    Decided(Decision),
+    /// Something changed at a moment.
+    Changed {
+        /// When.
+        at_seconds: i64,
+        /// What.
+        change: Change,
+    },
+}
+
+/// What changes at a moment.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// A confirmed critical incident of this id is open.
+    IncidentOpened(String),
+    /// The incident of this id is closed.
+    IncidentClosed(String),
+    /// The subject demonstrably runs something else than it declares.
+    Held,
+    /// It no longer does.
+    Released,
+}
+
+/// Why there are no standings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StandError {
+    /// The card says nothing about standings.
+    NoSection(
+        /// Its name.
+        String,
+    ),
+    /// The card says nothing about tasks.
+    NoTaskRules(
+        /// Its name.
+        String,
+    ),
+    /// One id of a subject stands for two contents.
+    Conflict {
+        /// The subject.
+        subject: String,
+        /// The id.
+        id: String,
+        /// The digests, in order.
+        digests: [Digest; 2],
+    },
+    /// An item does not say when it took place, and others do.
+    NoTime {
+        /// The subject.
+        subject: String,
+        /// The id.
+        id: String,
+    },
+    /// No item says when it took place, and the card needs to know.
+    NeedsTime {
+        /// The setting that does.
+        setting: &'static str,
+    },
+    /// An event is of a subject that no item is of.
+    UnknownSubject {
+        /// The subject.
+        subject: String,
+        /// The one that was most likely meant.
+        nearest: Option<String>,
+    },
+    /// A subject is operated by two parties.
+    Operators {
+        /// The subject.
+        subject: String,
+        /// The parties.
+        operators: [String; 2],
+    },
+    /// The readings of a subject have no mean.
+    Verdict {
+        /// The subject.
+        subject: String,
+        /// Why.
+        error: VerdictError,
+    },
+    /// The interval cannot be drawn so.
+    Interval(
+        /// Why.
+        StatisticsError,
+    ),
+    /// There are no shares.
+    Share(
+        /// Why.
+        ShareError,
+    ),
+}
+
+impl fmt::Display for StandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSection(card) => write!(
+                f,
+                "`{card}` does not say what becomes of many scores, expected a section `[standing]`; add one, such as [standing] score = \"window\""
+            ),
+            Self::NoTaskRules(card) => write!(
+                f,
+                "`{card}` does not say what becomes of tasks, expected `calibration` or `lifecycle` in its section `[standing]`; add one, such as calibration = {{ completed = 20 }} or lifecycle = {{ period_days = 7 }}"
+            ),
+            Self::Conflict { subject, id, digests: [first, second] } => write!(
+                f,
+                "`{id}` of `{subject}` is there with two contents, {first} and {second}, expected one; give a correction an id of its own"
+            ),
+            Self::NoTime { subject, id } => write!(
+                f,
+                "`{id}` of `{subject}` does not say when it took place and other items do, expected a time such as 2026-01-31T12:00:00Z of each; without it nobody knows which is newer"
+            ),
+            Self::NeedsTime { setting } => write!(
+                f,
+                "no item says when it took place, and `{setting}` of the card needs to know; give the items a `time` such as 2026-01-31T12:00:00Z"
+            ),
+            Self::UnknownSubject { subject, nearest: Some(nearest) } => {
+                write!(f, "there is no item of `{subject}`; did you mean `{nearest}`?")
+            }
+            Self::UnknownSubject { subject, nearest: None } => write!(f, "there is no item of `{subject}`"),
+            Self::Operators { subject, operators: [first, second] } => {
+                write!(f, "`{subject}` is operated by `{first}` and by `{second}`, expected one of them")
+            }
+            Self::Verdict { subject, error } => write!(f, "`{subject}`: {error}"),
+            Self::Interval(error) => write!(f, "there are no intervals: {error}"),
+            Self::Share(error) => write!(f, "there are no shares: {error}"),
+        }
+    }
+}
+
+impl Error for StandError {}
+
+/// Items and events in the order in which they count.
+#[derive(Debug)]
+pub(super) struct Ordered<'a> {
+    /// By name.
+    pub subjects: BTreeMap<&'a str, Subject<'a>>,
+    /// Place among the events, moment and event, in order.
+    pub overrides: Vec<(usize, i64, &'a OverrideEvent)>,
+    pub repeated: u64,
+    pub after: u64,
+    pub events_after: u64,
+    /// No item has a time: the ids are the order.
+    pub by_id: bool,
+}
+
+/// All there is of a subject.
+#[derive(Debug, Default)]
+pub(super) struct Subject<'a> {
+    /// By moment and id.
+    pub items: Vec<Counted<'a>>,
+    pub operator: Option<&'a str>,
+    /// Place among the events and decision, by moment.
+    pub decisions: Vec<(usize, &'a Decision)>,
+    /// By moment.
+    pub changes: Vec<(i64, &'a Change)>,
+}
+
+/// An item and what it counts as.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Counted<'a> {
+    /// Its place among the items given.
+    pub place: usize,
+    pub item: &'a Item<'a>,
+    pub at_seconds: i64,
+    /// The score it counts with; none where it is left out.
+    pub score: Option<Score>,
+    /// Whether it counts as an evaluation.
+    pub is_counted: bool,
+}
+
+pub(super) fn order<'a>(
+    card: &'a Scorecard,
+    rules: &Standing,
+    items: &'a [Item<'a>],
+    events: &'a [Event],
+    as_of_seconds: i64,
+) -> Result<Ordered<'a>, Vec<StandError>> {
+    let mut errors = Vec::new();
+    let mut ordered = arrange(rules, items, as_of_seconds, &mut errors);
+    if ordered.by_id {
+        errors.extend(needs_time(card, rules, events).map(|setting| StandError::NeedsTime { setting }));
+    }
+    let known: Vec<&str> = items.iter().map(|item| item.subject).collect();
+    for (place, event) in events.iter().enumerate() {
+        errors.extend(ordered.add(place, event, as_of_seconds, &known));
+    }
+    ordered.sort_events();
+    if errors.is_empty() { Ok(ordered) } else { Err(in_order(errors)) }
+}
+
+/// Each error once, in an order that does not hang on that of the items.
+pub(super) fn in_order(mut errors: Vec<StandError>) -> Vec<StandError> {
+    errors.sort_by_key(ToString::to_string);
+    errors.dedup();
+    errors
+}
+
+/// The items up to the moment, each once, in the order in which they count; what is wrong with them goes to `errors`.
+pub(super) fn arrange<'a>(
+    rules: &Standing,
+    items: &'a [Item<'a>],
+    as_of_seconds: i64,
+    errors: &mut Vec<StandError>,
+) -> Ordered<'a> {
+    let by_id = !items.is_empty() && items.iter().all(|item| item.time_seconds.is_none());
+    if !by_id {
+        let without = items.iter().filter(|item| item.time_seconds.is_none());
+        errors.extend(
+            without.map(|item| StandError::NoTime { subject: item.subject.into(), id: item.id.into() }),
+        );
+    }
+    let mut sorted: Vec<(usize, &Item<'_>)> = items.iter().enumerate().collect();
+    // Where all is the same but the content, both are told whatever came first.
+    let key = |item: &Item<'a>| (item.subject, item.id, item.digest);
+    sorted.sort_by(|(_, a), (_, b)| key(a).cmp(&key(b)));
+    let same = |a: &Item<'_>, b: &Item<'_>| (a.subject, a.id) == (b.subject, b.id);
+    for [(_, a), (_, b)] in sorted.array_windows() {
+        if same(a, b) && a.digest != b.digest {
+            let (subject, id) = (a.subject.to_string(), a.id.to_string());
+            errors.push(StandError::Conflict { subject, id, digests: [a.digest, b.digest] });
+        }
+    }
+    let all = sorted.len();
+    sorted.dedup_by(|(_, b), (_, a)| same(a, b));
+    let repeated = (all - sorted.len()) as u64;
+    let mut subjects: BTreeMap<&str, Subject<'_>> = BTreeMap::new();
+    let mut after = 0;
+    for (place, item) in sorted {
+        let at_seconds = item.time_seconds.unwrap_or(0);
+        if !by_id && at_seconds > as_of_seconds {
+            after += 1;
+            continue;
+        }
+        subjects.entry(item.subject).or_default().items.push(count(rules, place, item, at_seconds));
+    }
+    for subject in subjects.values_mut() {
+        subject.items.sort_by(|a, b| (a.at_seconds, a.item.id).cmp(&(b.at_seconds, b.item.id)));
+    }
+    Ordered { subjects, overrides: Vec::new(), repeated, after, events_after: 0, by_id }
+}
+
+/// How the rules treat what ended so.
+pub(super) fn treatment(rules: &Standing, outcome: Option<Outcome>) -> Treatment {
+    match outcome {
+        None | Some(Outcome::Succeeded | Outcome::Failed) => Treatment::Scored,
+        Some(outcome) => rules.outcomes.treatment(outcome),
+    }
+}
+
+/// What an item counts as under the rules.
+fn count<'a>(rules: &Standing, place: usize, item: &'a Item<'a>, at_seconds: i64) -> Counted<'a> {
+    let treatment = treatment(rules, item.outcome);
+    let score = match treatment {
+        Treatment::Success => Some(Score::ONE),
+        Treatment::Failure => Some(Score::ZERO),
+        Treatment::Scored => item.score,
+        Treatment::Excluded => None,
+    };
+    let measured = || item.readings.iter().any(|reading| matches!(reading, Reading::Measured(_)));
+    let is_counted = match rules.score {
+        StandingScore::Window => score.is_some(),
+        StandingScore::Latest => treatment == Treatment::Scored && measured(),
+    };
+    Counted { place, item, at_seconds, score, is_counted }
+}
+
+/// The setting that cannot do without times.
+fn needs_time(card: &Scorecard, rules: &Standing, events: &[Event]) -> Option<&'static str> {
+    let asks = |of: fn(&crate::tiers::TierRule) -> bool| rules.tiers.iter().any(of);
+    let settings = [
+        (rules.score == StandingScore::Latest, "score = \"latest\""),
+        (rules.window.span_seconds.is_some(), "window.days"),
+        (rules.review.is_some(), "review"),
+        (rules.certification.is_some(), "certification"),
+        (rules.confidence.is_some(), "confidence"),
+        (rules.warm_up.is_some_and(|rule| rule.period_seconds.is_some()), "warm_up.days"),
+        (asks(|tier| tier.distinct_days > 0), "tier.distinct_days"),
+        (asks(|tier| tier.newest_batch_seconds.is_some()), "tier.newest_batch_days"),
+        (!events.is_empty() && card.standing.is_some(), "standing (with events)"),
+    ];
+    settings.into_iter().find(|&(is_there, _)| is_there).map(|(_, name)| name)
+}
+
+impl<'a> Ordered<'a> {
+    fn add(
+        &mut self,
+        place: usize,
+        event: &'a Event,
+        as_of_seconds: i64,
+        known: &[&str],
+    ) -> Option<StandError> {
+        let at_seconds = event.at_seconds();
+        if at_seconds.is_some_and(|at| at > as_of_seconds) {
+            self.events_after += 1;
+            return None;
+        }
+        let (subject, happening) = match event {
+            Event::Weights(weights) => {
+                self.overrides.push((place, at_seconds.unwrap_or_default(), weights));
+                return None;
+            }
+            Event::Subject { subject, happening } => (subject, happening),
+        };
+        let Some(own) = self.subjects.get_mut(subject.as_str()) else {
+            // All its items are of later.
+            if known.contains(&subject.as_str()) {
+                return None;
+            }
+            let nearest = nearest(subject, known.iter().copied()).map(String::from);
+            return Some(StandError::UnknownSubject { subject: subject.clone(), nearest });
+        };
+        match happening {
+            Happening::Operated(operator) => match own.operator.replace(operator) {
+                Some(before) if before != operator => {
+                    let mut operators = [before.to_string(), operator.clone()];
+                    operators.sort();
+                    return Some(StandError::Operators { subject: subject.clone(), operators });
+                }
+                _ => {}
+            },
+            Happening::Decided(decision) => own.decisions.push((place, decision)),
+            Happening::Changed { at_seconds, change } => own.changes.push((*at_seconds, change)),
+        }
+        None
+    }
+
+    fn sort_events(&mut self) {
+        // Whoever said the same thing twice said it once.
+        let key = |event: &OverrideEvent| format!("{event:?}");
+        self.overrides.sort_by(|(_, a_time, a), (_, b_time, b)| {
+            (a_time, rank(a), key(a)).cmp(&(b_time, rank(b), key(b)))
+        });
+        self.overrides.dedup_by(|(_, _, a), (_, _, b)| a == b);
+        for own in self.subjects.values_mut() {
+            let key = |decision: &Decision| {
+                let is_approval = decision.verdict == crate::review::Verdict::Approve;
+                (
+                    decision.at_seconds,
+                    decision.reviewer.clone(),
+                    is_approval,
+                    decision.reason.clone(),
+                    decision.evidence.clone(),
+                )
+            };
+            own.decisions.sort_by_key(|(_, decision)| key(decision));
+            own.decisions.dedup_by(|(_, a), (_, b)| a == b);
+            own.changes.sort();
+            own.changes.dedup();
+        }
+    }
+}
+
+/// Of one moment, a proposal stands before what is decided on it.
+const fn rank(event: &OverrideEvent) -> u8 {
+    match event {
+        OverrideEvent::Proposed(_) => 0,
+        OverrideEvent::Refused(_) => 1,
+        OverrideEvent::Revoked(_) => 2,
+        OverrideEvent::Accepted(_) => 3,
+    }
+}
+
+impl Event {
+    /// Its moment; none for what has none.
+    #[must_use]
+    pub const fn at_seconds(&self) -> Option<i64> {
+        match self {
+            Self::Weights(OverrideEvent::Proposed(proposal)) => Some(proposal.at_seconds),
+            Self::Weights(
+                OverrideEvent::Accepted(decision)
+                | OverrideEvent::Refused(decision)
+                | OverrideEvent::Revoked(decision),
+            ) => Some(decision.at_seconds),
+            Self::Subject { happening: Happening::Decided(decision), .. } => Some(decision.at_seconds),
+            Self::Subject { happening: Happening::Changed { at_seconds, .. }, .. } => Some(*at_seconds),
+            Self::Subject { happening: Happening::Operated(_), .. } => None,
+        }
+    }
+}

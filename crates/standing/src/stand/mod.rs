@@ -1,0 +1,166 @@
+//! Standings: from all scored items of all subjects to what each of them stands for at one moment, under the section
+//! `[standing]` of a card.
+//!
+//! | where | what |
+//! |---|---|
+//! | `input` | items and events; what is refused in them; the order in which they count |
+//! | `series` | the items of one subject, and what they come to at a moment: score, dimensions, facts for tiers |
+//! | `replay` | the history of one subject: reviews, certification, moment by moment |
+//! | `value` | what comes out |
+//! | `tasks` | the same items by task: difficulty, and the life of what subjects are measured by |
+//!
+//! Nothing depends on the order in which items and events are given.
+
+mod input;
+mod replay;
+mod series;
+mod tasks;
+mod value;
+
+use alloc::vec::Vec;
+
+pub use self::input::{Change, Event, Happening, Item, Reading, StandError};
+use self::input::{Ordered, order};
+use self::replay::{Until, replay};
+use self::series::Weights;
+pub use self::tasks::{Calibrated, Lived, Period, Rate, Results, TaskStanding, TaskStandings, tasks};
+pub use self::value::{
+    Counts, DimensionStanding, Point, ReviewStanding, ShareStanding, Shared, Standings, SubjectStanding,
+    TierHeld, WarmUpStanding,
+};
+use crate::overrides::OverrideLog;
+use crate::shares::{shares, sixteen_bit_shares, whole_shares};
+use karat_core::number::Score;
+use karat_core::scorecard::{Scorecard, Standing, WholeShares};
+use karat_stats::bootstrap::Plan;
+
+/// How intervals are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Draws and seed.
+    pub plan: Plan,
+    /// The confidence, above 0 and below 1.
+    pub level: f64,
+}
+
+/// The standing of every subject at `as_of_seconds`.
+///
+/// Items after that moment are left out and counted; so are items that stand there twice. Items of one second count together.
+/// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
+///
+/// # Errors
+/// Everything that is wrong with the items and events, or that the card has no section `[standing]`.
+///
+/// ```
+/// use karat_core::facts::Digest;
+/// use karat_core::number::Score;
+/// use karat_core::scorecard::Scorecard;
+/// use karat_standing::stand::{Interval, Item, stand};
+/// use karat_stats::bootstrap::Plan;
+///
+/// let card = Scorecard::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
+/// let item = |id: &'static str, time_seconds, billionths| Item {
+///     time_seconds: Some(time_seconds),
+///     score: Some(Score::from_billionths(billionths)),
+///     ..Item::new("miner", id, Digest::of(id.as_bytes()))
+/// };
+/// let items = [item("a", 10, 900_000_000), item("b", 20, 600_000_000), item("late", 99, 0)];
+/// let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
+/// let standings = stand(&card, &items, &[], 50, interval).unwrap();
+/// let [miner] = standings.subjects.as_slice() else { panic!() };
+/// assert_eq!(miner.score.unwrap().to_string(), "3/4");
+/// assert_eq!((miner.counts.in_window, standings.after), (2, 1));
+/// assert_eq!(miner.share.unwrap().share, Score::ONE);
+/// ```
+pub fn stand(
+    card: &Scorecard,
+    items: &[Item<'_>],
+    events: &[Event],
+    as_of_seconds: i64,
+    interval: Interval,
+) -> Result<Standings, Vec<StandError>> {
+    let Some(rules) = &card.standing else { return Err(alloc::vec![StandError::NoSection(card.name())]) };
+    let ordered = order(card, rules, items, events, as_of_seconds)?;
+    let (overrides, weights, override_refusals) = weights(card, &ordered);
+    let mut errors = Vec::new();
+    let mut subjects = Vec::new();
+    for (subject, own) in &ordered.subjects {
+        let moment = Until { as_of_seconds, by_id: ordered.by_id, interval };
+        match replay(card, rules, &weights, moment, subject, own) {
+            Ok(standing) => subjects.push(standing),
+            Err(wrong) => errors.extend(wrong),
+        }
+    }
+    if !errors.is_empty() {
+        errors.dedup();
+        return Err(errors);
+    }
+    let shared = share_out(rules, card.scale.max, &mut subjects).map_err(|error| alloc::vec![error])?;
+    Ok(Standings {
+        subjects,
+        shared,
+        overrides,
+        override_refusals,
+        repeated: ordered.repeated,
+        after: ordered.after,
+        events_after: ordered.events_after,
+        by_id: ordered.by_id,
+    })
+}
+
+/// The log of proposed weights, those in force from each moment on, and what was refused.
+type InForce = (OverrideLog, Weights, Vec<(usize, crate::overrides::OverrideRefusal)>);
+
+fn weights(card: &Scorecard, ordered: &Ordered<'_>) -> InForce {
+    let mut log = OverrideLog::new(card);
+    let (mut changes, mut refusals) = (Weights::default(), Vec::new());
+    for (place, at_seconds, event) in &ordered.overrides {
+        let before = log.in_force.clone();
+        let (next, refusal) = log.next(card, (*event).clone());
+        log = next;
+        refusals.extend(refusal.map(|refusal| (*place, refusal)));
+        if log.in_force != before {
+            changes.set(card, *at_seconds, log.weights());
+        }
+    }
+    (log, changes, refusals)
+}
+
+/// Gives every subject its share, from what gates see of it.
+fn share_out(
+    rules: &Standing,
+    scale_max: u32,
+    subjects: &mut [SubjectStanding],
+) -> Result<Option<Shared>, StandError> {
+    let Some(policy) = rules.shares else { return Ok(None) };
+    let scores: Vec<Score> = subjects.iter().map(|subject| subject.shared_score(scale_max)).collect();
+    let wrong = |errors: Vec<crate::shares::ShareError>| match errors.first() {
+        Some(error) => StandError::Share(*error),
+        None => StandError::Share(crate::shares::ShareError::Cap(policy.rules.cap)),
+    };
+    let shared = shares(&scores, &policy.rules).map_err(wrong)?;
+    let whole: Vec<u64> = match policy.whole {
+        None => Vec::new(),
+        Some(WholeShares::Sum(total)) => {
+            // What nobody may have takes its part of the whole numbers as well.
+            let mut all = shared.shares.clone();
+            all.push(shared.unassigned);
+            whole_shares(&all, total).map_err(wrong)?.into_iter().map(u64::from).collect()
+        }
+        Some(WholeShares::SixteenBit) => {
+            sixteen_bit_shares(&shared.shares).map_err(wrong)?.into_iter().map(u64::from).collect()
+        }
+    };
+    for (at, (subject, share)) in subjects.iter_mut().zip(&shared.shares).enumerate() {
+        subject.share = Some(ShareStanding { share: *share, whole: whole.get(at).copied() });
+    }
+    Ok(Some(Shared {
+        case: shared.case,
+        positive: shared.positive,
+        capped: shared.capped,
+        unassigned: shared.unassigned,
+    }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,505 @@
+//! What standings come to, and what they never do.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::certification::Cause;
+use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};
+use crate::review::{Decision, State, Verdict};
+use crate::shares::ShareCase;
+use crate::window::{Entry, Window};
+use karat_core::facts::{Digest, Outcome};
+use karat_core::number::{BILLION, UNITS_PER_ONE};
+
+const DAY: i64 = 86_400;
+const WEEK: i64 = 7 * DAY;
+const INTERVAL: Interval = Interval { plan: Plan { draws: 200, seed: 1 }, level: 0.9 };
+
+const HEAD: &str = r#"
+schema = "karat/scorecard/1"
+id = "agent"
+version = "1.0.0"
+title = "Two dimensions"
+evidence = "facts"
+scale = { max = 1000, publish = "half-up" }
+override = { tolerance = 0.001 }
+facts = { accuracy = { min = 0, max = 1 }, security = { min = 0, max = 1 }, open = { type = "boolean" } }
+dimension = [{ key = "accuracy", weight = 0.5 }, { key = "security", weight = 0.5 }]
+gate = [{ name = "incident", when = "open", cap = 300 }]
+"#;
+
+fn card(section: &str) -> Scorecard {
+    Scorecard::parse(&format!("{HEAD}[standing]\n{section}"), &|_| None).unwrap()
+}
+
+fn item<'a>(subject: &'a str, id: &'a str, at: i64, thousandths: i64) -> Item<'a> {
+    Item {
+        time_seconds: Some(at),
+        score: Some(Score::from_billionths(thousandths * 1_000_000)),
+        coverage: BILLION,
+        readings: vec![Reading::Measured(thousandths * 1_000_000); 2],
+        ..Item::new(subject, id, Digest::of(format!("{id} {at} {thousandths}").as_bytes()))
+    }
+}
+
+fn at(card: &Scorecard, items: &[Item<'_>], events: &[Event], as_of: i64) -> Standings {
+    stand(card, items, events, as_of, INTERVAL).unwrap()
+}
+
+fn only(card: &Scorecard, items: &[Item<'_>], events: &[Event], as_of: i64) -> SubjectStanding {
+    let [subject] = at(card, items, events, as_of).subjects.try_into().unwrap();
+    subject
+}
+
+fn told(card: &Scorecard, items: &[Item<'_>], events: &[Event]) -> Vec<String> {
+    stand(card, items, events, 1000 * DAY, INTERVAL).unwrap_err().iter().map(ToString::to_string).collect()
+}
+
+fn happens(subject: &str, happening: Happening) -> Event {
+    Event::Subject { subject: subject.into(), happening }
+}
+
+fn decided(at_seconds: i64, reviewer: &str, verdict: Verdict) -> Event {
+    let (reviewer, reason) = (reviewer.into(), "looked at".into());
+    happens("a", Happening::Decided(Decision { at_seconds, reviewer, verdict, reason, evidence: Vec::new() }))
+}
+
+fn changed(at_seconds: i64, change: Change) -> Event {
+    happens("a", Happening::Changed { at_seconds, change })
+}
+
+#[test]
+fn the_interval_of_a_window_is_of_its_mean() {
+    // Half of the items are of one task: a mean over tasks would lie far below that over items.
+    let card = card("score = \"window\"\nwindow = { tasks = 40 }");
+    let ids: Vec<String> = (0..40).map(|at| format!("{at:02}")).collect();
+    let items: Vec<Item<'_>> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, id)| {
+            let (task, points) = if at < 20 { ("often", 1000) } else { (id.as_str(), 200 + at as i64) };
+            Item { task, ..item("a", id, at as i64, points) }
+        })
+        .collect();
+    let standings = at(&card, &items, &[], 45);
+    let [a] = standings.subjects.try_into().unwrap();
+    let (score, interval) = (a.score.unwrap().to_f64(), a.interval.unwrap());
+    assert!((score - interval.mean).abs() < 1e-8, "{interval:?}");
+    assert!(interval.interval.low < score && score < interval.interval.high, "{interval:?}");
+}
+
+#[test]
+fn the_window_is_the_mean_of_the_last_scores_with_its_interval_by_task() {
+    let card = card("score = \"window\"\nwindow = { tasks = 3 }");
+    let items = [
+        item("a", "1", 10, 100),
+        item("a", "2", 20, 400),
+        item("a", "3", 30, 500),
+        item("a", "4", 40, 900),
+        item("a", "5", 50, 0),
+        item("b", "1", 10, 1000),
+    ];
+    let standings = at(&card, &items, &[], 45);
+    assert_eq!((standings.after, standings.repeated, standings.by_id), (1, 0, false));
+    let [a, b] = standings.subjects.try_into().unwrap();
+    assert_eq!((a.score.unwrap().to_string().as_str(), a.points), ("3/5", Some(600)));
+    assert_eq!((a.counts.seen, a.counts.in_window, a.counts.window_tasks), (4, 3, Some(3)));
+    assert_eq!((a.window, a.span_seconds), (vec![1, 2, 3], Some((20, 40))));
+    let interval = a.interval.unwrap();
+    assert_eq!((interval.tasks, interval.draws), (3, 200));
+    assert!(interval.interval.low >= 0.4 && interval.interval.high <= 0.9);
+    assert_eq!(b.interval, None, "one task says nothing of others");
+    let history: Vec<_> = a.history.iter().map(|point| (point.at_seconds, point.points.unwrap())).collect();
+    assert_eq!(history, [(10, 100), (20, 250), (30, 333), (40, 600), (45, 600)]);
+}
+
+#[test]
+fn runs_of_one_task_make_no_interval() {
+    let card = card("score = \"window\"");
+    let items = ["1", "2", "3"].map(|id| Item { task: "same", ..item("a", id, 10, 500) });
+    assert_eq!(only(&card, &items, &[], 20).interval, None);
+}
+
+#[test]
+fn each_ending_counts_as_the_card_says() {
+    let card = card(
+        "score = \"window\"\noutcomes = { no-verdict = \"excluded\", stopped = \"scored\", not-applicable = \"success\", refused = \"failure\" }",
+    );
+    let ended = |id, thousandths, outcome| Item { outcome, ..item("a", id, 10, thousandths) };
+    let items = [
+        ended("1", 500, None),
+        ended("2", 700, Some(Outcome::Failed)),
+        ended("3", 900, Some(Outcome::NoVerdict)),
+        ended("4", 300, Some(Outcome::Stopped)),
+        ended("5", 0, Some(Outcome::NotApplicable)),
+        ended("6", 800, Some(Outcome::Refused)),
+        Item { score: None, ..ended("7", 0, Some(Outcome::Succeeded)) },
+    ];
+    let standing = only(&card, &items, &[], 20);
+    assert_eq!(standing.score, crate::ratio::Ratio::new(500 + 700 + 300 + 1000, 5000));
+    let counts = standing.counts;
+    assert_eq!((counts.seen, counts.excluded, counts.unscored, counts.outcome_unstated), (5, 1, 1, 1));
+    assert_eq!((counts.outcomes.refused, counts.outcomes.total()), (1, 6));
+}
+
+#[test]
+fn the_newest_readings_decay_each_by_its_own_age() {
+    let card = card("score = \"latest\"\ndecay = {}");
+    let one = |id, at, place: usize, thousandths: i64| {
+        let mut readings = vec![Reading::Missing; 2];
+        readings[place] = Reading::Measured(thousandths * 1_000_000);
+        Item { readings, ..item("a", id, at, 0) }
+    };
+    let items = [one("1", 0, 0, 900), one("2", 0, 1, 500), one("3", 10 * WEEK, 1, 800)];
+    let standing = only(&card, &items, &[], 11 * WEEK);
+    // accuracy lost ten points, security none.
+    assert_eq!(standing.score.unwrap().to_string(), "169/200");
+    assert_eq!(standing.points, Some(845));
+    let [accuracy, security] = standing.dimensions.try_into().unwrap();
+    assert_eq!((accuracy.measured, accuracy.reading), (Some(900_000_000), Some(890_000_000)));
+    assert_eq!(accuracy.points_lost.unwrap().to_string(), "10");
+    assert_eq!((security.age_seconds, security.items), (Some(WEEK), 2));
+    assert_eq!(standing.facts.coverage, BILLION);
+}
+
+#[test]
+fn what_does_not_apply_leaves_the_coverage_alone() {
+    let card = card("score = \"latest\"");
+    let says = |second| {
+        let readings = vec![Reading::Measured(BILLION / 2), second];
+        only(&card, &[Item { readings, ..item("a", "1", 10, 0) }], &[], 20).facts.coverage
+    };
+    assert_eq!([says(Reading::Missing), says(Reading::NotApplicable)], [BILLION / 2, BILLION]);
+    let withdrawn =
+        Item { readings: vec![Reading::Measured(0), Reading::NotApplicable], ..item("a", "2", 20, 0) };
+    let standing = only(&card, &[item("a", "1", 10, 800), withdrawn], &[], 30);
+    assert_eq!((standing.facts.coverage, standing.points), (BILLION, Some(400)), "what was measured stays");
+}
+
+#[test]
+fn a_swing_is_held_until_it_is_decided_and_gates_see_the_lower() {
+    let card = card("score = \"latest\"\nreview = { swing_points = 200, deadline_hours = 72 }");
+    let items = [item("a", "1", 0, 800), item("a", "2", DAY, 400)];
+    let held = only(&card, &items, &[], 2 * DAY);
+    assert_eq!((held.points, held.gating_points), (Some(800), Some(400)));
+    let review = held.review.unwrap();
+    let states: Vec<_> = review.transitions.iter().map(|line| line.state).collect();
+    assert_eq!(states, [State::Committed, State::PendingReview]);
+
+    let approved = only(&card, &items, &[decided(2 * DAY, "ann", Verdict::Approve)], 2 * DAY);
+    assert_eq!((approved.points, approved.gating_points), (Some(400), Some(400)));
+    let rejected = only(&card, &items, &[decided(2 * DAY, "ann", Verdict::Reject)], 2 * DAY);
+    assert_eq!(rejected.points, Some(800));
+    assert_eq!(rejected.gating_points, Some(400), "what the newest readings say is still seen");
+
+    let expired = only(&card, &items, &[], DAY + 72 * 3600 + 1);
+    assert_eq!(expired.points, Some(400), "a fall that nobody decided on stands");
+    let operated = happens("a", Happening::Operated("ann".into()));
+    let own = only(&card, &items, &[operated, decided(2 * DAY, "ann", Verdict::Approve)], 2 * DAY);
+    let refusals = own.review.unwrap().refusals;
+    assert_eq!(refusals.len(), 1);
+    assert_eq!((refusals[0].0, own.points), (1, Some(800)));
+}
+
+#[test]
+fn a_tier_is_blocked_by_one_condition() {
+    let card = card(
+        "score = \"latest\"\ntier = [{ name = \"bronze\", score = 400 }, { name = \"gold\", score = 700, evaluations = 3, distinct_days = 2, independent_runners = 1 }]",
+    );
+    let by = |id, at, runner| Item { runner: Some(runner), ..item("a", id, at, 800) };
+    let items = [by("1", 0, "own"), by("2", DAY, "lab"), by("3", DAY + 1, "lab")];
+    let operated = [happens("a", Happening::Operated("own".into()))];
+    let gold = only(&card, &items, &operated, 2 * DAY).tier.unwrap();
+    assert_eq!((gold.name.as_deref(), gold.held), (Some("gold"), 2));
+    let bronze = only(&card, &items[..2], &operated, 2 * DAY).tier.unwrap();
+    assert_eq!(bronze.name.as_deref(), Some("bronze"));
+    let blocker = bronze.earned.single_blocker().unwrap().to_string();
+    assert_eq!(blocker, "number of evaluations is 2, needs 3 or more");
+    let alone = [by("1", 0, "own"), by("2", DAY, "own"), by("3", DAY, "own")];
+    let blocker = only(&card, &alone, &operated, 2 * DAY).tier.unwrap().earned;
+    assert_eq!(
+        blocker.single_blocker().unwrap().to_string(),
+        "number of independent runners is 0, needs 1 or more"
+    );
+}
+
+#[test]
+fn an_incident_closes_what_it_should_and_opens_it_again() {
+    let card = card(
+        "score = \"latest\"\nreview = {}\ntier = [{ name = \"bronze\", score = 300 }]\n[standing.gate]\ndimension = \"security\"\nstep = [{ below = 0.2, cap = 100 }]\nincident = { gate = \"incident\", cap = 250, tier = \"none\" }",
+    );
+    let items = [item("a", "1", 0, 800)];
+    let open = changed(10, Change::IncidentOpened("i".into()));
+    let closed = changed(20, Change::IncidentClosed("i".into()));
+    let during = only(&card, &items, core::slice::from_ref(&open), 15);
+    assert_eq!((during.gating_points, during.facts.open_tiers), (Some(250), Some(0)));
+    assert_eq!((during.points, during.incidents), (Some(800), vec![String::from("i")]));
+    let after = only(&card, &items, &[closed, open], 25);
+    assert_eq!((after.gating_points, after.tier.unwrap().held), (Some(800), 1));
+    let by_gate = Item { gates: vec!["incident"], ..item("a", "2", 5, 800) };
+    let items = [item("a", "1", 0, 800), by_gate];
+    assert!(only(&card, &items, &[], 6).has_incident_gate);
+    assert_eq!(only(&card, &items, &[], 6).gating_points, Some(250));
+    let held = only(&card, &items[..1], &[changed(3, Change::Held)], 6);
+    assert_eq!((held.tier.unwrap().held, held.gating_points), (0, Some(800)));
+    let released = [changed(3, Change::Held), changed(4, Change::Released)];
+    assert_eq!(only(&card, &items[..1], &released, 6).tier.unwrap().held, 1);
+}
+
+#[test]
+fn a_tier_is_confirmed_kept_for_a_while_and_lost() {
+    let card = card(
+        "score = \"latest\"\ndecay = { points_per_period = 100 }\ncertification = {}\ntier = [{ name = \"gold\", score = 750 }]",
+    );
+    let items = [item("a", "1", 0, 800), item("a", "2", DAY, 800)];
+    let first = only(&card, &items[..1], &[], 0).tier.unwrap();
+    let (_, certified) = first.certificate.unwrap();
+    assert_eq!((first.held, certified.promotion_from_seconds), (0, Some(DAY)));
+    assert_eq!(only(&card, &items, &[], DAY).tier.unwrap().held, 1);
+    let risk = only(&card, &items, &[], 3 * WEEK).tier.unwrap();
+    assert_eq!((risk.held, risk.earned.reached), (1, 0));
+    assert!(risk.certificate.unwrap().1.at_risk_until_seconds.is_some());
+    let again = [items[0].clone(), items[1].clone(), item("a", "3", 3 * WEEK, 100)];
+    let lost = only(&card, &again, &[], 3 * WEEK).tier.unwrap();
+    assert_eq!(lost.changes.last().map(|(_, change)| change.cause), Some(Cause::Evidence));
+}
+
+#[test]
+fn shares_are_of_what_gates_see_and_new_subjects_get_a_part() {
+    let warm =
+        card("score = \"window\"\nwarm_up = { tasks = 4, days = 2 }\nshares = { cap = 0.9, whole = 10 }");
+    let items = [item("a", "1", 0, 800), item("b", "1", 0, 800), item("b", "2", 0, 800)];
+    let standings = at(&warm, &items, &[], DAY);
+    let part: Vec<_> = standings.subjects.iter().map(|it| it.share.unwrap().share.to_string()).collect();
+    assert_eq!(part, ["0.333333333333333", "0.666666666666667"]);
+    let whole: Vec<_> = standings.subjects.iter().map(|it| it.share.unwrap().whole.unwrap()).collect();
+    assert_eq!(whole, [3, 7]);
+    assert_eq!(standings.shared.unwrap().case, ShareCase::Proportional);
+    assert_eq!(standings.subjects[0].warm_up.unwrap().factor, BILLION / 4);
+    let later = at(&warm, &items, &[], 2 * DAY);
+    assert_eq!(later.subjects[0].share.unwrap().share.to_string(), "0.5", "the period is over");
+
+    let swings = [item("a", "1", 0, 900), item("b", "1", 0, 900), item("b", "2", 1, 100)];
+    let reviewed = card("score = \"latest\"\nreview = {}\nshares = { cap = 0.95 }");
+    let held = at(&reviewed, &swings, &[], 2);
+    assert_eq!(held.subjects[1].points, Some(900));
+    assert_eq!(
+        held.subjects[1].share.unwrap().share.to_string(),
+        "0.1",
+        "a fall that is held counts at once"
+    );
+}
+
+#[test]
+fn weights_that_were_accepted_are_in_force_from_then_on() {
+    let card = card("score = \"latest\"\nreview = {}");
+    let readings = vec![Reading::Measured(BILLION), Reading::Measured(0)];
+    let items = [Item { readings, ..item("a", "1", 0, 0) }];
+    let proposed = Proposal {
+        id: "p".into(),
+        at_seconds: 5,
+        proposer: "loop".into(),
+        reason: "agreement".into(),
+        weights: vec![
+            ("accuracy".into(), karat_core::number::Decimal::from_millionths(600_000)),
+            ("security".into(), karat_core::number::Decimal::from_millionths(400_000)),
+        ],
+    };
+    let decision = |decider: &str, at_seconds| {
+        let (id, reason) = ("p".into(), "reviewed".into());
+        Event::Weights(OverrideEvent::Accepted(OverrideDecision {
+            id,
+            at_seconds,
+            decider: decider.into(),
+            reason,
+        }))
+    };
+    let events = [decision("loop", 5), decision("ann", 6), Event::Weights(OverrideEvent::Proposed(proposed))];
+    let standings = at(&card, &items, &events, 10);
+    assert_eq!(standings.subjects[0].points, Some(600));
+    assert_eq!(standings.subjects[0].review.as_ref().unwrap().transitions[1].candidate.cause, "weights");
+    assert_eq!(standings.override_refusals.len(), 1);
+    assert_eq!(standings.override_refusals[0].0, 0);
+    assert_eq!(at(&card, &items, &events, 5).subjects[0].points, Some(500));
+}
+
+#[test]
+fn without_any_time_the_ids_are_the_order() {
+    let timeless = |id, thousandths| Item { time_seconds: None, ..item("a", id, 0, thousandths) };
+    let items = [timeless("2", 200), timeless("1", 100), timeless("3", 600)];
+    let window = card("score = \"window\"\nwindow = { tasks = 2 }");
+    let standings = at(&window, &items, &[], i64::MIN);
+    assert!(standings.by_id);
+    assert_eq!((standings.subjects[0].points, standings.subjects[0].span_seconds), (Some(400), None));
+    let told_of = |section| told(&card(section), &items, &[]);
+    assert_eq!(
+        told_of("score = \"latest\""),
+        [
+            "no item says when it took place, and `score = \"latest\"` of the card needs to know; give the items a `time` such as 2026-01-31T12:00:00Z"
+        ]
+    );
+    assert!(told_of("score = \"window\"\nwindow = { days = 3 }")[0].contains("`window.days`"));
+}
+
+#[test]
+fn all_that_is_wrong_is_told() {
+    let card = card("score = \"window\"");
+    let items = [
+        item("ann", "1", 0, 1),
+        item("ann", "1", 0, 2),
+        Item { time_seconds: None, ..item("bo", "2", 0, 3) },
+    ];
+    let events = [
+        happens("an", Happening::Operated("x".into())),
+        happens("bo", Happening::Operated("x".into())),
+        happens("bo", Happening::Operated("y".into())),
+    ];
+    let told = told(&card, &items, &events);
+    assert_eq!(told.len(), 4, "{told:#?}");
+    assert!(told[0].starts_with("`1` of `ann` is there with two contents, sha256:"));
+    assert!(told[1].starts_with("`2` of `bo` does not say when it took place"));
+    assert_eq!(told[2], "`bo` is operated by `x` and by `y`, expected one of them");
+    assert_eq!(told[3], "there is no item of `an`; did you mean `ann`?");
+
+    let none = Scorecard::parse(HEAD, &|_| None).unwrap();
+    let errors = stand(&none, &items, &[], 0, INTERVAL).unwrap_err();
+    assert!(errors[0].to_string().starts_with("`agent@1.0.0` does not say what becomes of many scores"));
+    let few = Interval { plan: Plan { draws: 3, seed: 1 }, level: 0.9 };
+    let two = [item("a", "1", 0, 1), item("a", "2", 0, 2)];
+    let errors = stand(&card, &two, &[], 9, few).unwrap_err();
+    assert!(errors[0].to_string().starts_with("there are no intervals: "), "{}", errors[0]);
+}
+
+#[test]
+fn nothing_at_all_is_no_standing_and_no_error() {
+    let card = card("score = \"window\"\nshares = {}");
+    let none = at(&card, &[], &[], 0);
+    assert!(none.subjects.is_empty() && none.shared.unwrap().case == ShareCase::NothingToShare);
+    let excluded = Item { outcome: Some(Outcome::NoVerdict), ..item("a", "1", 0, 900) };
+    let standing = only(&card, &[excluded], &[], 1);
+    assert_eq!((standing.score, standing.points, standing.counts.excluded), (None, None, 1));
+    assert_eq!(standing.share.unwrap().share, Score::ZERO);
+}
+
+const FULL: &str = "score = \"latest\"\ndecay = {}\nreview = {}\nconfidence = {}\ncertification = {}\nshares = { cap = 0.6 }\nwarm_up = { tasks = 3 }\ntier = [{ name = \"bronze\", score = 300 }, { name = \"gold\", score = 700, evaluations = 3, confidence = 0.1 }]\n[standing.gate]\ndimension = \"security\"\nstep = [{ below = 0.3, cap = 250, tier = \"none\" }]\n";
+
+/// Subject, day, and two readings in thousandths.
+type Row = (u8, i64, i64, i64);
+
+fn rows() -> impl Strategy<Value = Vec<Row>> {
+    prop::collection::vec((0u8..3, 0i64..30, 0i64..=1000, 0i64..=1000), 1..14)
+}
+
+fn items<'a>(rows: &'a [Row], ids: &'a [String]) -> Vec<Item<'a>> {
+    let make = |(at, (subject, day, accuracy, security)): (usize, &Row)| Item {
+        score: Some(Score::from_billionths((accuracy + security) * 500_000)),
+        readings: vec![Reading::Measured(accuracy * 1_000_000), Reading::Measured(security * 1_000_000)],
+        ..item(["a", "b", "c"][usize::from(*subject)], &ids[at], day * DAY, 0)
+    };
+    rows.iter().enumerate().map(make).collect()
+}
+
+fn ids(rows: &[Row]) -> Vec<String> {
+    (0..rows.len()).map(|at| at.to_string()).collect()
+}
+
+/// What does not speak of places among the items given.
+fn without_places(mut standings: Standings) -> Standings {
+    for subject in &mut standings.subjects {
+        subject.window.clear();
+        subject.items.clear();
+    }
+    standings
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn order_and_repetition_change_nothing(rows in rows(), turn in 0usize..14, twice in 0usize..14) {
+        let ids = ids(&rows);
+        let given = items(&rows, &ids);
+        let card = card(FULL);
+        let expected = without_places(at(&card, &given, &[], 31 * DAY));
+        let mut other = given.clone();
+        other.rotate_left(turn % given.len());
+        other.reverse();
+        other.push(given[twice % given.len()].clone());
+        let found = without_places(at(&card, &other, &[], 31 * DAY));
+        prop_assert_eq!(found.repeated, 1);
+        prop_assert_eq!(Standings { repeated: 0, ..found }, expected);
+    }
+
+    #[test]
+    fn a_held_swing_never_raises_what_gates_see(rows in rows()) {
+        let ids = ids(&rows);
+        let given = items(&rows, &ids);
+        let plain = card(&FULL.replace("review = {}\n", ""));
+        let reviewed = card(FULL);
+        let last = 31 * DAY;
+        for (with, without) in at(&reviewed, &given, &[], last).subjects.iter().zip(at(&plain, &given, &[], last).subjects) {
+            prop_assert!(with.gating_points <= without.gating_points);
+            prop_assert!(with.gating_points <= with.points, "nor above the canonical score");
+        }
+    }
+
+    #[test]
+    fn shares_follow_what_gates_see(rows in rows()) {
+        let ids = ids(&rows);
+        let given = items(&rows, &ids);
+        let standings = at(&card(FULL), &given, &[], 31 * DAY);
+        let all: i64 = standings.subjects.iter().map(|it| it.share.unwrap().share.units()).sum();
+        let nothing = standings.shared.unwrap().case == ShareCase::NothingToShare;
+        prop_assert_eq!(all, if nothing { 0 } else { UNITS_PER_ONE });
+        for a in &standings.subjects {
+            for b in &standings.subjects {
+                let is_less = a.shared_score(1000) < b.shared_score(1000);
+                prop_assert!(!is_less || a.share.unwrap().share <= b.share.unwrap().share);
+            }
+        }
+    }
+
+    #[test]
+    fn a_better_reading_or_another_evaluation_never_costs_a_tier(rows in rows(), better in 0i64..=500) {
+        let section = FULL.replace("review = {}\n", "").replace("certification = {}\n", "");
+        let card = card(&section);
+        let own: Vec<Row> = rows.iter().map(|row| Row::from((0, row.1, row.2, row.3))).collect();
+        let names = ids(&own);
+        let tier = |rows: &[Row]| only(&card, &items(rows, &names), &[], 31 * DAY).tier.unwrap().held;
+        let raised: Vec<Row> =
+            own.iter().map(|row| (0, row.1, (row.2 + better).min(1000), (row.3 + better).min(1000))).collect();
+        prop_assert!(tier(&raised) >= tier(&own));
+        // The newest reading again, on an earlier day: one more evaluation of the same.
+        let newest = own.iter().enumerate().max_by_key(|(at, row)| (row.1, at.to_string())).unwrap().1;
+        let mut more = own.clone();
+        more.push((0, 0, newest.2, newest.3));
+        let all = ids(&more);
+        let with_more = only(&card, &items(&more, &all), &[], 31 * DAY).tier.unwrap().held;
+        if own.iter().any(|row| row.1 > 0) {
+            prop_assert!(with_more >= tier(&own));
+        }
+    }
+
+    #[test]
+    fn the_mean_is_that_of_a_window(rows in rows(), tasks in 1u32..6) {
+        let ids = ids(&rows);
+        let given = items(&rows, &ids);
+        let card = card(&format!("score = \"window\"\nwindow = {{ tasks = {tasks}, days = 9 }}"));
+        let limits = card.standing.as_ref().unwrap().window;
+        for subject in at(&card, &given, &[], 31 * DAY).subjects {
+            let own = given.iter().filter(|item| item.subject == subject.subject);
+            let window = own.fold(Window::new(limits), |window, item| {
+                let (at_seconds, score) = (item.time_seconds.unwrap(), item.score.unwrap());
+                window.next(Entry { at_seconds, id: item.id.into(), score }).0
+            });
+            let window = window.at(31 * DAY);
+            prop_assert_eq!(subject.score, window.mean());
+            prop_assert_eq!(subject.counts.in_window, window.count() as u64);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What comes out of a standing.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::input::Change;
+use crate::certification::{Certificate, Certified, TierChange};
+use crate::gate::Gated;
+use crate::overrides::{OverrideLog, OverrideRefusal};
+use crate::ratio::Ratio;
+use crate::review::{History, Refusal, Transition};
+use crate::shares::ShareCase;
+use crate::tiers::{TierFacts, TierStanding};
+use karat_core::number::{BILLION, Decimal, Score, round_ratio};
+use karat_core::record::Published;
+use karat_stats::bootstrap::Estimate;
+use karat_stats::outcome::OutcomeCounts;
+
+/// The standings of all subjects at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standings {
+    /// By name.
+    pub subjects: Vec<SubjectStanding>,
+    /// How the whole was shared out, for a card with shares.
+    pub shared: Option<Shared>,
+    /// The proposals of weights, and those in force.
+    pub overrides: OverrideLog,
+    /// Events about weights that changed nothing: their places, and why.
+    pub override_refusals: Vec<(usize, OverrideRefusal)>,
+    /// Items that were given again, with the same content.
+    pub repeated: u64,
+    /// Items of after the moment: left out.
+    pub after: u64,
+    /// Events of after the moment: left out.
+    pub events_after: u64,
+    /// True when no item has a time, and the ids are the order.
+    pub by_id: bool,
+}
+
+/// How the whole was shared out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shared {
+    /// Which case it was.
+    pub case: ShareCase,
+    /// How many subjects have a score above zero.
+    pub positive: usize,
+    /// How many stand at the cap.
+    pub capped: usize,
+    /// What nobody may have.
+    pub unassigned: Score,
+}
+
+/// The standing of one subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubjectStanding {
+    /// Who.
+    pub subject: String,
+    /// Who operates it, if an event says so.
+    pub operator: Option<String>,
+    /// How many items count, and how all of them ended.
+    pub counts: Counts,
+    /// The items that count now, as places among those given, oldest first.
+    pub window: Vec<usize>,
+    /// All items that were looked at, left out or not, as places among those given, oldest first.
+    pub items: Vec<usize>,
+    /// The moments of the oldest and the newest item that counts; none without one, or without times.
+    pub span_seconds: Option<(i64, i64)>,
+    /// The exact score: the mean over the window, or that of the newest readings after decay. None without a score.
+    pub score: Option<Ratio>,
+    /// Where the mean over tasks like these may lie; none for the newest readings, or of fewer than two tasks.
+    pub interval: Option<Estimate>,
+    /// The score as the card publishes it, before the gate.
+    pub ungated: Option<Published>,
+    /// In whole points, before and after the gate.
+    pub gated: Option<Gated>,
+    /// The dimensions of the card, in its order.
+    pub dimensions: Vec<DimensionStanding>,
+    /// The score that stands, in whole points: without review that of the moment, else the canonical one.
+    pub points: Option<i64>,
+    /// The score that gates, tiers and shares see, in whole points: the lowest of the canonical one, a held one and that of
+    /// the moment.
+    pub gating_points: Option<i64>,
+    /// The reviews, for a card with them.
+    pub review: Option<ReviewStanding>,
+    /// What tiers ask for.
+    pub facts: TierFacts,
+    /// The tier, for a card with tiers.
+    pub tier: Option<TierHeld>,
+    /// Incidents that are open.
+    pub incidents: Vec<String>,
+    /// True while a gate of the newest item says that an incident is open.
+    pub has_incident_gate: bool,
+    /// True while the subject is on hold.
+    pub is_on_hold: bool,
+    /// What happened to the subject beside evaluations, in order.
+    pub changes: Vec<(i64, Change)>,
+    /// What a new subject's score counts, for a card with a warm-up.
+    pub warm_up: Option<WarmUpStanding>,
+    /// Its share, for a card with shares.
+    pub share: Option<ShareStanding>,
+    /// The score at each moment at which something changed, oldest first.
+    pub history: Vec<Point>,
+}
+
+/// How many items there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Those that count ever.
+    pub seen: u64,
+    /// Those that count now.
+    pub in_window: u64,
+    /// How many the window may hold, if it is limited so.
+    pub window_tasks: Option<u32>,
+    /// How those ended that say so.
+    pub outcomes: OutcomeCounts,
+    /// Those that do not say how they ended.
+    pub outcome_unstated: u64,
+    /// Those left out because of how they ended.
+    pub excluded: u64,
+    /// Those left out because they have no score, or no reading.
+    pub unscored: u64,
+}
+
+/// One dimension of a standing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DimensionStanding {
+    /// The dimension.
+    pub key: String,
+    /// Its weight, of the card or of an accepted override.
+    pub weight: Decimal,
+    /// False while the newest item that says anything of it says that it does not apply.
+    pub applies: bool,
+    /// What was measured, in billionths: the newest reading, or the mean over the window; none if there is none.
+    pub measured: Option<i64>,
+    /// What age has left of it, in billionths.
+    pub reading: Option<i64>,
+    /// The points that age took.
+    pub points_lost: Option<Ratio>,
+    /// The age of its newest evidence.
+    pub age_seconds: Option<i64>,
+    /// Items that measured it, within the window.
+    pub items: u64,
+    /// How sure it is, in billionths, for a card with confidence.
+    pub confidence: Option<i64>,
+}
+
+/// The reviews of a subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewStanding {
+    /// Where the scores stand: the canonical one, and one that may be held.
+    pub history: History,
+    /// What became of each score, in order.
+    pub transitions: Vec<Transition>,
+    /// Decisions that changed nothing: their places among the events, and why.
+    pub refusals: Vec<(usize, Refusal)>,
+}
+
+/// A tier and what is in the way of the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierHeld {
+    /// The tier that is held: of the certificate, or the one that is earned. None for no tier.
+    pub name: Option<String>,
+    /// How many tiers are held.
+    pub held: usize,
+    /// What the moment earns, and what is in the way of more.
+    pub earned: TierStanding,
+    /// The certificate and what the last recomputation showed, for a card with certification.
+    pub certificate: Option<(Certificate, Certified)>,
+    /// Every change of the tier that is held, with its moment.
+    pub changes: Vec<(i64, TierChange)>,
+}
+
+/// What a new subject's score counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WarmUpStanding {
+    /// Items seen.
+    pub seen: u64,
+    /// Items after which it counts in full.
+    pub needed: u32,
+    /// The part that counts, in billionths.
+    pub factor: i64,
+}
+
+/// A share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShareStanding {
+    /// The part of the whole.
+    pub share: Score,
+    /// As a whole number, for a card that asks for it.
+    pub whole: Option<u64>,
+}
+
+/// The score at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// The moment; 0 where no item has one.
+    pub at_seconds: i64,
+    /// The score of the moment, in whole points, after the gate.
+    pub points: Option<i64>,
+    /// The score that stands after it.
+    pub canonical: Option<i64>,
+    /// The exact score of the moment.
+    pub score: Option<Ratio>,
+    /// How many tiers are held after it; none for a card without tiers.
+    pub tier: Option<usize>,
+}
+
+impl SubjectStanding {
+    /// The score that shares are made of: that of the moment, but no more than gates see of it; times what the warm-up leaves.
+    /// Nothing without a score.
+    #[must_use]
+    pub(super) fn shared_score(&self, scale_max: u32) -> Score {
+        let Some(score) = self.score else { return Score::ZERO };
+        let seen = match (self.gating_points, self.gated) {
+            (Some(seen), Some(gated)) if seen < gated.ungated_points => {
+                Ratio::new(i128::from(seen), i128::from(scale_max)).map_or(Score::ZERO, Ratio::score)
+            }
+            _ => score.score(),
+        };
+        let factor = self.warm_up.map_or(BILLION, |warm_up| warm_up.factor);
+        let units = round_ratio(i128::from(seen.units()) * i128::from(factor), i128::from(BILLION));
+        Score::from_units(i64::try_from(units).unwrap_or(i64::MAX))
+    }
+}

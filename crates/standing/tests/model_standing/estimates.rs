@@ -1,0 +1,119 @@
+//! Answers of `karat_stats` in the words of the model's cases.
+
+use karat_stats::StatisticsError;
+use karat_stats::attempts::{Attempt, Attempts, Eligible, MeanPoints, enough};
+use karat_stats::compare::Pairs;
+use karat_stats::proportion::Proportion;
+use karat_stats::ranks::ranks;
+use karat_stats::trials::{Estimator, Trials, expected_best_of_k, over_tasks};
+use serde_json::{Value, json};
+
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
+fn small(value: &Value) -> u32 {
+    u32::try_from(count(value)).unwrap()
+}
+
+fn refused(error: &StatisticsError) -> Value {
+    let why = match error {
+        StatisticsError::Level { .. } => "level",
+        StatisticsError::TooFew { .. } => "too few",
+        StatisticsError::Row { .. } => "row",
+        other => panic!("{other}"),
+    };
+    json!({ "refused": why })
+}
+
+pub fn trials(given: &Value) -> Value {
+    let trials = Trials { passed: count(&given["passed"]), trials: count(&given["trials"]) };
+    let k = count(&given["k"]);
+    json!([trials.pass_at_k(k), trials.pass_hat_k(k)])
+}
+
+pub fn over(given: &Value) -> Value {
+    let task = |it: &Value| Trials { passed: count(&it[0]), trials: count(&it[1]) };
+    let tasks: Vec<Trials> = given["tasks"].as_array().unwrap().iter().map(task).collect();
+    let mean = |estimator| match over_tasks(&tasks, count(&given["k"]), estimator) {
+        Ok(all) => json!({
+            "mean": all.mean,
+            "tasks": all.tasks,
+            "tasks_with_too_few_trials": all.tasks_with_too_few_trials,
+            "trials": all.trials,
+        }),
+        Err(error) => refused(&error),
+    };
+    json!([mean(Estimator::PassAtK), mean(Estimator::PassHatK)])
+}
+
+pub fn best_of_k(given: &Value) -> Value {
+    let values = given["values"].as_array().unwrap().iter();
+    let values: Vec<f64> = values.map(|value| value.as_f64().unwrap_or(f64::NAN)).collect();
+    json!(expected_best_of_k(&values, small(&given["k"]) as usize))
+}
+
+pub fn attempts(given: &Value) -> Value {
+    let attempt = |it: &Value| Attempt {
+        subject: small(&it[0]) as usize,
+        number: small(&it[1]),
+        points: small(&it[2]),
+        won: it[3].as_bool().unwrap(),
+    };
+    let attempts: Vec<Attempt> = given["attempts"].as_array().unwrap().iter().map(attempt).collect();
+    let Ok(attempts) = Attempts::new(&attempts) else { return json!({ "refused": "attempts" }) };
+    let k = small(&given["k"]);
+    let rate =
+        |it: Proportion| json!([it.successes(), it.trials(), it.thousandths().map(|rate| rate.millionths())]);
+    let mean = |it: MeanPoints| json!([it.sum, it.count, it.mean().map(|mean| mean.millionths())]);
+    let clean = attempts.pass_hat_first_k(k);
+    let curve = attempts.learning_curve(u16::try_from(count(&given["curve"])).unwrap());
+    json!({
+        "subjects": attempts.subjects(),
+        "pass_at_1": rate(attempts.pass_at_1()),
+        "pass_hat_first_k": rate(clean),
+        "shown": enough(clean.thousandths(), clean.trials()).map(|rate| rate.millionths()),
+        "best_of_all": mean(attempts.best_of_first_k(k, Eligible::All)),
+        "best_of_any": mean(attempts.best_of_first_k(k, Eligible::Any)),
+        "learning_curve": curve.into_iter().map(mean).collect::<Vec<_>>(),
+    })
+}
+
+pub fn intervals(given: &Value) -> Value {
+    let found = Proportion::new(count(&given["successes"]), count(&given["trials"])).unwrap();
+    let level = given["level"].as_f64().unwrap();
+    match (found.wilson(level), found.clopper_pearson(level)) {
+        (Ok(wilson), Ok(exact)) => json!({
+            "wilson": [wilson.low, wilson.high],
+            "clopper_pearson": [exact.low, exact.high],
+        }),
+        (Err(error), Err(other)) => {
+            assert_eq!(refused(&error), refused(&other));
+            refused(&error)
+        }
+        other => panic!("only one of the intervals is refused: {other:?}"),
+    }
+}
+
+pub fn mcnemar(given: &Value) -> Value {
+    // Tasks at which both did the same must not matter.
+    let pairs = Pairs {
+        both: 5,
+        only_first: count(&given["only_first"]),
+        only_second: count(&given["only_second"]),
+        neither: 2,
+    };
+    match pairs.verdict(given["level"].as_f64().unwrap()) {
+        Ok(verdict) => {
+            json!({ "mid_p": pairs.mid_p(), "exact_p": pairs.exact_p(), "verdict": verdict.name() })
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+pub fn ranks_of(given: &Value) -> Value {
+    let values: Vec<Option<i64>> =
+        given["values"].as_array().unwrap().iter().map(|value| value.as_i64()).collect();
+    let places = ranks(&values).into_iter().map(|rank| rank.map(|rank| json!([rank.best, rank.worst])));
+    json!(places.collect::<Vec<_>>())
+}

@@ -1,0 +1,284 @@
+//! Answers of `karat_standing` in the words of the model's cases.
+
+use std::num::NonZeroU32;
+
+use karat_core::number::{Decimal, Score};
+use karat_standing::decay::{
+    self, Aged, DecayError, DecayRule, DecayScope, Periods, anchor_seconds, lost_points,
+};
+use karat_standing::gate::{GateFacts, SecurityGate, apply};
+use karat_standing::ratio::Ratio;
+use karat_standing::rolling::RollingMean;
+use karat_standing::shares::{
+    ShareCase, ShareError, ShareRules, TooFew, shares, sixteen_bit_shares, whole_shares,
+};
+use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier, trust_tiers};
+use karat_standing::window::{Arrival, Entry, Window, WindowLimits};
+use serde_json::{Value, json};
+
+/// A whole number of the size that is wanted.
+fn whole_number<T: TryFrom<i64>>(value: &Value) -> T {
+    T::try_from(value.as_i64().unwrap()).unwrap_or_else(|_| panic!("{value} does not fit"))
+}
+
+fn list<T>(value: &Value, read: impl Fn(&Value) -> T) -> Vec<T> {
+    value.as_array().unwrap().iter().map(read).collect()
+}
+
+fn scores(value: &Value) -> Vec<Score> {
+    list(value, |units| Score::from_units(units.as_i64().unwrap()))
+}
+
+fn positive(value: &Value) -> Option<NonZeroU32> {
+    value.as_i64().map(|_| NonZeroU32::new(whole_number(value)).unwrap())
+}
+
+fn entry(value: &Value) -> Entry {
+    let [at_seconds, id, score] = &value.as_array().unwrap()[..] else { panic!("{value} is no entry") };
+    Entry {
+        at_seconds: at_seconds.as_i64().unwrap(),
+        id: id.as_str().unwrap().into(),
+        score: Score::from_units(score.as_i64().unwrap()),
+    }
+}
+
+fn empty_window(given: &Value) -> Window {
+    let limits =
+        WindowLimits { tasks: positive(&given["tasks"]), span_seconds: positive(&given["span_seconds"]) };
+    Window::new(limits)
+}
+
+fn state(window: &Window) -> Value {
+    let mean = |mean: Ratio| json!([mean.to_string(), mean.score().units(), mean.billionths()]);
+    json!({
+        "entries": window.entries().map(|entry| entry.id).collect::<Vec<_>>(),
+        "seen": window.seen(),
+        "latest": window.latest_seconds(),
+        "is_full": window.is_full(),
+        "mean": window.mean().map(mean),
+    })
+}
+
+pub fn window(given: &Value) -> Value {
+    let mut window = empty_window(given);
+    let mut arrivals = Vec::new();
+    for event in given["events"].as_array().unwrap() {
+        if let [moment] = &event.as_array().unwrap()[..] {
+            window = window.at(moment.as_i64().unwrap());
+            arrivals.push("passed".to_owned());
+            continue;
+        }
+        let arrival;
+        (window, arrival) = window.next(entry(event));
+        arrivals.push(match arrival {
+            Arrival::Entered { left } => format!("entered {left}"),
+            Arrival::TooOld => "too-old".into(),
+            Arrival::Duplicate => "duplicate".into(),
+            Arrival::Conflict(_) => "conflict".into(),
+        });
+    }
+    let mut answer = state(&window);
+    answer["arrivals"] = json!(arrivals);
+    answer
+}
+
+pub fn merge(given: &Value) -> Value {
+    let part = |part: &Value| {
+        list(part, entry).into_iter().fold(empty_window(given), |window, it| window.next(it).0)
+    };
+    let parts = list(&given["parts"], part);
+    state(&parts.into_iter().fold(empty_window(given), |all, part| all.merge(part).unwrap()))
+}
+
+pub fn rolling(given: &Value) -> Value {
+    let scores = scores(&given["scores"]);
+    let mut means = vec![Score::ZERO; scores.len()];
+    RollingMean::new(positive(&given["tasks"]).unwrap()).column(&scores, &mut means).unwrap();
+    json!(means.iter().map(|mean| mean.units()).collect::<Vec<_>>())
+}
+
+fn decay_rule(given: &Value) -> DecayRule {
+    let rule = &given["rule"];
+    DecayRule {
+        grace_seconds: whole_number(&rule["grace_seconds"]),
+        period_seconds: positive(&rule["period_seconds"]).unwrap(),
+        points_per_period: whole_number(&rule["points_per_period"]),
+        point_billionths: whole_number(&rule["point_billionths"]),
+        scope: DecayScope::Dimension,
+        periods: if rule["whole"].as_bool().unwrap() { Periods::Whole } else { Periods::Exact },
+    }
+}
+
+pub fn decay_points(given: &Value) -> Value {
+    json!(lost_points(decay_rule(given), given["age_seconds"].as_i64().unwrap()).to_string())
+}
+
+pub fn decay_composite(given: &Value) -> Value {
+    let score = Score::from_units(given["score"].as_i64().unwrap());
+    let left = decay::decay_composite(decay_rule(given), score, given["age_seconds"].as_i64().unwrap());
+    json!([left.to_string(), left.score().units()])
+}
+
+pub fn decay_dimensions(given: &Value) -> Value {
+    let aged = list(&given["dimensions"], |dimension| Aged {
+        key: dimension["key"].as_str().unwrap().into(),
+        weight: Decimal::from_millionths(dimension["weight"].as_i64().unwrap()),
+        measured: dimension["reading"]
+            .as_i64()
+            .map(|reading| (reading, dimension["age_seconds"].as_i64().unwrap())),
+    });
+    match decay::decay_dimensions(decay_rule(given), &aged) {
+        Ok(decayed) => json!({
+            "dimensions": decayed
+                .dimensions
+                .iter()
+                .map(|it| json!({
+                    "reading": it.reading,
+                    "points": it.points.map(|points| points.to_string()),
+                    "is_ahead": it.is_ahead,
+                }))
+                .collect::<Vec<_>>(),
+            "covered_weight": decayed.covered_weight.millionths(),
+            "composite": decayed.composite.map(|composite| composite.to_string()),
+        }),
+        Err(errors) => {
+            let mut problems: Vec<String> = errors.iter().map(problem).collect();
+            problems.sort();
+            json!({ "refused": problems })
+        }
+    }
+}
+
+fn problem(error: &DecayError) -> String {
+    match error {
+        DecayError::Reading { key, .. } => format!("reading {key}"),
+        DecayError::Weight { key, .. } => format!("weight {key}"),
+        DecayError::Twice(key) => format!("twice {key}"),
+        DecayError::TooFine { .. } => "too fine".into(),
+    }
+}
+
+pub fn batch_moment(given: &Value) -> Value {
+    let moments = list(&given["moments"], |moment| moment.as_i64().unwrap());
+    json!(anchor_seconds(&moments, positive(&given["batch"]).unwrap()))
+}
+
+fn refused(errors: &[ShareError]) -> Value {
+    let problem = |error: &ShareError| match error {
+        ShareError::Cap(_) => "cap".to_owned(),
+        ShareError::Negative { at, .. } => format!("negative {at}"),
+    };
+    json!({ "refused": errors.iter().map(problem).collect::<Vec<_>>() })
+}
+
+pub fn share_out(given: &Value) -> Value {
+    let rules = ShareRules {
+        cap: Decimal::from_millionths(given["cap"].as_i64().unwrap()),
+        too_few: if given["leave_rest"].as_bool().unwrap() { TooFew::LeaveRest } else { TooFew::RaiseCap },
+    };
+    match shares(&scores(&given["scores"]), &rules) {
+        Ok(shared) => json!({
+            "case": match shared.case {
+                ShareCase::NothingToShare => "nothing to share",
+                ShareCase::Proportional => "proportional",
+                ShareCase::Redistributed => "redistributed",
+                ShareCase::CapRaised => "cap raised",
+                ShareCase::RestLeft => "rest left",
+            },
+            "shares": shared.shares.iter().map(|share| share.units()).collect::<Vec<_>>(),
+            "positive": shared.positive,
+            "capped": shared.capped,
+            "unassigned": shared.unassigned.units(),
+        }),
+        Err(errors) => refused(&errors),
+    }
+}
+
+pub fn whole(given: &Value) -> Value {
+    match whole_shares(&scores(&given["shares"]), whole_number(&given["total"])) {
+        Ok(whole) => json!({ "whole": whole }),
+        Err(errors) => refused(&errors),
+    }
+}
+
+pub fn sixteen_bit(given: &Value) -> Value {
+    match sixteen_bit_shares(&scores(&given["shares"])) {
+        Ok(whole) => json!({ "whole": whole }),
+        Err(errors) => refused(&errors),
+    }
+}
+
+fn tier_rule(rule: &Value) -> TierRule {
+    TierRule {
+        name: rule["name"].as_str().unwrap().into(),
+        points: rule["points"].as_i64().unwrap(),
+        coverage: rule["coverage"].as_i64().unwrap(),
+        floors: list(&rule["floors"], |floor| {
+            (floor[0].as_str().unwrap().into(), floor[1].as_i64().unwrap())
+        }),
+        evaluations: whole_number(&rule["evaluations"]),
+        distinct_days: whole_number(&rule["distinct_days"]),
+        confidence: rule["confidence"].as_i64().unwrap(),
+        independent_runners: whole_number(&rule["independent_runners"]),
+        newest_batch_seconds: rule["newest_batch_seconds"].as_i64(),
+    }
+}
+
+fn tier_facts(facts: &Value) -> TierFacts {
+    let readings = facts["readings"].as_object().unwrap().iter();
+    TierFacts {
+        points: facts["points"].as_i64(),
+        coverage: facts["coverage"].as_i64().unwrap(),
+        readings: readings.map(|(key, reading)| (key.clone(), reading.as_i64().unwrap())).collect(),
+        evaluations: whole_number(&facts["evaluations"]),
+        distinct_days: whole_number(&facts["distinct_days"]),
+        confidence: facts["confidence"].as_i64(),
+        independent_runners: whole_number(&facts["independent_runners"]),
+        newest_batch_seconds: facts["newest_batch_seconds"].as_i64(),
+        open_tiers: facts["open_tiers"].as_i64().map(|_| whole_number(&facts["open_tiers"])),
+    }
+}
+
+fn standing_of(rules: &[TierRule], given: &Value) -> Value {
+    let standing = tier(rules, &tier_facts(&given["facts"]));
+    let words = |missing: &Missing| {
+        let what = match &missing.requirement {
+            Requirement::Points => "points".to_owned(),
+            Requirement::Coverage => "coverage".into(),
+            Requirement::Dimension(key) => format!("dimension {key}"),
+            Requirement::Evaluations => "evaluations".into(),
+            Requirement::DistinctDays => "distinct_days".into(),
+            Requirement::Confidence => "confidence".into(),
+            Requirement::IndependentRunners => "independent_runners".into(),
+            Requirement::Freshness => "freshness".into(),
+            Requirement::Gate => "gate".into(),
+        };
+        json!([what, missing.needed, missing.found])
+    };
+    json!({
+        "reached": standing.reached,
+        "name": standing.name,
+        "next": standing.next,
+        "missing": standing.missing.iter().map(words).collect::<Vec<_>>(),
+        "single_blocker": standing.single_blocker().map(words),
+    })
+}
+
+pub fn tier_of(given: &Value) -> Value {
+    standing_of(&list(&given["rules"], tier_rule), given)
+}
+
+/// The rules of the trust score are the engine's own.
+pub fn trust_tier(given: &Value) -> Value {
+    standing_of(&trust_tiers(), given)
+}
+
+pub fn gate(given: &Value) -> Value {
+    let facts = GateFacts {
+        reading: given["reading"].as_i64(),
+        has_critical_incident: given["has_critical_incident"].as_bool().unwrap(),
+        is_on_hold: given["is_on_hold"].as_bool().unwrap(),
+    };
+    let gated = apply(&SecurityGate::default(), given["points"].as_i64().unwrap(), &facts);
+    json!({ "ungated_points": gated.ungated_points, "points": gated.points, "open_tiers": gated.open_tiers })
+}

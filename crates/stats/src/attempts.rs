@@ -1,0 +1,235 @@
+//! What numbered attempts of many subjects at one challenge say: the metrics of the arena document.
+//!
+//! They look at the first attempts only, so a subject that tries more often gains nothing. An attempt that was entered and
+//! never finished keeps its number: give the finished ones, and leave the number of the other out.
+
+use alloc::vec::Vec;
+
+use super::StatisticsError;
+use super::proportion::{Proportion, half_up};
+use karat_core::number::Decimal;
+
+/// A finished attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// Who: any number that stands for the subject.
+    pub subject: usize,
+    /// The how manieth attempt of the subject at this challenge, from 1.
+    pub number: u32,
+    /// Whole points.
+    pub points: u32,
+    /// Whether it was a win.
+    pub won: bool,
+}
+
+/// Checked attempts, in the order of subjects and numbers.
+///
+/// ```
+/// use karat_stats::attempts::{Attempt, Attempts};
+/// let attempt = |subject, number, points, won| Attempt { subject, number, points, won };
+/// let attempts = Attempts::new(&[attempt(0, 1, 738, true), attempt(1, 1, 340, false), attempt(0, 2, 857, true)])?;
+/// assert_eq!(attempts.pass_at_1().share(), Some(0.5));
+/// let second = &attempts.learning_curve(2)[1];
+/// assert_eq!((second.mean().unwrap().to_f64(), second.count), (857.0, 1));
+/// # Ok::<(), karat_stats::StatisticsError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Attempts {
+    ordered: Vec<Attempt>,
+}
+
+/// With fewer subjects than this, best-of-k and pass^k over the first attempts are not shown.
+pub const FEWEST_SUBJECTS: u64 = 3;
+
+/// Whose best counts in [`Attempts::best_of_first_k`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Eligible {
+    /// Everybody who made one of the first k attempts: what the arena computes. Who made fewer has had fewer chances.
+    Any,
+    /// Only who made all of the first k attempts: what the arena's guide says.
+    All,
+}
+
+/// A sum of points over some subjects or attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MeanPoints {
+    /// The sum of the points.
+    pub sum: u64,
+    /// How many were added.
+    pub count: u64,
+}
+
+impl MeanPoints {
+    /// Adds up points.
+    pub fn of(points: impl IntoIterator<Item = u32>) -> Self {
+        points.into_iter().fold(Self::default(), |mean, points| Self {
+            sum: mean.sum.saturating_add(u64::from(points)),
+            count: mean.count + 1,
+        })
+    }
+
+    /// The mean to one place, half up; none of nothing.
+    #[must_use]
+    pub fn mean(self) -> Option<Decimal> {
+        half_up(i128::from(self.sum), i128::from(self.count), 1)
+    }
+}
+
+impl Attempts {
+    /// Checks and orders attempts, given in any order.
+    ///
+    /// # Errors
+    /// If an attempt has the number 0, or a subject has two attempts of one number.
+    pub fn new(attempts: &[Attempt]) -> Result<Self, StatisticsError> {
+        let mut places: Vec<usize> = (0..attempts.len()).collect();
+        let key = |&place: &usize| attempts.get(place).map(|attempt| (attempt.subject, attempt.number));
+        places.sort_by_key(key);
+        if let Some(row) = attempts.iter().position(|attempt| attempt.number == 0) {
+            let expected = "a number from 1 on";
+            return Err(StatisticsError::Row { row, part: "number of the attempt", found: 0, expected });
+        }
+        for pair in places.windows(2) {
+            if let &[first, second] = pair
+                && key(&first) == key(&second)
+            {
+                return Err(StatisticsError::Twice {
+                    what: "the same attempt of one subject",
+                    first,
+                    second,
+                });
+            }
+        }
+        Ok(Self { ordered: places.iter().filter_map(|&place| attempts.get(place).copied()).collect() })
+    }
+
+    /// How many subjects made attempts.
+    #[must_use]
+    pub fn subjects(&self) -> usize {
+        self.by_subject().count()
+    }
+
+    /// pass@1: of the subjects with a first attempt, those that won it.
+    #[must_use]
+    pub fn pass_at_1(&self) -> Proportion {
+        Proportion::of(self.ordered.iter().filter(|attempt| attempt.number == 1).map(|attempt| attempt.won))
+    }
+
+    /// pass^k in the arena's form: of the subjects that made all of the first `k` attempts, those that won every one.
+    ///
+    /// The arena shows it for [`FEWEST_SUBJECTS`] such subjects or more ([`enough`]). It is another quantity than
+    /// [`super::trials::Trials::pass_hat_k`], which uses every trial, and whose unit is the task.
+    #[must_use]
+    pub fn pass_hat_first_k(&self, k: u32) -> Proportion {
+        let complete = self.first(k).filter(|first| first.len() as u64 == u64::from(k) && k > 0);
+        Proportion::of(complete.map(|first| first.iter().all(|attempt| attempt.won)))
+    }
+
+    /// Best-of-k: the highest points of each subject among its first `k` attempts, for the mean over the subjects.
+    ///
+    /// The arena shows it for [`FEWEST_SUBJECTS`] such subjects or more.
+    #[must_use]
+    pub fn best_of_first_k(&self, k: u32, eligible: Eligible) -> MeanPoints {
+        let counted = self.first(k).filter(|first| match eligible {
+            Eligible::Any => true,
+            Eligible::All => first.len() as u64 == u64::from(k),
+        });
+        MeanPoints::of(counted.filter_map(|first| first.iter().map(|attempt| attempt.points).max()))
+    }
+
+    /// The learning curve: the points of all first attempts, of all second ones, and so on to the attempt `last`.
+    #[must_use]
+    pub fn learning_curve(&self, last: u16) -> Vec<MeanPoints> {
+        let mut curve = alloc::vec![MeanPoints::default(); usize::from(last)];
+        for attempt in &self.ordered {
+            let place = usize::try_from(attempt.number - 1).ok().and_then(|at| curve.get_mut(at));
+            if let Some(mean) = place {
+                mean.sum = mean.sum.saturating_add(u64::from(attempt.points));
+                mean.count += 1;
+            }
+        }
+        curve
+    }
+
+    fn by_subject(&self) -> impl Iterator<Item = &[Attempt]> {
+        self.ordered.chunk_by(|a, b| a.subject == b.subject)
+    }
+
+    /// By subject, the attempts numbered 1 to `k`, where there are any.
+    fn first(&self, k: u32) -> impl Iterator<Item = &[Attempt]> {
+        let first = move |all: &'_ [Attempt]| all.partition_point(|attempt| attempt.number <= k);
+        self.by_subject().filter_map(move |all| all.get(..first(all))).filter(|first| !first.is_empty())
+    }
+}
+
+/// A figure over `subjects`, withheld if they are fewer than [`FEWEST_SUBJECTS`].
+#[must_use]
+pub fn enough<T>(figure: Option<T>, subjects: u64) -> Option<T> {
+    figure.filter(|_| subjects >= FEWEST_SUBJECTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(subject: usize, number: u32, points: u32) -> Attempt {
+        Attempt { subject, number, points, won: points >= 700 }
+    }
+
+    fn attempts(list: &[(usize, u32, u32)]) -> Attempts {
+        let list: Vec<Attempt> =
+            list.iter().map(|&(subject, number, points)| attempt(subject, number, points)).collect();
+        Attempts::new(&list).unwrap()
+    }
+
+    #[test]
+    fn only_complete_first_attempts_count_for_pass_hat_k() {
+        // Subject 2 lost its attempt 2 to the clock: its three attempts are not the first three.
+        let all = attempts(&[
+            (1, 3, 100),
+            (1, 1, 800),
+            (1, 2, 700),
+            (2, 1, 900),
+            (2, 3, 900),
+            (2, 4, 900),
+            (3, 1, 699),
+        ]);
+        assert_eq!(all.subjects(), 3);
+        assert_eq!(all.pass_at_1(), Proportion::new(2, 3).unwrap());
+        assert_eq!(all.pass_hat_first_k(1), Proportion::new(2, 3).unwrap());
+        assert_eq!(all.pass_hat_first_k(2), Proportion::new(1, 1).unwrap());
+        assert_eq!(all.pass_hat_first_k(3), Proportion::new(0, 1).unwrap());
+        assert_eq!(all.pass_hat_first_k(0), Proportion::default(), "not all of nothing");
+        assert_eq!(all.best_of_first_k(3, Eligible::Any), MeanPoints { sum: 800 + 900 + 699, count: 3 });
+        assert_eq!(all.best_of_first_k(3, Eligible::All), MeanPoints { sum: 800, count: 1 });
+        assert_eq!(all.pass_hat_first_k(u32::MAX), Proportion::default());
+        let curve = all.learning_curve(5);
+        assert_eq!(curve.iter().map(|mean| mean.count).collect::<Vec<_>>(), [3, 1, 2, 1, 0]);
+        assert_eq!(curve.last().unwrap().mean(), None);
+    }
+
+    #[test]
+    fn a_first_attempt_that_was_not_finished_is_not_a_first_attempt() {
+        let all = attempts(&[(1, 2, 900), (2, 2, 100)]);
+        assert_eq!(all.pass_at_1().share(), None);
+        assert_eq!(all.best_of_first_k(1, Eligible::Any).mean(), None);
+    }
+
+    #[test]
+    fn an_attempt_that_stands_twice_is_refused() {
+        let list = [attempt(4, 2, 1), attempt(5, 2, 1), attempt(4, 2, 900)];
+        let refused = Attempts::new(&list).unwrap_err();
+        assert_eq!(
+            alloc::format!("{refused}"),
+            "rows 0 and 2 are both the same attempt of one subject; keep one of them"
+        );
+        let refused = Attempts::new(&[attempt(1, 0, 1)]).unwrap_err();
+        assert!(alloc::format!("{refused}").starts_with("row 0: the number of the attempt is 0"));
+    }
+
+    #[test]
+    fn few_subjects_are_withheld() {
+        assert_eq!((enough(Some(1), 2), enough(Some(1), 3)), (None, Some(1)));
+        assert_eq!(MeanPoints { sum: 1294, count: 2 }.mean().unwrap().to_f64(), 647.0);
+        assert_eq!(MeanPoints { sum: 9_761, count: 20 }.mean().unwrap().to_f64(), 488.1, "488.05, half up");
+    }
+}

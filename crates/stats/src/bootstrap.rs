@@ -1,0 +1,405 @@
+//! Cluster bootstrap: how far a mean over tasks may lie from the truth, by drawing the tasks anew many times.
+//!
+//! The tasks are drawn, not the trials: trials of one task are alike, so drawing trials would make intervals too narrow
+//! (Cameron, Gelbach and Miller, "Bootstrap-based improvements for inference with clustered errors", 2008; Miller, "Adding
+//! error bars to evals", 2024, section 2.2). Each draw takes as many tasks as there are, with replacement, and is the same
+//! for all subjects, so that what they have in common (an easy draw) cancels when they are compared. Dimensions and
+//! composites of the same tasks are tables of their own; drawn by the same plan, they too share their draws.
+
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
+
+use super::random::Random;
+use super::special::{normal_cumulative, normal_quantile};
+use super::table::TaskTable;
+use super::{Interval, Method, StatisticsError, outside};
+use karat_core::number::BILLION;
+
+/// How the draws are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// How many draws. 1000 are usual; ends of intervals move by some hundredths of their width from seed to seed.
+    pub draws: u32,
+    /// Where the generator starts.
+    pub seed: u64,
+}
+
+/// How the ends of an interval are read from the draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// The quantiles of the draws. Simple, and the same for a difference as for its mirror image.
+    Percentile,
+    /// The quantiles moved for bias and skew: Efron, "Better bootstrap confidence intervals", JASA 82 (1987). Better where
+    /// few tasks carry the mean.
+    BiasCorrectedAccelerated,
+}
+
+/// The means of all subjects in every draw.
+#[derive(Debug, Clone)]
+pub struct Draws<'a> {
+    table: &'a TaskTable,
+    plan: Plan,
+    /// By subject, then by draw, in billionths; [`NOTHING`] where a draw has none of the tasks of a subject.
+    means: Vec<i64>,
+}
+
+const NOTHING: i64 = i64::MIN;
+
+/// A mean over tasks with its interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// The mean over the tasks of the subject: 0 to 1, or -1 to 1 for differences.
+    pub mean: f64,
+    /// Where the mean over all tasks of this kind may lie.
+    pub interval: Interval,
+    /// True if all tasks gave the same value, so that no draw can differ. The ends are then those within which the mean
+    /// must lie if the share of tasks with that value is at least the lower end of its exact interval (Clopper-Pearson),
+    /// and the other tasks may have any value.
+    pub all_alike: bool,
+    /// Deviation of the means of the draws; none of fewer than two.
+    pub standard_error: Option<f64>,
+    /// How many tasks the subject has.
+    pub tasks: usize,
+    /// How many draws were made.
+    pub draws: u32,
+    /// Draws that have none of the tasks of the subject; they are left out.
+    pub draws_without_tasks: u32,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl<'a> Draws<'a> {
+    /// The largest number of means that is kept: subjects times draws.
+    pub const MOST_MEANS: u64 = 20_000_000;
+    /// The largest number of tasks drawn: tasks times draws. More would take minutes.
+    pub const MOST_DRAWN: u64 = 10_000_000_000;
+
+    /// Draws the tasks of `table` anew, as often as `plan` says.
+    ///
+    /// # Errors
+    /// If there are no draws, no tasks, or more of both than [`Self::MOST_MEANS`] or [`Self::MOST_DRAWN`].
+    ///
+    /// ```
+    /// use karat_stats::bootstrap::{Draws, Ends, Plan};
+    /// use karat_stats::table::{Observation, TaskTable};
+    /// let observations: Vec<_> = (0..40).map(|task| Observation::of_success(0, task, task % 4 != 0)).collect();
+    /// let table = TaskTable::new(1, &observations)?;
+    /// let draws = Draws::new(&table, Plan { draws: 1000, seed: 1 })?;
+    /// let estimate = draws.estimate(0, 0.95, Ends::Percentile)?;
+    /// assert_eq!(estimate.mean, 0.75);
+    /// assert_eq!((estimate.interval.low, estimate.interval.high), (0.6, 0.875));
+    /// # Ok::<(), karat_stats::StatisticsError>(())
+    /// ```
+    pub fn new(table: &'a TaskTable, plan: Plan) -> Result<Self, StatisticsError> {
+        if plan.draws == 0 {
+            return Err(StatisticsError::Draws { found: 0, needed: 1 });
+        }
+        let Some(tasks) = NonZeroU64::new(table.tasks() as u64) else {
+            return Err(StatisticsError::TooFew { what: "tasks", found: 0, needed: 1 });
+        };
+        let (draws, subjects) = (plan.draws as usize, table.subjects());
+        let means = ("subjects times draws", subjects as u64, Self::MOST_MEANS);
+        affordable(plan.draws, [means, ("tasks times draws", tasks.get(), Self::MOST_DRAWN)])?;
+        let mut random = Random::new(plan.seed);
+        let mut means = alloc::vec![NOTHING; subjects * draws];
+        let mut times = alloc::vec![0.0; table.tasks()];
+        for draw in 0..draws {
+            times.fill(0.0);
+            for _ in 0..tasks.get() {
+                if let Some(times) = times.get_mut(random.below(tasks) as usize) {
+                    *times += 1.0;
+                }
+            }
+            for (subject, means) in means.chunks_exact_mut(draws).enumerate() {
+                if let (Some(slot), Some(mean)) = (means.get_mut(draw), table.mean_of_draw(subject, &times)) {
+                    *slot = mean;
+                }
+            }
+        }
+        Ok(Self { table, plan, means })
+    }
+
+    /// The table that was drawn from.
+    #[must_use]
+    pub fn table(&self) -> &'a TaskTable {
+        self.table
+    }
+
+    /// How the draws were made.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        self.plan
+    }
+
+    /// The means of a subject by draw, in billionths; none where a draw has none of its tasks.
+    pub fn means(&self, subject: usize) -> impl Iterator<Item = Option<i64>> {
+        let draws = self.plan.draws as usize;
+        let from = subject.saturating_mul(draws);
+        let means = self.means.get(from..from.saturating_add(draws)).unwrap_or_default();
+        means.iter().map(|&mean| (mean != NOTHING).then_some(mean))
+    }
+
+    /// The mean of a subject with its interval.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1, the subject has no tasks, or the draws (those with tasks of the subject) are too
+    /// few for this level.
+    pub fn estimate(&self, subject: usize, level: f64, ends: Ends) -> Result<Estimate, StatisticsError> {
+        let tail = outside(level)? / 2.0;
+        let values = self.table.values(subject);
+        let Some(mean) = self.table.mean(subject) else {
+            return Err(StatisticsError::TooFew { what: "tasks of the subject", found: 0, needed: 1 });
+        };
+        let mut means: Vec<i64> = self.means(subject).flatten().collect();
+        means.sort_unstable();
+        let drawn = u32::try_from(means.len()).unwrap_or(u32::MAX);
+        // At least one draw must lie at or beyond each end.
+        if left_out(drawn, tail) == 0 {
+            let needed = libm::ceil(1.0 / tail - 1.0 - SLACK) as u32;
+            return Err(StatisticsError::Draws { found: drawn, needed });
+        }
+        let all_alike = values.windows(2).all(|pair| matches!(pair, [a, b] if a.to_bits() == b.to_bits()));
+        let (low, high, method) = if all_alike {
+            let (low, high) = ends_if_alike(mean as f64, values.len(), tail, self.table.lowest());
+            (low, high, Method::ClopperPearson)
+        } else {
+            let (below, above, method) = match ends {
+                Ends::Percentile => (tail, tail, Method::Percentile),
+                Ends::BiasCorrectedAccelerated => {
+                    let (below, above) =
+                        corrected_tails(mean, &means, (values, self.table.weights(subject)), tail);
+                    (below, above, Method::BiasCorrectedAccelerated)
+                }
+            };
+            let low = left_out(drawn, below).max(1) - 1;
+            let high = drawn - left_out(drawn, above).max(1);
+            let at = |place: u32| means.get(place as usize).copied().unwrap_or(mean) as f64;
+            (at(low), at(high), method)
+        };
+        let billion = BILLION as f64;
+        Ok(Estimate {
+            mean: mean as f64 / billion,
+            interval: Interval { low: low / billion, high: high / billion, level, method },
+            all_alike,
+            standard_error: deviation(&means).map(|deviation| deviation / billion),
+            tasks: values.len(),
+            draws: self.plan.draws,
+            draws_without_tasks: self.plan.draws - drawn,
+            seed: self.plan.seed,
+        })
+    }
+}
+
+/// Refuses more draws than can be paid for: what each draw needs so many of, and how many there may be in all.
+pub(super) fn affordable(
+    draws: u32,
+    limits: impl IntoIterator<Item = (&'static str, u64, u64)>,
+) -> Result<(), StatisticsError> {
+    for (what, each, most) in limits {
+        let found = u64::from(draws).saturating_mul(each);
+        if found > most {
+            return Err(StatisticsError::TooMany { what, found, most });
+        }
+    }
+    Ok(())
+}
+
+/// A product that is a whole number may come out a little below it.
+const SLACK: f64 = 1e-9;
+
+/// How many of `draws` lie at or beyond the end of an interval that leaves out `tail`: `floor((draws + 1) tail)`. Efron
+/// and Tibshirani, "An introduction to the bootstrap" (1993), 12.5.
+pub(super) fn left_out(draws: u32, tail: f64) -> u32 {
+    (libm::floor((f64::from(draws) + 1.0) * tail + SLACK) as u32).min(draws)
+}
+
+/// The tails to leave out on each side so that bias and skew are made up for: Efron (1987), equation 2.3, with the
+/// acceleration of a mean by leaving out one task at a time (Efron and Tibshirani 1993, equation 14.15).
+fn corrected_tails(mean: i64, means: &[i64], (values, weights): (&[f64], &[f64]), tail: f64) -> (f64, f64) {
+    let count = means.len() as f64;
+    let below = means.partition_point(|&drawn| drawn < mean);
+    let equal = means.partition_point(|&drawn| drawn <= mean) - below;
+    // Scores repeat, so a draw may equal the mean: it lies half below. Never 0 or 1, where the quantile is infinite.
+    let share = ((below as f64 + equal as f64 / 2.0) / count).clamp(0.5 / count, 1.0 - 0.5 / count);
+    let bias = normal_quantile(share);
+    let (mut squares, mut cubes) = (0.0, 0.0);
+    // A task moves a weighted mean by its weight times what it is apart.
+    for (value, weight) in values.iter().zip(weights.iter().copied().chain(core::iter::repeat(1.0))) {
+        let apart = weight * (value - mean as f64) / BILLION as f64;
+        squares += apart * apart;
+        cubes += apart * apart * apart;
+    }
+    let skew = if squares > 0.0 { cubes / (6.0 * squares * libm::sqrt(squares)) } else { 0.0 };
+    let moved = |z: f64| {
+        let z = bias + z;
+        bias + z / (1.0 - skew * z).max(f64::EPSILON)
+    };
+    let z = normal_quantile(tail);
+    (normal_cumulative(moved(z)), normal_cumulative(-moved(-z)))
+}
+
+/// The ends of the mean, in billionths, where all of `count` tasks gave `value`: see [`Estimate::all_alike`].
+fn ends_if_alike(value: f64, count: usize, tail: f64, lowest: f64) -> (f64, f64) {
+    let share = libm::exp(libm::log(tail) / count as f64);
+    let rest = 1.0 - share;
+    (share * value + rest * lowest, share * value + rest * BILLION as f64)
+}
+
+/// The deviation of whole numbers, from exact sums: it does not depend on their order.
+fn deviation(means: &[i64]) -> Option<f64> {
+    let count = means.len() as i128;
+    if count < 2 {
+        return None;
+    }
+    let sum: i128 = means.iter().map(|&mean| i128::from(mean)).sum();
+    let squares: i128 = means.iter().map(|&mean| i128::from(mean) * i128::from(mean)).sum();
+    let spread = count * squares - sum * sum;
+    Some(libm::sqrt(spread as f64 / (count * (count - 1)) as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::Observation;
+    use super::*;
+
+    const PLAN: Plan = Plan { draws: 1000, seed: 11 };
+
+    fn shares(values: &[f64]) -> TaskTable {
+        let rows: Vec<Observation> = values
+            .iter()
+            .enumerate()
+            .filter_map(|(task, &value)| Observation::of_share(0, task, value))
+            .collect();
+        TaskTable::new(1, &rows).unwrap()
+    }
+
+    #[test]
+    fn an_interval_has_about_the_width_that_theory_says() {
+        let values: Vec<f64> = (0..400).map(|task| f64::from(u8::from(task % 5 != 0))).collect();
+        let table = shares(&values);
+        let draws = Draws::new(&table, Plan { draws: 4000, seed: 11 }).unwrap();
+        for ends in [Ends::Percentile, Ends::BiasCorrectedAccelerated] {
+            let estimate = draws.estimate(0, 0.95, ends).unwrap();
+            // sqrt(0.8 * 0.2 / 400) = 0.02.
+            assert!((estimate.standard_error.unwrap() - 0.02).abs() < 0.002, "{estimate:?}");
+            assert!((estimate.interval.low - 0.7608).abs() < 0.0075, "{estimate:?}");
+            assert!((estimate.interval.high - 0.8392).abs() < 0.0075, "{estimate:?}");
+            assert_eq!((estimate.draws, estimate.seed, estimate.tasks), (4000, 11, 400));
+        }
+    }
+
+    #[test]
+    fn trials_of_a_task_are_no_more_evidence_than_the_task() {
+        let once: Vec<Observation> =
+            (0..30).map(|task| Observation::of_success(0, task, task % 3 == 0)).collect();
+        let often: Vec<Observation> = once.iter().cycle().take(300).copied().collect();
+        let estimate = |rows: &[Observation]| {
+            let table = TaskTable::new(1, rows).unwrap();
+            Draws::new(&table, PLAN).unwrap().estimate(0, 0.9, Ends::Percentile).unwrap()
+        };
+        assert_eq!(estimate(&once), estimate(&often), "an interval over trials would be a third as wide");
+    }
+
+    #[test]
+    fn skew_moves_the_ends() {
+        // One task in fifty carries the mean.
+        let mut values = alloc::vec![0.0; 50];
+        values[0] = 1.0;
+        values[1] = 0.5;
+        let table = shares(&values);
+        let draws = Draws::new(&table, PLAN).unwrap();
+        let plain = draws.estimate(0, 0.9, Ends::Percentile).unwrap().interval;
+        let moved = draws.estimate(0, 0.9, Ends::BiasCorrectedAccelerated).unwrap().interval;
+        assert!(moved.high > plain.high && moved.low >= plain.low, "{plain:?} {moved:?}");
+    }
+
+    #[test]
+    fn all_alike_is_not_certainty() {
+        let estimate = |value: f64, tasks: usize| {
+            let table = shares(&alloc::vec![value; tasks]);
+            Draws::new(&table, PLAN).unwrap().estimate(0, 0.95, Ends::Percentile).unwrap()
+        };
+        let near = |interval: Interval, low: f64, high: f64| {
+            assert!((interval.low - low).abs() < 1e-9 && (interval.high - high).abs() < 1e-9, "{interval:?}");
+        };
+        let all = estimate(1.0, 20);
+        assert!(all.all_alike && all.interval.method == Method::ClopperPearson);
+        let exact = super::super::proportion::Proportion::new(20, 20).unwrap().clopper_pearson(0.95).unwrap();
+        near(all.interval, exact.low, 1.0);
+        near(estimate(0.0, 20).interval, 0.0, 1.0 - exact.low);
+        near(estimate(0.5, 1).interval, 0.0125, 0.9875);
+    }
+
+    #[test]
+    fn too_few_draws_are_refused_with_the_number_that_is_needed() {
+        let table = shares(&[0.0, 1.0, 0.5]);
+        for (level, needed) in [(0.9, 19), (0.95, 39), (0.99, 199)] {
+            let of = |draws| {
+                Draws::new(&table, Plan { draws, seed: 1 }).unwrap().estimate(0, level, Ends::Percentile)
+            };
+            assert!(of(needed).is_ok());
+            assert_eq!(of(needed - 1).unwrap_err(), StatisticsError::Draws { found: needed - 1, needed });
+        }
+        assert!(Draws::new(&table, Plan { draws: 0, seed: 1 }).is_err());
+        assert!(Draws::new(&TaskTable::new(3, &[]).unwrap(), PLAN).is_err());
+        let many = TaskTable::new(100_000, &[Observation::of_success(0, 0, true)]).unwrap();
+        assert!(Draws::new(&many, PLAN).is_err());
+        let tasks: Vec<Observation> = (0..1000).map(|task| Observation::of_success(0, task, true)).collect();
+        let tasks = TaskTable::new(1, &tasks).unwrap();
+        assert!(Draws::new(&tasks, Plan { draws: 20_000_000, seed: 1 }).is_err());
+        let draws = Draws::new(&table, PLAN).unwrap();
+        assert!(draws.estimate(1, 0.95, Ends::Percentile).is_err(), "no such subject");
+        assert!(draws.estimate(0, 1.0, Ends::Percentile).is_err());
+    }
+
+    #[test]
+    fn draws_without_tasks_of_a_subject_are_counted() {
+        let mut rows: Vec<Observation> = (0..3).map(|task| Observation::of_success(0, task, true)).collect();
+        rows.push(Observation::of_success(1, 0, true));
+        let table = TaskTable::new(2, &rows).unwrap();
+        let draws = Draws::new(&table, PLAN).unwrap();
+        let estimate = draws.estimate(1, 0.95, Ends::Percentile).unwrap();
+        // A task of three is in no draw with chance (2/3)^3 = 0.296.
+        assert!((250..350).contains(&estimate.draws_without_tasks), "{estimate:?}");
+        assert_eq!(draws.estimate(0, 0.95, Ends::Percentile).unwrap().draws_without_tasks, 0);
+    }
+
+    #[test]
+    fn nineteen_of_twenty_intervals_cover() {
+        // 200 experiments of 60 tasks each, true mean 0.3.
+        let mut random = Random::new(5);
+        let mut covered = 0;
+        for seed in 0..200 {
+            let values: Vec<f64> = (0..60).map(|_| f64::from(u8::from(random.open_unit() < 0.3))).collect();
+            let table = shares(&values);
+            let draws = Draws::new(&table, Plan { draws: 199, seed }).unwrap();
+            let interval = draws.estimate(0, 0.95, Ends::BiasCorrectedAccelerated).unwrap().interval;
+            covered += usize::from(interval.low <= 0.3 && 0.3 <= interval.high);
+        }
+        assert!((180..=199).contains(&covered), "{covered}");
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bits() {
+        let table = shares(&[0.1, 0.9, 0.4, 0.4, 0.7]);
+        let means = |seed| {
+            Draws::new(&table, Plan { draws: 8, seed }).unwrap().means(0).flatten().collect::<Vec<_>>()
+        };
+        assert_eq!(means(1), means(1));
+        assert_ne!(means(1), means(2));
+        assert_eq!(
+            means(0),
+            [
+                640_000_000,
+                500_000_000,
+                260_000_000,
+                440_000_000,
+                480_000_000,
+                440_000_000,
+                820_000_000,
+                380_000_000
+            ],
+            "from another implementation of the generators"
+        );
+    }
+}

@@ -1,0 +1,309 @@
+//! Two subjects on the same tasks: which is ahead, or that they cannot be told apart.
+
+use super::bootstrap::{Draws, Ends, Estimate, Plan};
+use super::special::fair_tail;
+use super::table::TaskTable;
+use super::{StatisticsError, outside};
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The first subject is ahead.
+    FirstAhead,
+    /// The second subject is ahead.
+    SecondAhead,
+    /// The difference may be chance. That they are equal is not shown.
+    NotDistinguishable,
+}
+
+impl Verdict {
+    /// As written: `not-distinguishable`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FirstAhead => "first-ahead",
+            Self::SecondAhead => "second-ahead",
+            Self::NotDistinguishable => "not-distinguishable",
+        }
+    }
+}
+
+/// How two subjects did at the same tasks, where each result is a success or a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pairs {
+    /// Tasks at which both succeeded.
+    pub both: u64,
+    /// Tasks at which only the first succeeded.
+    pub only_first: u64,
+    /// Tasks at which only the second succeeded.
+    pub only_second: u64,
+    /// Tasks at which both failed.
+    pub neither: u64,
+}
+
+impl Pairs {
+    /// Counts pairs of results, the first subject's first.
+    pub fn of(results: impl IntoIterator<Item = (bool, bool)>) -> Self {
+        results.into_iter().fold(Self::default(), |mut pairs, result| {
+            let count = match result {
+                (true, true) => &mut pairs.both,
+                (true, false) => &mut pairs.only_first,
+                (false, true) => &mut pairs.only_second,
+                (false, false) => &mut pairs.neither,
+            };
+            *count += 1;
+            pairs
+        })
+    }
+
+    /// McNemar's test in the mid-p form, two-sided: how likely a split of the differing tasks as uneven as this one is, if
+    /// each were the toss of a coin, with half of the weight of the split itself. Fagerland, Lydersen and Laake, "The
+    /// McNemar test for binary matched-pairs data", BMC Medical Research Methodology 13:91 (2013).
+    ///
+    /// Between 0 and 1; 1 if no task differs. One result per subject and task; for several trials use
+    /// [`paired_bootstrap`].
+    ///
+    /// ```
+    /// use karat_stats::compare::Pairs;
+    /// let pairs = Pairs { both: 1, only_first: 1, only_second: 7, neither: 12 };
+    /// assert_eq!((pairs.mid_p() * 1e3).round(), 39.0);
+    /// assert_eq!((pairs.exact_p() * 1e3).round(), 70.0);
+    /// ```
+    #[must_use]
+    pub fn mid_p(self) -> f64 {
+        let (exactly, tail) = self.tail();
+        match self.differing() {
+            0 => 1.0,
+            // An even split is counted from both sides.
+            _ if self.only_first == self.only_second => 1.0 - exactly / 2.0,
+            _ => (2.0 * tail - exactly).min(1.0),
+        }
+    }
+
+    /// McNemar's exact conditional test, two-sided: never wrong more often than its level, and slower to see a
+    /// difference than [`Self::mid_p`].
+    #[must_use]
+    pub fn exact_p(self) -> f64 {
+        (2.0 * self.tail().1).min(1.0)
+    }
+
+    /// Which is ahead, by [`Self::mid_p`] at the confidence `level`.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1.
+    pub fn verdict(self, level: f64) -> Result<Verdict, StatisticsError> {
+        let may_be_chance = self.mid_p() > outside(level)?;
+        Ok(match self.only_first.cmp(&self.only_second) {
+            _ if may_be_chance => Verdict::NotDistinguishable,
+            core::cmp::Ordering::Greater => Verdict::FirstAhead,
+            core::cmp::Ordering::Less => Verdict::SecondAhead,
+            core::cmp::Ordering::Equal => Verdict::NotDistinguishable,
+        })
+    }
+
+    fn differing(self) -> u64 {
+        self.only_first.saturating_add(self.only_second)
+    }
+
+    fn tail(self) -> (f64, f64) {
+        fair_tail(self.differing(), self.only_first.min(self.only_second))
+    }
+}
+
+/// The difference of two subjects over the tasks that both have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// The mean of first minus second, -1 to 1, with its interval.
+    pub estimate: Estimate,
+    /// Tasks at which the first is ahead.
+    pub first_ahead_tasks: usize,
+    /// Tasks at which the second is ahead.
+    pub second_ahead_tasks: usize,
+    /// Tasks only the first has a result at; they do not count.
+    pub only_first_tasks: usize,
+    /// Tasks only the second has a result at; they do not count.
+    pub only_second_tasks: usize,
+    /// Whether so many differing tasks could show anything at this level: if all of them pointed the same way, a test of
+    /// their signs would see it. Without, the answer is never that one is ahead, since draws from a handful of tasks that
+    /// happen to agree all agree.
+    pub enough_tasks: bool,
+    /// The answer: a subject is ahead if the interval leaves out 0 and the tasks are enough.
+    pub verdict: Verdict,
+}
+
+/// Compares two subjects by drawing the tasks anew (see [`super::bootstrap`]): task by task, so that how hard the tasks
+/// are cancels.
+///
+/// # Errors
+/// If `level` is not between 0 and 1, the subjects share no task, or the draws are too few for this level.
+///
+/// ```
+/// use karat_stats::bootstrap::Plan;
+/// use karat_stats::compare::{Verdict, paired_bootstrap};
+/// use karat_stats::table::{Observation, TaskTable};
+/// // Equal but at eight tasks, of which the first has seven.
+/// let passed = |subject: usize, task: usize| if task < 8 { (subject == 0) == (task < 7) } else { task % 2 == 0 };
+/// let results: Vec<_> =
+///     (0..50).flat_map(|task| [0, 1].map(|who| Observation::of_success(who, task, passed(who, task)))).collect();
+/// let table = TaskTable::new(2, &results)?;
+/// let difference = paired_bootstrap(&table, 0, 1, Plan { draws: 1000, seed: 1 }, 0.95)?;
+/// assert_eq!((difference.estimate.mean, difference.verdict), (0.12, Verdict::FirstAhead));
+/// # Ok::<(), karat_stats::StatisticsError>(())
+/// ```
+pub fn paired_bootstrap(
+    table: &TaskTable,
+    first: usize,
+    second: usize,
+    plan: Plan,
+    level: f64,
+) -> Result<Difference, StatisticsError> {
+    let differences = table.ahead_of(first, &[second]);
+    let draws = Draws::new(&differences, plan)?;
+    difference(table, first, second, &draws, 0, level)
+}
+
+/// The comparison of two subjects from draws of their differences, which stand in column `column`.
+pub(super) fn difference(
+    table: &TaskTable,
+    first: usize,
+    second: usize,
+    draws: &Draws<'_>,
+    column: usize,
+    level: f64,
+) -> Result<Difference, StatisticsError> {
+    let shared = draws.table().tasks_of(column);
+    if shared == 0 {
+        return Err(StatisticsError::TooFew { what: "tasks that both subjects have", found: 0, needed: 1 });
+    }
+    let estimate = draws.estimate(column, level, Ends::Percentile)?;
+    let values = draws.table().values(column);
+    let first_ahead_tasks = values.iter().filter(|&&value| value > 0.0).count();
+    let second_ahead_tasks = values.iter().filter(|&&value| value < 0.0).count();
+    let enough_tasks = is_enough(first_ahead_tasks + second_ahead_tasks, outside(level)?);
+    let verdict = match (enough_tasks, estimate.interval.low > 0.0, estimate.interval.high < 0.0) {
+        (true, true, _) => Verdict::FirstAhead,
+        (true, _, true) => Verdict::SecondAhead,
+        _ => Verdict::NotDistinguishable,
+    };
+    Ok(Difference {
+        estimate,
+        first_ahead_tasks,
+        second_ahead_tasks,
+        only_first_tasks: table.tasks_of(first) - shared,
+        only_second_tasks: table.tasks_of(second) - shared,
+        enough_tasks,
+        verdict,
+    })
+}
+
+/// Whether the most uneven split of so many tosses is rarer than `outside`: `2 / 2^tasks`.
+fn is_enough(tasks: usize, outside: f64) -> bool {
+    let halvings = i32::try_from(tasks).unwrap_or(i32::MAX);
+    libm::ldexp(2.0, halvings.saturating_neg()) <= outside
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    use super::super::table::Observation;
+    use super::*;
+
+    const PLAN: Plan = Plan { draws: 999, seed: 3 };
+
+    fn table(rows: &[(usize, usize, f64)]) -> TaskTable {
+        let rows: Vec<Observation> =
+            rows.iter().filter_map(|&(who, task, value)| Observation::of_share(who, task, value)).collect();
+        TaskTable::new(2, &rows).unwrap()
+    }
+
+    #[test]
+    fn the_published_tests() {
+        // Fagerland, Lydersen and Laake (2013), tables 1 and 2.
+        let p = |only_first, only_second| {
+            let pairs = Pairs { only_first, only_second, ..Pairs::default() };
+            let round = |p: f64| libm::rint(p * 1e4) / 1e4;
+            (round(pairs.mid_p()), round(pairs.exact_p()))
+        };
+        assert_eq!(p(1, 7), (0.0391, 0.0703));
+        assert_eq!(p(7, 1), (0.0391, 0.0703));
+        assert_eq!(p(6, 16), (0.0347, 0.0525));
+        // By hand: one toss; two that fall apart, 1 - 1/2 * 1/2; none.
+        assert_eq!(p(1, 0), (0.5, 1.0));
+        assert_eq!(p(1, 1), (0.75, 1.0));
+        assert_eq!(p(0, 0), (1.0, 1.0));
+        assert_eq!(p(u64::MAX, u64::MAX).1, 1.0);
+    }
+
+    #[test]
+    fn pairs_are_counted_and_judged() {
+        let results = [(true, true), (true, false), (false, true), (false, false), (true, false)];
+        let pairs = Pairs::of(results);
+        assert_eq!(pairs, Pairs { both: 1, only_first: 2, only_second: 1, neither: 1 });
+        assert_eq!(pairs.verdict(0.95), Ok(Verdict::NotDistinguishable));
+        let clear = Pairs { only_first: 1, only_second: 9, ..pairs };
+        assert_eq!(clear.verdict(0.95), Ok(Verdict::SecondAhead));
+        assert_eq!(clear.verdict(0.999), Ok(Verdict::NotDistinguishable));
+        assert!(clear.verdict(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn a_handful_of_tasks_shows_nothing() {
+        // Draws from five positive differences are all positive.
+        let rows: Vec<_> =
+            (0..5).flat_map(|task| [(0, task, 0.9 - task as f64 / 100.0), (1, task, 0.1)]).collect();
+        let difference = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();
+        assert!(difference.estimate.interval.low > 0.0 && !difference.enough_tasks);
+        assert_eq!(difference.verdict, Verdict::NotDistinguishable);
+        assert!(
+            is_enough(6, 0.05) && !is_enough(5, 0.05) && !is_enough(0, 0.99) && is_enough(usize::MAX, 1e-9)
+        );
+    }
+
+    #[test]
+    fn a_hard_set_of_tasks_does_not_hide_a_small_lead() {
+        // The tasks differ by 0.9, the subjects by about 0.02 everywhere: intervals of the means overlap widely.
+        let rows: Vec<_> = (0..30)
+            .flat_map(|task| {
+                let hard = task as f64 * 0.03;
+                [(0, task, hard + 0.02 + (task % 3) as f64 * 0.01), (1, task, hard)]
+            })
+            .collect();
+        let table = table(&rows);
+        let draws = Draws::new(&table, PLAN).unwrap();
+        let alone = |who| draws.estimate(who, 0.95, Ends::Percentile).unwrap().interval;
+        assert!(alone(0).low < alone(1).high);
+        let difference = paired_bootstrap(&table, 0, 1, PLAN, 0.95).unwrap();
+        assert_eq!(difference.verdict, Verdict::FirstAhead);
+        let mirrored = paired_bootstrap(&table, 1, 0, PLAN, 0.95).unwrap();
+        assert_eq!(mirrored.verdict, Verdict::SecondAhead);
+        assert_eq!(mirrored.estimate.interval.low, -difference.estimate.interval.high);
+    }
+
+    #[test]
+    fn only_shared_tasks_count() {
+        let difference =
+            paired_bootstrap(&table(&[(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (1, 3, 0.0)]), 0, 1, PLAN, 0.9);
+        let difference = difference.unwrap();
+        assert_eq!(
+            (difference.only_first_tasks, difference.only_second_tasks, difference.estimate.tasks),
+            (1, 1, 1)
+        );
+        assert_eq!((difference.estimate.mean, difference.verdict), (0.0, Verdict::NotDistinguishable));
+        let apart = paired_bootstrap(&table(&[(0, 1, 1.0), (1, 2, 1.0)]), 0, 1, PLAN, 0.9).unwrap_err();
+        assert!(alloc::format!("{apart}").starts_with("found 0 tasks that both subjects have"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 128, ..ProptestConfig::default() })]
+
+        #[test]
+        fn mid_p_is_less_than_exact_and_falls_with_the_lead(less in 0u64..60, lead in 1u64..60) {
+            let pairs = |lead| Pairs { only_first: less, only_second: less + lead, ..Pairs::default() };
+            prop_assert!(pairs(lead).mid_p() < pairs(lead).exact_p());
+            prop_assert!(pairs(lead + 1).mid_p() < pairs(lead).mid_p());
+            prop_assert!(pairs(lead).mid_p() > 0.0);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The distribution of points, and what happened at a challenge: the analytics of the arena document.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::attempts::MeanPoints;
+use super::proportion::{Proportion, half_up};
+use karat_core::number::Decimal;
+
+/// Middle and spread of whole points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// How many there are.
+    pub count: u64,
+    /// Their mean to one place, half up.
+    pub mean: Decimal,
+    /// The middle one; of an even number the mean of the two in the middle, half up.
+    pub median: u32,
+    /// The smallest value that a quarter do not exceed (nearest rank).
+    pub first_quartile: u32,
+    /// The smallest value that three quarters do not exceed (nearest rank).
+    pub third_quartile: u32,
+    /// The lowest.
+    pub lowest: u32,
+    /// The highest.
+    pub highest: u32,
+}
+
+impl Summary {
+    /// Sums up points, in any order; none of nothing.
+    ///
+    /// ```
+    /// use karat_stats::distribution::Summary;
+    /// let summary = Summary::of([990, 444, 727, 395, 405]).unwrap();
+    /// assert_eq!((summary.mean.to_f64(), summary.median), (592.2, 444));
+    /// assert_eq!((summary.first_quartile, summary.third_quartile), (405, 727));
+    /// ```
+    #[must_use]
+    pub fn of(points: impl IntoIterator<Item = u32>) -> Option<Self> {
+        let mut ordered: Vec<u32> = points.into_iter().collect();
+        ordered.sort_unstable();
+        let MeanPoints { sum, count } = MeanPoints::of(ordered.iter().copied());
+        let upper = *ordered.get(ordered.len() / 2)?;
+        let lower = *ordered.get((ordered.len() - 1) / 2)?;
+        Some(Self {
+            count,
+            mean: half_up(i128::from(sum), i128::from(count), 1)?,
+            median: lower + (upper - lower).div_ceil(2),
+            first_quartile: nearest_rank(&ordered, 25)?,
+            third_quartile: nearest_rank(&ordered, 75)?,
+            lowest: *ordered.first()?,
+            highest: *ordered.last()?,
+        })
+    }
+
+    /// Sums points up by what they belong to: the number of the attempt, a harness, a model, a day.
+    pub fn by<K: Ord>(points: impl IntoIterator<Item = (K, u32)>) -> BTreeMap<K, Self> {
+        let mut groups: BTreeMap<K, Vec<u32>> = BTreeMap::new();
+        for (group, points) in points {
+            groups.entry(group).or_default().push(points);
+        }
+        groups.into_iter().filter_map(|(group, points)| Some((group, Self::of(points)?))).collect()
+    }
+}
+
+/// The smallest of `ordered` that at least `percent` of a hundred do not exceed: Hyndman and Fan, "Sample quantiles in
+/// statistical packages", The American Statistician 50 (1996), definition 1. None of nothing, or if `percent` is above
+/// 100.
+pub fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
+    if percent > 100 {
+        return None;
+    }
+    let rank = (ordered.len() as u128 * u128::from(percent)).div_ceil(100).max(1);
+    usize::try_from(rank - 1).ok().and_then(|place| ordered.get(place).copied())
+}
+
+/// How many points fall into each bucket of `width` (above 0): from its lowest point to the count, empty ones left out.
+///
+/// A bucket holds its lowest point and not that of the next: with a width of 100, the points 0 to 99, and 1000 alone in
+/// the last.
+///
+/// ```
+/// use karat_stats::distribution::histogram;
+/// let buckets = histogram([0, 99, 100, 1000], 100);
+/// assert_eq!(buckets.into_iter().collect::<Vec<_>>(), [(0, 2), (100, 1), (1000, 1)]);
+/// ```
+pub fn histogram(points: impl IntoIterator<Item = u32>, width: u32) -> BTreeMap<u32, u64> {
+    let mut buckets = BTreeMap::new();
+    for points in points {
+        let from = points - points.checked_rem(width).unwrap_or(0);
+        *buckets.entry(from).or_default() += 1;
+    }
+    buckets
+}
+
+/// One attempt at a challenge, finished or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The how manieth attempt of its subject, from 1.
+    pub attempt: u32,
+    /// Whether it was finished; nothing else of an attempt that was not is looked at.
+    pub completed: bool,
+    /// Whether it was a win.
+    pub won: bool,
+    /// Whole points, if it was scored.
+    pub points: Option<u32>,
+    /// Seconds from start to submission, if they are known.
+    pub duration_seconds: Option<Decimal>,
+}
+
+/// What happened at a challenge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChallengeStatistics {
+    /// Finished attempts of all attempts.
+    pub completion: Proportion,
+    /// Wins of the finished attempts.
+    pub wins: Proportion,
+    /// The points of the finished attempts; none if none has any.
+    pub points: Option<Summary>,
+    /// How often points fall into each bucket of [`BUCKET_POINTS`], by the lowest point of the bucket.
+    pub histogram: BTreeMap<u32, u64>,
+    /// The points by the number of the attempt.
+    pub by_attempt: BTreeMap<u32, Summary>,
+    /// The mean of the known durations of finished attempts to one place, half up; none if none is known.
+    pub mean_duration_seconds: Option<Decimal>,
+}
+
+/// How many points a bucket of [`ChallengeStatistics::histogram`] spans.
+pub const BUCKET_POINTS: u32 = 100;
+
+impl ChallengeStatistics {
+    /// Counts attempts, given in any order.
+    #[must_use]
+    pub fn of(entries: &[Entry]) -> Self {
+        let completed = || entries.iter().filter(|entry| entry.completed);
+        let points = || completed().filter_map(|entry| Some((entry.attempt, entry.points?)));
+        let durations = completed().filter_map(|entry| entry.duration_seconds);
+        let (millionths, count) = durations.fold((0i128, 0i128), |(sum, count), duration| {
+            (sum + i128::from(duration.millionths()), count + 1)
+        });
+        Self {
+            completion: Proportion::of(entries.iter().map(|entry| entry.completed)),
+            wins: Proportion::of(completed().map(|entry| entry.won)),
+            points: Summary::of(points().map(|(_, points)| points)),
+            histogram: histogram(points().map(|(_, points)| points), BUCKET_POINTS),
+            by_attempt: Summary::by(points()),
+            mean_duration_seconds: half_up(millionths, count * i128::from(karat_core::number::MILLION), 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_middle() {
+        assert_eq!(Summary::of([]), None);
+        let nothing = ChallengeStatistics::of(&[]);
+        assert_eq!((nothing.completion.share(), nothing.wins.share()), (None, None));
+        assert_eq!((nothing.points, nothing.mean_duration_seconds), (None, None));
+        assert_eq!(nearest_rank(&[1], 101), None);
+        assert_eq!(histogram([7], 0).into_iter().collect::<Vec<_>>(), [(7, 1)]);
+    }
+
+    #[test]
+    fn only_finished_attempts_are_looked_at() {
+        let lapsed = Entry {
+            attempt: 1,
+            completed: false,
+            won: true,
+            points: Some(1000),
+            duration_seconds: Some(Decimal::ONE),
+        };
+        let unscored = Entry { completed: true, won: false, points: None, ..lapsed };
+        let statistics = ChallengeStatistics::of(&[lapsed, unscored]);
+        assert_eq!(statistics.completion, Proportion::new(1, 2).unwrap());
+        assert_eq!(statistics.wins, Proportion::new(0, 1).unwrap());
+        assert_eq!((statistics.points, statistics.histogram.len()), (None, 0));
+        assert_eq!(statistics.mean_duration_seconds, Some(Decimal::ONE));
+    }
+
+    #[test]
+    fn a_median_of_two_rounds_half_up_without_overflow() {
+        assert_eq!(Summary::of([444, 405]).unwrap().median, 425);
+        assert_eq!(Summary::of([u32::MAX, u32::MAX]).unwrap().median, u32::MAX);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_summary_is_in_order_and_the_histogram_counts_all(points in prop::collection::vec(0u32..=1000, 1..50)) {
+            let summary = Summary::of(points.iter().copied()).unwrap();
+            prop_assert!(summary.lowest <= summary.first_quartile && summary.first_quartile <= summary.median);
+            prop_assert!(summary.median <= summary.third_quartile && summary.third_quartile <= summary.highest);
+            let exceeding = points.iter().filter(|&&x| x > summary.third_quartile).count();
+            prop_assert!(4 * exceeding <= points.len());
+            prop_assert_eq!(histogram(points.iter().copied(), 100).values().sum::<u64>(), summary.count);
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Influence: the fewest items whose removal changes who is first.
+//!
+//! A lead that three of ten thousand items carry is no lead. (Broderick, Giordano and Meager, "An automatic finite-sample
+//! robustness metric", 2020, ask the same of regressions; here the answer for means is exact.)
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::StatisticsError;
+use super::table::TaskTable;
+
+/// The fewest items found whose removal puts somebody else ahead of the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Influence {
+    /// Who is first with all items; the first in the list of subjects if several are.
+    pub first: usize,
+    /// Who is strictly ahead of it after the removal.
+    pub overtaker: usize,
+    /// What must be removed: tasks as the caller names them, in rising order.
+    pub removed: Vec<usize>,
+    /// How many items there are.
+    pub items: usize,
+    /// True if no smaller set does it; else the set does it, and there may be a smaller one.
+    pub is_smallest: bool,
+}
+
+/// The fewest tasks whose removal, for everybody, puts another subject ahead of the first by mean.
+///
+/// Exact where the first and each other subject have the same tasks; where they have not, the tasks are removed in the order
+/// of what each does alone, and the result is a bound ([`Influence::is_smallest`]). None if no removal does it: nobody else
+/// has results, or nobody is ahead of the first at any task.
+///
+/// # Errors
+/// If the table has no results.
+///
+/// ```
+/// use karat_stats::influence::fewest_tasks;
+/// use karat_stats::table::{Observation, TaskTable};
+/// // The first passes tasks 0 to 5, the second 4 to 8: one ahead, of ten tasks.
+/// let passed = |who, task| if who == 0 { task <= 5 } else { (4..=8).contains(&task) };
+/// let results: Vec<_> =
+///     (0..10).flat_map(|task| [0, 1].map(|who| Observation::of_success(who, task, passed(who, task)))).collect();
+/// let found = fewest_tasks(&TaskTable::new(2, &results)?)?.unwrap();
+/// assert_eq!((found.overtaker, found.removed, found.is_smallest), (1, vec![0, 1], true));
+/// # Ok::<(), karat_stats::StatisticsError>(())
+/// ```
+pub fn fewest_tasks(table: &TaskTable) -> Result<Option<Influence>, StatisticsError> {
+    // Compared as fractions: the means of the table are rounded, and may hide who is ahead.
+    let total = |subject: usize| {
+        let mut total = Total::default();
+        table.results(subject).for_each(|(_, result)| total.add(Some(result)));
+        (total, subject)
+    };
+    let higher = |a: &(Total, usize), b: &(Total, usize)| {
+        (a.0.sum * b.0.count).cmp(&(b.0.sum * a.0.count)).then(b.1.cmp(&a.1))
+    };
+    let totals = (0..table.subjects()).map(total).filter(|total| total.0.count > 0);
+    let Some((_, first)) = totals.max_by(higher) else {
+        return Err(StatisticsError::TooFew { what: "subjects with results", found: 0, needed: 1 });
+    };
+    let others = (0..table.subjects()).filter(|&other| other != first && table.tasks_of(other) > 0);
+    let mut all_exact = true;
+    let mut best: Option<(Vec<usize>, usize)> = None;
+    for other in others {
+        let lead = Lead::new(table, first, other);
+        all_exact &= lead.is_exact();
+        let found = lead.removal();
+        if let Some(found) = found
+            && best.as_ref().is_none_or(|(fewest, _)| found.len() < fewest.len())
+        {
+            best = Some((found, other));
+        }
+    }
+    Ok(best.map(|(mut removed, overtaker)| {
+        removed.sort_unstable();
+        // Fewer than one is none, which leaves the first first.
+        let is_smallest = all_exact || removed.len() == 1;
+        Influence { first, overtaker, removed, items: table.tasks(), is_smallest }
+    }))
+}
+
+/// The lead of one subject over another.
+struct Lead {
+    tasks: Vec<Shared>,
+    first: Total,
+    second: Total,
+}
+
+/// A task that at least one of two subjects has, and their results.
+struct Shared {
+    task: usize,
+    first: Option<i64>,
+    second: Option<i64>,
+}
+
+/// The results of one subject.
+#[derive(Clone, Copy, Default)]
+struct Total {
+    sum: i128,
+    count: i128,
+}
+
+impl Total {
+    fn add(&mut self, result: Option<i64>) {
+        self.sum += i128::from(result.unwrap_or_default());
+        self.count += i128::from(result.is_some());
+    }
+
+    fn remove(&mut self, result: Option<i64>) {
+        self.sum -= i128::from(result.unwrap_or_default());
+        self.count -= i128::from(result.is_some());
+    }
+
+    /// How much lower the mean would be without a result; infinite for the only one.
+    fn carried_by(self, result: Option<i64>) -> f64 {
+        let above = |result: i64| result as f64 - self.sum as f64 / self.count as f64;
+        match result {
+            None => 0.0,
+            Some(_) if self.count < 2 => f64::INFINITY,
+            Some(result) => above(result) / (self.count - 1) as f64,
+        }
+    }
+}
+
+impl Lead {
+    fn new(table: &TaskTable, first: usize, second: usize) -> Self {
+        let mut tasks = Vec::new();
+        let mut theirs = table.results(second).peekable();
+        for (task, result) in table.results(first) {
+            while let Some((task, result)) = theirs.next_if(|it| it.0 < task) {
+                tasks.push(Shared { task, first: None, second: Some(result) });
+            }
+            let second = theirs.next_if(|it| it.0 == task).map(|it| it.1);
+            tasks.push(Shared { task, first: Some(result), second });
+        }
+        tasks.extend(theirs.map(|(task, result)| Shared { task, first: None, second: Some(result) }));
+        let (mut first, mut second) = (Total::default(), Total::default());
+        for it in &tasks {
+            first.add(it.first);
+            second.add(it.second);
+        }
+        Self { tasks, first, second }
+    }
+
+    fn is_exact(&self) -> bool {
+        self.tasks.iter().all(|it| it.first.is_some() && it.second.is_some())
+    }
+
+    /// How much of the lead a task carries.
+    fn carried_by(&self, it: &Shared) -> f64 {
+        let (first, second) = (self.first.carried_by(it.first), self.second.carried_by(it.second));
+        // The only task of a subject comes last: without it there is nobody to compare.
+        if first.is_finite() && second.is_finite() { first - second } else { f64::NEG_INFINITY }
+    }
+
+    /// The tasks whose removal puts the second strictly ahead, as few as their order by what they carry gives.
+    ///
+    /// With the same tasks for both, the second is ahead on a set of tasks exactly if the differences (first minus second)
+    /// sum to less than 0 on it. Of all sets of k tasks, the k with the largest differences take the most away from that
+    /// sum: if any k tasks do it, these do. So the first k at which they do is the smallest number of all.
+    fn removal(self) -> Option<Vec<usize>> {
+        let is_exact = self.is_exact();
+        let carried = |it: &Shared| match (it.first, it.second) {
+            // Whole numbers below 2^53: an exact order.
+            (Some(first), Some(second)) if is_exact => (first - second) as f64,
+            _ => self.carried_by(it),
+        };
+        let mut order: Vec<(f64, &Shared)> = self.tasks.iter().map(|it| (carried(it), it)).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.task.cmp(&b.1.task)));
+        let (mut first, mut second) = (self.first, self.second);
+        let mut removed = Vec::new();
+        for (_, it) in order {
+            first.remove(it.first);
+            second.remove(it.second);
+            removed.push(it.task);
+            if first.count == 0 || second.count == 0 {
+                return None;
+            }
+            // Means compared without dividing.
+            if second.sum * first.count > first.sum * second.count {
+                return Some(removed);
+            }
+        }
+        None
+    }
+}
+
+/// The fewest items to remove so that one list has a lower mean than another, where the items belong to one list each:
+/// `(of the first, of the second)`, always the highest of the first and the lowest of the second. None if no removal that
+/// leaves both an item does it. Exact.
+///
+/// For a given number of removals from each list, the highest of the first and the lowest of the second leave the lowest
+/// mean of the first and the highest of the second that any choice can, so only the two numbers are to be found; and what
+/// the second list needs falls as the first gives more, so one pass over both finds the smallest sum.
+///
+/// ```
+/// use karat_stats::influence::fewest_of_two_lists;
+/// assert_eq!(fewest_of_two_lists(&[9, 9, 2], &[8, 1, 7]), Some((0, 1)));
+/// assert_eq!(fewest_of_two_lists(&[9, 9], &[8, 8]), None);
+/// ```
+#[must_use]
+pub fn fewest_of_two_lists(first: &[i64], second: &[i64]) -> Option<(usize, usize)> {
+    let mut first: Vec<i128> = first.iter().map(|&value| i128::from(value)).collect();
+    let mut second: Vec<i128> = second.iter().map(|&value| i128::from(value)).collect();
+    // What stays of the first are its lowest, of the second its highest: sums of the kept ones, by how many.
+    first.sort_unstable();
+    second.sort_unstable_by_key(|&value| Reverse(value));
+    let kept_sums = |values: &[i128]| {
+        let sums = values.iter().scan(0i128, |sum, value| {
+            *sum += value;
+            Some(*sum)
+        });
+        sums.collect::<Vec<_>>()
+    };
+    let (first, second) = (kept_sums(&first), kept_sums(&second));
+    let is_lower = |kept_first: usize, kept_second: usize| {
+        let sums = first.get(kept_first.wrapping_sub(1)).zip(second.get(kept_second.wrapping_sub(1)));
+        sums.is_some_and(|(a, b)| a * (kept_second as i128) < b * (kept_first as i128))
+    };
+    let mut best: Option<(usize, usize)> = None;
+    // For each number kept of the first, from few to all: the most that can be kept of the second, which only falls.
+    let mut kept_second = second.len();
+    for kept_first in 1..=first.len() {
+        while kept_second > 0 && !is_lower(kept_first, kept_second) {
+            kept_second -= 1;
+        }
+        if kept_second == 0 {
+            break;
+        }
+        let removed = (first.len() - kept_first, second.len() - kept_second);
+        if best.is_none_or(|best| removed.0 + removed.1 <= best.0 + best.1) {
+            best = Some(removed);
+        }
+    }
+    best
+}
+
+/// A bound for any ranking: the number of items, taken in `order`, whose removal changes who is first. None if removing all
+/// of `order` does not.
+///
+/// `first_without` says who is first without the items marked as removed; it is asked some `2 log2 n` times. `order` holds
+/// each item at most once, those that carry the lead first, as the caller's rule suggests (for a rating: matches that the
+/// leader won, against the rival nearest to it). The result changes who is first, and one item less, in this order, does
+/// not; another choice of items may need fewer.
+///
+/// ```
+/// use karat_stats::influence::fewest_in_order;
+/// let votes = ["a", "a", "a", "b", "b"];
+/// let first = |removed: &[bool]| {
+///     let count = |name| votes.iter().zip(removed).filter(|&(vote, gone)| *vote == name && !gone).count();
+///     Some(usize::from(count("b") > count("a")))
+/// };
+/// assert_eq!(fewest_in_order(votes.len(), &[0, 1, 2], first), Some(2));
+/// ```
+pub fn fewest_in_order(
+    items: usize,
+    order: &[usize],
+    mut first_without: impl FnMut(&[bool]) -> Option<usize>,
+) -> Option<usize> {
+    let mut removed = alloc::vec![false; items];
+    let nominal = first_without(&removed);
+    let mut changes = |count: usize| {
+        removed.fill(false);
+        for &item in order.iter().take(count) {
+            if let Some(removed) = removed.get_mut(item) {
+                *removed = true;
+            }
+        }
+        first_without(&removed) != nominal
+    };
+    // Doubling until it changes, then halving between the last that did not and the first that did.
+    let (mut stays, mut moves) = (0, 1);
+    while !changes(moves.min(order.len())) {
+        if moves >= order.len() {
+            return None;
+        }
+        (stays, moves) = (moves, moves * 2);
+    }
+    moves = moves.min(order.len());
+    while moves - stays > 1 {
+        let middle = stays + (moves - stays) / 2;
+        if changes(middle) {
+            moves = middle;
+        } else {
+            stays = middle;
+        }
+    }
+    Some(moves)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::table::Observation;
+    use super::*;
+
+    fn table(subjects: usize, rows: &[(usize, usize, i64)]) -> TaskTable {
+        let rows: Vec<Observation> =
+            rows.iter().map(|&(subject, task, value)| Observation { subject, task, value }).collect();
+        TaskTable::new(subjects, &rows).unwrap()
+    }
+
+    #[test]
+    fn nobody_to_overtake() {
+        assert_eq!(fewest_tasks(&table(2, &[(0, 1, 5)])), Ok(None));
+        assert!(fewest_tasks(&table(2, &[])).is_err());
+        assert_eq!(
+            fewest_tasks(&table(2, &[(0, 1, 5), (1, 1, 5), (0, 2, 6), (1, 2, 5)])),
+            Ok(None),
+            "ahead everywhere"
+        );
+        assert_eq!(fewest_of_two_lists(&[], &[1]), None);
+        assert_eq!(fewest_of_two_lists(&[1], &[]), None);
+        assert_eq!(fewest_of_two_lists(&[1], &[2]), Some((0, 0)));
+        assert_eq!(fewest_in_order(3, &[], |_| Some(0)), None);
+        assert_eq!(fewest_in_order(3, &[0, 7], |gone| Some(usize::from(gone[0]))), Some(1), "7 is no item");
+    }
+
+    #[test]
+    fn the_rival_nearest_on_paper_need_not_be_the_one() {
+        // The second trails by a little everywhere and never leads; the third trails by more and leads once.
+        let rows: Vec<(usize, usize, i64)> = (0..10)
+            .flat_map(|task| [(0, task, 100), (1, task, 99), (2, task, if task == 9 { 105 } else { 98 })])
+            .collect();
+        let found = fewest_tasks(&table(3, &rows)).unwrap().unwrap();
+        assert_eq!((found.first, found.overtaker, found.removed.len(), found.items), (0, 2, 7, 10));
+        assert!(found.is_smallest);
+    }
+
+    #[test]
+    fn with_other_tasks_it_is_a_bound_that_holds() {
+        let mut rows: Vec<(usize, usize, i64)> =
+            (0..8).map(|task| (0, task, 100 + 40 * task as i64)).collect();
+        rows.extend((4..12).map(|task| (1, task, 150 + 10 * task as i64)));
+        let found = fewest_tasks(&table(2, &rows)).unwrap().unwrap();
+        assert!(!found.is_smallest || found.removed.len() == 1);
+        rows.retain(|row| !found.removed.contains(&row.1));
+        let after = table(2, &rows);
+        assert!(after.mean(found.overtaker) > after.mean(found.first));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_smaller_set_of_tasks_does_it(rows in prop::collection::vec(prop::array::uniform3(0i64..6), 1..8)) {
+            let all: Vec<(usize, usize, i64)> =
+                rows.iter().enumerate().flat_map(|(task, row)| (0..3).map(move |who| (who, task, row[who]))).collect();
+            let found = fewest_tasks(&table(3, &all)).unwrap();
+            let sum = |who: usize, gone: u32| -> i64 {
+                rows.iter().enumerate().filter(|(task, _)| gone >> task & 1 == 0).map(|(_, row)| row[who]).sum()
+            };
+            let first = (0..3).max_by_key(|&who| (sum(who, 0), Reverse(who))).unwrap();
+            let overtaken = |gone: u32| (0..3).any(|who| sum(who, gone) > sum(first, gone));
+            let fewest = (1..(1u32 << rows.len()) - 1).filter(|&gone| overtaken(gone)).map(u32::count_ones).min();
+            prop_assert_eq!(found.as_ref().map(|found| found.removed.len() as u32), fewest);
+            if let Some(found) = found {
+                let gone = found.removed.iter().fold(0, |gone, task| gone | 1 << task);
+                prop_assert!(found.is_smallest && sum(found.overtaker, gone) > sum(found.first, gone));
+            }
+        }
+
+        #[test]
+        fn no_smaller_choice_of_items_does_it(
+            first in prop::collection::vec(0i64..9, 1..7), second in prop::collection::vec(0i64..9, 1..7),
+        ) {
+            let mean = |list: &[i64], gone: u32| {
+                let kept: Vec<i64> =
+                    list.iter().enumerate().filter(|(at, _)| gone >> at & 1 == 0).map(|(_, value)| *value).collect();
+                kept.iter().sum::<i64>() as f64 / kept.len() as f64
+            };
+            let sets = |list: &[i64]| 0..(1u32 << list.len()) - 1;
+            let fewest = sets(&first)
+                .flat_map(|a| sets(&second).map(move |b| (a, b)))
+                .filter(|&(a, b)| mean(&first, a) < mean(&second, b))
+                .map(|(a, b)| (a.count_ones() + b.count_ones()) as usize)
+                .min();
+            prop_assert_eq!(fewest_of_two_lists(&first, &second).map(|(a, b)| a + b), fewest);
+        }
+
+        #[test]
+        fn a_bound_in_an_order_changes_who_is_first(change_from in 1usize..60, items in 1usize..60) {
+            let order: Vec<usize> = (0..items).rev().collect();
+            let first = |gone: &[bool]| Some(usize::from(gone.iter().filter(|gone| **gone).count() >= change_from));
+            prop_assert_eq!(fewest_in_order(items, &order, first), (change_from <= items).then_some(change_from));
+        }
+    }
+}

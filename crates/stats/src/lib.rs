@@ -1,0 +1,189 @@
+//! Statistics of many scores: estimates with their intervals, comparisons, and how much a rank depends on the rule.
+//!
+//! All are pure functions of their arguments. Scores are whole billionths ([`karat_core::number`]), so that means of items do
+//! not depend on their order; shares, intervals and correlations are doubles, computed in a fixed order with `libm`.
+//! What is drawn is drawn by [`random`] from a seed that stands in the result beside the number of draws.
+//!
+//! | module | what it answers |
+//! |---|---|
+//! | [`random`] | a seeded generator that gives the same numbers on every machine |
+//! | [`proportion`] | a share with its interval: Wilson, Clopper-Pearson |
+//! | [`trials`] | pass@k, pass^k and best-of-k from repeated trials of a task |
+//! | [`attempts`] | the same from numbered attempts, as the arena document counts them; learning curve |
+//! | [`distribution`] | middle, spread and shape of scores; what happened at a challenge |
+//! | [`trend`], [`track`] | the direction of recent scores; the score over a list of challenges |
+//! | [`table`], [`bootstrap`] | results by subject and task; intervals by drawing tasks anew |
+//! | [`compare`] | two subjects on the same tasks: which is ahead, or not distinguishable |
+//! | [`ranks`], [`leaderboard`] | ranks, their ranges, groups of subjects that cannot be told apart |
+//! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
+//! | [`composite`], [`robustness`] | composites under other weights, dimensions and means, and what becomes of the ranks |
+//! | [`correlation`], [`drivers`] | what moves together, and what really moves the composite |
+//! | [`influence`] | the fewest items whose removal changes who is first |
+
+#![no_std]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+use core::error::Error;
+use core::fmt;
+
+pub mod attempts;
+pub mod bootstrap;
+pub mod compare;
+pub mod composite;
+pub mod correlation;
+pub mod distribution;
+pub mod drivers;
+pub mod influence;
+pub mod leaderboard;
+pub mod mean;
+pub mod outcome;
+pub mod proportion;
+pub mod random;
+pub mod ranks;
+pub mod rating;
+pub mod robustness;
+mod special;
+pub mod table;
+pub mod track;
+pub mod trend;
+pub mod trials;
+
+/// A range that covers what is estimated in `level` of all cases.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end, not below `low`.
+    pub high: f64,
+    /// The confidence, above 0 and below 1: 0.95 for 95 %.
+    pub level: f64,
+    /// How the ends were found.
+    pub method: Method,
+}
+
+/// How an [`Interval`] was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// Score interval of a share ([`proportion::Proportion::wilson`]).
+    Wilson,
+    /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).
+    ClopperPearson,
+    /// Quantiles of the bootstrap estimates ([`bootstrap`]).
+    Percentile,
+    /// Quantiles of the bootstrap estimates, moved for bias and skew ([`bootstrap`]).
+    BiasCorrectedAccelerated,
+    /// The spread of the values and Student's t ([`mean`]).
+    Student,
+}
+
+impl Method {
+    /// As written: `clopper-pearson`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wilson => "wilson",
+            Self::ClopperPearson => "clopper-pearson",
+            Self::Percentile => "percentile",
+            Self::BiasCorrectedAccelerated => "bias-corrected-accelerated",
+            Self::Student => "student",
+        }
+    }
+}
+
+/// Why there is no answer: what was found, what was expected, how to mend it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StatisticsError {
+    /// A confidence that is not between 0 and 1.
+    Level {
+        /// The confidence given.
+        found: f64,
+    },
+    /// Too few draws for the ends of an interval at this confidence.
+    Draws {
+        /// How many were asked for.
+        found: u32,
+        /// How many are needed.
+        needed: u32,
+    },
+    /// A concentration of drawn weights that is not above 0 and finite.
+    Concentration {
+        /// The concentration given.
+        found: f64,
+    },
+    /// Too few of something to estimate from.
+    TooFew {
+        /// What there is too little of, such as `tasks`.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many are needed.
+        needed: usize,
+    },
+    /// More of something than can be counted exactly.
+    TooMany {
+        /// What there is too much of, such as `tasks`.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many there may be.
+        most: u64,
+    },
+    /// A row that cannot be used.
+    Row {
+        /// Its place in the slice given, from 0.
+        row: usize,
+        /// Which part of it, such as `value`.
+        part: &'static str,
+        /// What stands there.
+        found: i64,
+        /// What should stand there.
+        expected: &'static str,
+    },
+    /// Two rows that claim to be the same thing.
+    Twice {
+        /// What stands twice, such as `attempt 2 of a subject`.
+        what: &'static str,
+        /// The place of the first, from 0.
+        first: usize,
+        /// The place of the second, from 0.
+        second: usize,
+    },
+}
+
+impl fmt::Display for StatisticsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Level { found } => {
+                write!(f, "the confidence is {found}, expected a number above 0 and below 1, such as 0.95")
+            }
+            Self::Draws { found, needed } => {
+                write!(f, "{found} draws are too few for this confidence, expected {needed} or more")
+            }
+            Self::Concentration { found } => {
+                write!(
+                    f,
+                    "the concentration of the weights is {found}, expected a number above 0, such as 100"
+                )
+            }
+            Self::TooFew { what, found, needed } => {
+                write!(f, "found {found} {what}, expected {needed} or more")
+            }
+            Self::TooMany { what, found, most } => write!(f, "found {found} {what}, expected {most} at most"),
+            Self::Row { row, part, found, expected } => {
+                write!(f, "row {row}: the {part} is {found}, expected {expected}")
+            }
+            Self::Twice { what, first, second } => {
+                write!(f, "rows {first} and {second} are both {what}; keep one of them")
+            }
+        }
+    }
+}
+
+impl Error for StatisticsError {}
+
+/// The share of cases outside of an interval, 1 - `level`.
+fn outside(level: f64) -> Result<f64, StatisticsError> {
+    if level > 0.0 && level < 1.0 { Ok(1.0 - level) } else { Err(StatisticsError::Level { found: level }) }
+}

@@ -1,0 +1,368 @@
+//! How a run ended, kept apart: what each ending counts as is a policy, and whether the ranking hangs on it is said.
+//!
+//! A missing verdict is no failure and no success. Whoever counts it as one, or leaves it out, makes a choice that can
+//! decide who is first; here the choice has a name, and the other choices are computed beside it.
+
+use alloc::vec::Vec;
+
+pub use karat_core::outcome::{Outcome, Policy, Treatment};
+
+use super::StatisticsError;
+use super::proportion::Proportion;
+use super::ranks::{OtherRanking, RankRange, ranks};
+use super::table::{Observation, TaskTable};
+use karat_core::number::BILLION;
+
+/// Returns the policies that treat one of the outcomes that `occurs` otherwise and all else alike: the choices that could
+/// matter where only these occur. In a fixed order. [`Treatment::Scored`] is tried only where `policy` has it.
+///
+/// ```
+/// use karat_stats::outcome::{Outcome, Policy, other_policies};
+/// assert_eq!(other_policies(Policy::default(), |_| true).len(), 80);
+/// assert_eq!(other_policies(Policy::default(), |outcome| outcome == Outcome::Stopped).len(), 2);
+/// ```
+#[must_use]
+pub fn other_policies(policy: Policy, occurs: impl Fn(Outcome) -> bool) -> Vec<Policy> {
+    let choices = |outcome: Outcome| {
+        let own = policy.treatment(outcome);
+        let mut all = alloc::vec![own];
+        if occurs(outcome) {
+            all.extend(Treatment::ALL.into_iter().filter(|&other| other != own));
+        }
+        all
+    };
+    let mut others = Vec::new();
+    for no_verdict in choices(Outcome::NoVerdict) {
+        for stopped in choices(Outcome::Stopped) {
+            for not_applicable in choices(Outcome::NotApplicable) {
+                for refused in choices(Outcome::Refused) {
+                    others.push(Policy { no_verdict, stopped, not_applicable, refused });
+                }
+            }
+        }
+    }
+    others.retain(|&other| other != policy);
+    others
+}
+
+/// Returns in how many outcomes two policies differ.
+#[must_use]
+pub fn distance(policy: Policy, other: Policy) -> usize {
+    Outcome::ALL.iter().filter(|&&outcome| policy.treatment(outcome) != other.treatment(outcome)).count()
+}
+
+/// How often each outcome occurred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names are those of the outcomes")]
+pub struct OutcomeCounts {
+    /// Runs with a score whose evidence does not say how they ended.
+    pub unstated: u64,
+    pub succeeded: u64,
+    pub failed: u64,
+    pub no_verdict: u64,
+    pub stopped: u64,
+    pub not_applicable: u64,
+    pub refused: u64,
+}
+
+impl OutcomeCounts {
+    /// Counts outcomes.
+    pub fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+        let mut counts = Self::default();
+        for outcome in outcomes {
+            counts.add(outcome);
+        }
+        counts
+    }
+
+    fn add(&mut self, outcome: Outcome) {
+        *match outcome {
+            Outcome::Succeeded => &mut self.succeeded,
+            Outcome::Failed => &mut self.failed,
+            Outcome::NoVerdict => &mut self.no_verdict,
+            Outcome::Stopped => &mut self.stopped,
+            Outcome::NotApplicable => &mut self.not_applicable,
+            Outcome::Refused => &mut self.refused,
+        } += 1;
+    }
+
+    /// How often an outcome occurred.
+    #[must_use]
+    pub fn count(self, outcome: Outcome) -> u64 {
+        match outcome {
+            Outcome::Succeeded => self.succeeded,
+            Outcome::Failed => self.failed,
+            Outcome::NoVerdict => self.no_verdict,
+            Outcome::Stopped => self.stopped,
+            Outcome::NotApplicable => self.not_applicable,
+            Outcome::Refused => self.refused,
+        }
+    }
+
+    /// How many runs there were.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        Outcome::ALL.iter().fold(self.unstated, |sum, &outcome| sum.saturating_add(self.count(outcome)))
+    }
+
+    /// The share of successes under a policy, of the runs that it does not leave out. What is not stated is left out.
+    ///
+    /// ```
+    /// use karat_stats::outcome::{OutcomeCounts, Policy};
+    /// let counts = OutcomeCounts { succeeded: 6, failed: 2, no_verdict: 4, ..OutcomeCounts::default() };
+    /// assert_eq!(counts.rate(Policy::default()).share(), Some(0.75));
+    /// assert_eq!(counts.bounds().map(|share| share.share()), [Some(0.5), Some(10.0 / 12.0)]);
+    /// ```
+    #[must_use]
+    pub fn rate(self, policy: Policy) -> Proportion {
+        let treated = |wanted: Treatment| {
+            let outcomes = Outcome::ALL.iter().filter(|&&outcome| policy.treatment(outcome) == wanted);
+            outcomes.fold(0, |sum: u64, &outcome| sum.saturating_add(self.count(outcome)))
+        };
+        let successes = treated(Treatment::Success);
+        let trials = successes.saturating_add(treated(Treatment::Failure));
+        Proportion::new(successes, trials).unwrap_or_default()
+    }
+
+    /// The lowest and the highest share that any policy gives: all that is neither success nor failure counted as failures,
+    /// as successes. Leaving a run out moves the share less than counting it.
+    #[must_use]
+    pub fn bounds(self) -> [Proportion; 2] {
+        [Treatment::Failure, Treatment::Success]
+            .map(|all| self.rate(Policy { no_verdict: all, stopped: all, not_applicable: all, refused: all }))
+    }
+}
+
+/// How one run of a subject at a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Who: the place in the caller's list of subjects.
+    pub subject: usize,
+    /// At what: any number that stands for the task.
+    pub task: usize,
+    /// How it ended, if the evidence says so.
+    pub outcome: Option<Outcome>,
+    /// What it scored, in billionths, if it has a score.
+    pub score: Option<i64>,
+}
+
+impl Run {
+    /// A run that has an outcome and no score.
+    #[must_use]
+    pub fn of_outcome(subject: usize, task: usize, outcome: Outcome) -> Self {
+        Self { subject, task, outcome: Some(outcome), score: None }
+    }
+
+    /// The outcome that counts: what has neither an outcome nor a score has no verdict. None for a score whose outcome is not
+    /// stated.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.outcome.or(if self.score.is_none() { Some(Outcome::NoVerdict) } else { None })
+    }
+
+    /// What the run counts, in billionths; none if it is left out. A success or failure counts with its score, or as all or
+    /// nothing where it has none; the other outcomes as the policy says.
+    ///
+    /// ```
+    /// use karat_stats::outcome::{Outcome, Policy, Run, Treatment};
+    /// let stopped = Run { score: Some(400_000_000), ..Run::of_outcome(0, 0, Outcome::Stopped) };
+    /// assert_eq!(stopped.value(Policy::default()), Some(0), "a failure");
+    /// assert_eq!(stopped.value(Policy { stopped: Treatment::Scored, ..Policy::default() }), Some(400_000_000));
+    /// ```
+    #[must_use]
+    pub fn value(&self, policy: Policy) -> Option<i64> {
+        match self.outcome() {
+            None => self.score,
+            Some(Outcome::Succeeded) => Some(self.score.unwrap_or(BILLION)),
+            Some(Outcome::Failed) => Some(self.score.unwrap_or(0)),
+            Some(other) => match policy.treatment(other) {
+                Treatment::Success => Some(BILLION),
+                Treatment::Failure => Some(0),
+                Treatment::Excluded => None,
+                Treatment::Scored => self.score,
+            },
+        }
+    }
+}
+
+/// The results by subject and task under a policy.
+///
+/// # Errors
+/// As [`TaskTable::new`].
+pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable, StatisticsError> {
+    let counted = runs.iter().filter_map(|run| {
+        let value = run.value(policy)?;
+        Some(Observation { subject: run.subject, task: run.task, value })
+    });
+    TaskTable::new(subjects, &counted.collect::<Vec<_>>())
+}
+
+/// The ranking under a policy, and under others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyRankings {
+    /// How the runs of each subject ended.
+    pub counts: Vec<OutcomeCounts>,
+    /// The policy in force.
+    pub policy: Policy,
+    /// The means over tasks under it, in billionths; none for a subject of which nothing counts.
+    pub means: Vec<Option<i64>>,
+    /// The ranks under it.
+    pub ranks: Vec<Option<RankRange>>,
+    /// The others, in the order given.
+    pub others: Vec<(Policy, OtherRanking)>,
+}
+
+impl PolicyRankings {
+    /// Ranks subjects by their mean over tasks under `policy`, and under each of `others`.
+    ///
+    /// # Errors
+    /// If a run names no subject, or there are too many tasks.
+    pub fn new(
+        subjects: usize,
+        runs: &[Run],
+        policy: Policy,
+        others: &[Policy],
+    ) -> Result<Self, StatisticsError> {
+        let means = |policy| {
+            let table = table(subjects, runs, policy)?;
+            Ok::<_, StatisticsError>((0..subjects).map(|subject| table.mean(subject)).collect::<Vec<_>>())
+        };
+        // A subject that does not exist is an error even where the policy leaves its run out.
+        let mut counts = alloc::vec![OutcomeCounts::default(); subjects];
+        for (row, run) in runs.iter().enumerate() {
+            let Some(counts) = counts.get_mut(run.subject) else {
+                let found = i64::try_from(run.subject).unwrap_or(i64::MAX);
+                let expected = "a place in the list of subjects";
+                return Err(StatisticsError::Row { row, part: "subject", found, expected });
+            };
+            match run.outcome() {
+                Some(outcome) => counts.add(outcome),
+                None => counts.unstated += 1,
+            }
+        }
+        let nominal = means(policy)?;
+        let ranked = ranks(&nominal);
+        let others =
+            others.iter().map(|&other| Ok((other, OtherRanking::new(&ranked, ranks(&means(other)?)))));
+        let others = others.collect::<Result<Vec<_>, StatisticsError>>()?;
+        Ok(Self { counts, policy, means: nominal, ranks: ranked, others })
+    }
+
+    /// Whether any of the other policies moves anybody.
+    #[must_use]
+    pub fn differ(&self) -> bool {
+        self.others.iter().any(|(_, other)| !other.moved.is_empty())
+    }
+
+    /// Whether any of the other policies puts others first.
+    #[must_use]
+    pub fn first_differs(&self) -> bool {
+        self.others.iter().any(|(_, other)| other.first_differs)
+    }
+
+    /// The best and the worst place of a subject under any of the policies; none if no policy gives it one.
+    #[must_use]
+    pub fn rank_range(&self, subject: usize) -> Option<RankRange> {
+        let all = core::iter::once(&self.ranks).chain(self.others.iter().map(|(_, other)| &other.ranks));
+        let places = all.filter_map(|ranks| ranks.get(subject).copied().flatten());
+        places.reduce(|a, b| RankRange { best: a.best.min(b.best), worst: a.worst.max(b.worst) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn runs(subject: usize, outcomes: &[(Outcome, usize)]) -> Vec<Run> {
+        let each = outcomes.iter().flat_map(|&(outcome, count)| core::iter::repeat_n(outcome, count));
+        each.enumerate().map(|(task, outcome)| Run::of_outcome(subject, task, outcome)).collect()
+    }
+
+    #[test]
+    fn a_choice_about_missing_verdicts_can_decide_who_is_first() {
+        use Outcome::{Failed, NoVerdict, Succeeded};
+        let mut all = runs(0, &[(Succeeded, 70), (Failed, 10), (NoVerdict, 20)]);
+        all.extend(runs(1, &[(Succeeded, 75), (Failed, 25)]));
+        let others = other_policies(Policy::default(), |_| true);
+        let found = PolicyRankings::new(3, &all, Policy::default(), &others).unwrap();
+        assert_eq!(found.means, [Some(875_000_000), Some(750_000_000), None]);
+        assert!(found.differ() && found.first_differs());
+        assert_eq!(found.rank_range(0), Some(RankRange { best: 1, worst: 2 }));
+        assert_eq!((found.rank_range(2), found.ranks[2]), (None, None), "no results, no place");
+        assert_eq!(found.counts[0].no_verdict, 20);
+        let failing: Vec<&(Policy, OtherRanking)> =
+            found.others.iter().filter(|(policy, _)| policy.no_verdict == Treatment::Failure).collect();
+        assert!(failing.iter().all(|(_, other)| other.first_differs && other.moved == [0, 1]));
+        // What does not occur decides nothing.
+        let stopped = Policy { stopped: Treatment::Excluded, ..Policy::default() };
+        assert!(!PolicyRankings::new(3, &all, Policy::default(), &[stopped]).unwrap().differ());
+    }
+
+    #[test]
+    fn a_subject_of_which_all_is_left_out_has_no_place() {
+        let all = runs(0, &[(Outcome::NoVerdict, 5)]);
+        let found = PolicyRankings::new(1, &all, Policy::default(), &[]).unwrap();
+        assert_eq!((found.means[0], found.ranks[0], found.counts[0].total()), (None, None, 5));
+        assert_eq!(found.counts[0].rate(Policy::default()).share(), None);
+        let stray = Run::of_outcome(4, 0, Outcome::NoVerdict);
+        assert!(PolicyRankings::new(1, &[stray], Policy::default(), &[]).is_err(), "though it is left out");
+    }
+
+    #[test]
+    fn scores_count_beside_outcomes() {
+        let scored = |task, outcome, score| Run { subject: 0, task, outcome, score: Some(score) };
+        let all = [
+            scored(0, None, 600_000_000),
+            scored(1, Some(Outcome::Succeeded), 900_000_000),
+            scored(2, Some(Outcome::Stopped), 500_000_000),
+            Run { outcome: None, ..Run::of_outcome(0, 3, Outcome::Failed) },
+        ];
+        let policy = Policy { stopped: Treatment::Scored, ..Policy::default() };
+        let others = other_policies(policy, |outcome| outcome == Outcome::NoVerdict);
+        assert_eq!(others.len(), 2, "a failure, a success");
+        let found = PolicyRankings::new(1, &all, policy, &others).unwrap();
+        let counts = OutcomeCounts {
+            unstated: 1,
+            succeeded: 1,
+            stopped: 1,
+            no_verdict: 1,
+            ..OutcomeCounts::default()
+        };
+        assert_eq!((found.counts[0], found.counts[0].total()), (counts, 4));
+        assert_eq!(found.means, [Some(666_666_667)], "without a score and an outcome there is no verdict");
+        assert_eq!(
+            table(1, &all, Policy::default()).unwrap().mean(0),
+            Some(500_000_000),
+            "stopped is a failure"
+        );
+    }
+
+    #[test]
+    fn distances() {
+        let nominal = Policy::default();
+        assert_eq!(
+            other_policies(nominal, |_| true).iter().filter(|other| distance(nominal, **other) == 1).count(),
+            8
+        );
+        assert_eq!(distance(nominal, nominal), 0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 128, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_policy_leaves_the_bounds(counts in prop::array::uniform6(0u64..9)) {
+            let [succeeded, failed, no_verdict, stopped, not_applicable, refused] = counts;
+            let counts = OutcomeCounts { unstated: 0, succeeded, failed, no_verdict, stopped, not_applicable, refused };
+            let [low, high] = counts.bounds().map(Proportion::share);
+            for policy in other_policies(Policy::default(), |_| true) {
+                if let Some(share) = counts.rate(policy).share() {
+                    prop_assert!(low.unwrap() <= share && share <= high.unwrap());
+                }
+            }
+            prop_assert_eq!(counts.total(), [succeeded, failed, no_verdict, stopped, not_applicable, refused].iter().sum::<u64>());
+        }
+    }
+}

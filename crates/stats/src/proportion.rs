@@ -1,0 +1,221 @@
+//! Shares of trials that succeeded, and how far the true share may lie from them.
+
+use super::special::{beta_quantile, normal_quantile};
+use super::{Interval, Method, StatisticsError, outside};
+use karat_core::number::Decimal;
+
+/// How many of how many.
+///
+/// ```
+/// use karat_stats::proportion::Proportion;
+/// let passed = Proportion::new(81, 263).unwrap();
+/// let interval = passed.wilson(0.95)?;
+/// assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.2553 to 0.3662");
+/// let interval = passed.clopper_pearson(0.95)?;
+/// assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.2527 to 0.3676");
+/// # Ok::<(), karat_stats::StatisticsError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Proportion {
+    successes: u64,
+    trials: u64,
+}
+
+impl Proportion {
+    /// The largest number of trials for which the exact interval is computed.
+    pub const MOST_TRIALS: u64 = 1_000_000_000;
+
+    /// `successes` of `trials`; none if there are more successes than trials.
+    #[must_use]
+    pub fn new(successes: u64, trials: u64) -> Option<Self> {
+        (successes <= trials).then_some(Self { successes, trials })
+    }
+
+    /// Counts how many are true.
+    pub fn of(trials: impl IntoIterator<Item = bool>) -> Self {
+        trials.into_iter().fold(Self::default(), |counted, succeeded| Self {
+            successes: counted.successes + u64::from(succeeded),
+            trials: counted.trials + 1,
+        })
+    }
+
+    /// How many succeeded.
+    #[must_use]
+    pub fn successes(self) -> u64 {
+        self.successes
+    }
+
+    /// How many there were.
+    #[must_use]
+    pub fn trials(self) -> u64 {
+        self.trials
+    }
+
+    /// The share, 0 to 1; none without trials.
+    #[must_use]
+    pub fn share(self) -> Option<f64> {
+        (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
+    }
+
+    /// The share to three places, half up, as the arena shows rates; exact, because it is found in whole numbers.
+    #[must_use]
+    pub fn thousandths(self) -> Option<Decimal> {
+        half_up(i128::from(self.successes), i128::from(self.trials), 3)
+    }
+
+    /// The score interval: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22
+    /// (1927). Close to its level on average, for small numbers too (Brown, Cai and DasGupta, Statistical Science 16,
+    /// 2001); its low end is exactly 0 without successes, its high end exactly 1 without failures.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1, or there are no trials.
+    pub fn wilson(self, level: f64) -> Result<Interval, StatisticsError> {
+        let z = -normal_quantile(outside(level)? / 2.0);
+        let share = self.share().ok_or(NO_TRIALS)?;
+        let (count, square) = (self.trials as f64, z * z);
+        let centre = share + square / (2.0 * count);
+        let spread = z * libm::sqrt(share * (1.0 - share) / count + square / (4.0 * count * count));
+        let scale = 1.0 + square / count;
+        let low = if self.successes == 0 { 0.0 } else { ((centre - spread) / scale).clamp(0.0, share) };
+        let high =
+            if self.successes == self.trials { 1.0 } else { ((centre + spread) / scale).clamp(share, 1.0) };
+        Ok(Interval { low, high, level, method: Method::Wilson })
+    }
+
+    /// The exact interval: Clopper and Pearson, Biometrika 26 (1934). It covers the true share in `level` of cases at
+    /// least, at the price of being wide. Without successes it is 0 to `1 - (a / 2)^(1 / n)` with `a` = 1 - level, without
+    /// failures the mirror image, both in closed form.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1, there are no trials, or more than [`Self::MOST_TRIALS`].
+    pub fn clopper_pearson(self, level: f64) -> Result<Interval, StatisticsError> {
+        let tail = outside(level)? / 2.0;
+        let share = self.share().ok_or(NO_TRIALS)?;
+        if self.trials > Self::MOST_TRIALS {
+            let (found, most) = (self.trials, Self::MOST_TRIALS);
+            return Err(StatisticsError::TooMany { what: "trials", found, most });
+        }
+        let (passed, count) = (self.successes as f64, self.trials as f64);
+        let failed = count - passed;
+        let log_end = libm::log(tail) / count;
+        let low = match self.successes {
+            0 => 0.0,
+            all if all == self.trials => libm::exp(log_end),
+            _ => beta_quantile(tail, passed, failed + 1.0),
+        };
+        let high = match self.successes {
+            0 => -libm::expm1(log_end),
+            all if all == self.trials => 1.0,
+            _ => beta_quantile(1.0 - tail, passed + 1.0, failed),
+        };
+        // A level near 0 asks for less than the estimate itself.
+        Ok(Interval { low: low.min(share), high: high.max(share), level, method: Method::ClopperPearson })
+    }
+}
+
+const NO_TRIALS: StatisticsError = StatisticsError::TooFew { what: "trials", found: 0, needed: 1 };
+
+/// `numerator / denominator` rounded half up to `places` (6 at most); none if the denominator is not above 0 or the
+/// result too large.
+pub(super) fn half_up(numerator: i128, denominator: i128, places: u32) -> Option<Decimal> {
+    if denominator <= 0 {
+        return None;
+    }
+    let scale = 10i128.pow(places.min(6));
+    let twice = numerator.checked_mul(2 * scale)?.checked_add(denominator)?;
+    let units = twice.div_euclid(denominator.checked_mul(2)?).checked_mul(1_000_000 / scale)?;
+    i64::try_from(units).ok().map(Decimal::from_millionths)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ends(interval: Interval) -> (f64, f64) {
+        let round = |end: f64| libm::rint(end * 1e4) / 1e4;
+        (round(interval.low), round(interval.high))
+    }
+
+    #[test]
+    fn the_published_intervals() {
+        // Newcombe, Statistics in Medicine 17 (1998), table I: methods 3 and 5.
+        let cases = [
+            (81, 263, (0.2553, 0.3662), (0.2527, 0.3676)),
+            (15, 148, (0.0624, 0.1605), (0.0578, 0.1617)),
+            (0, 20, (0.0, 0.1611), (0.0, 0.1684)),
+            (1, 29, (0.0061, 0.1718), (0.0009, 0.1776)),
+        ];
+        for (successes, trials, wilson, exact) in cases {
+            let share = Proportion::new(successes, trials).unwrap();
+            assert_eq!(ends(share.wilson(0.95).unwrap()), wilson, "{share:?}");
+            assert_eq!(ends(share.clopper_pearson(0.95).unwrap()), exact, "{share:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_and_everything_have_exact_ends() {
+        for trials in [1, 7, 1_000_000] {
+            for interval in [Proportion::wilson, Proportion::clopper_pearson] {
+                let none = interval(Proportion::new(0, trials).unwrap(), 0.95).unwrap();
+                let all = interval(Proportion::new(trials, trials).unwrap(), 0.95).unwrap();
+                assert_eq!((none.low, all.high), (0.0, 1.0));
+                assert!(none.high > 0.0 && (none.high + all.low - 1.0).abs() < 1e-12);
+            }
+        }
+        // One trial: (0.025, 1).
+        let one = Proportion::new(1, 1).unwrap().clopper_pearson(0.95).unwrap();
+        assert!((one.low - 0.025).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_cannot_be_answered_is_refused() {
+        assert_eq!(Proportion::new(2, 1), None);
+        let one = Proportion::new(1, 2).unwrap();
+        for level in [0.0, 1.0, -1.0, 2.0, f64::NAN] {
+            assert!(one.wilson(level).is_err() && one.clopper_pearson(level).is_err());
+        }
+        let nothing = Proportion::default();
+        assert_eq!(nothing.wilson(0.95), Err(NO_TRIALS));
+        assert_eq!(nothing.clopper_pearson(0.95), Err(NO_TRIALS));
+        assert_eq!((nothing.share(), nothing.thousandths()), (None, None));
+        let huge = Proportion::new(1, u64::MAX).unwrap();
+        let refused = huge.clopper_pearson(0.95).unwrap_err();
+        assert!(alloc::format!("{refused}").ends_with("expected 1000000000 at most"));
+        assert!(huge.wilson(0.95).is_ok());
+        assert!(Proportion::new(3, Proportion::MOST_TRIALS).unwrap().clopper_pearson(0.95).is_ok());
+    }
+
+    #[test]
+    fn shares_round_half_up() {
+        let shown = |successes, trials| {
+            Proportion::new(successes, trials).unwrap().thousandths().unwrap().millionths()
+        };
+        assert_eq!(shown(1, 3), 333_000);
+        assert_eq!(shown(1, 16), 63_000, "0.0625");
+        assert_eq!(shown(u64::MAX, u64::MAX), 1_000_000);
+        assert_eq!(half_up(849, 2, 0).unwrap().millionths(), 425_000_000, "424.5");
+        assert_eq!(half_up(i128::MAX, 1, 3), None);
+        assert_eq!(half_up(1, 0, 3), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn intervals_hold_the_share_mirror_and_widen(trials in 1u64..3000, part in 0.0..=1.0f64) {
+            let successes = libm::floor(part * trials as f64) as u64;
+            let share = Proportion::new(successes, trials).unwrap();
+            let mirror = Proportion::new(trials - successes, trials).unwrap();
+            for interval in [Proportion::wilson, Proportion::clopper_pearson] {
+                let (narrow, wide) = (interval(share, 0.8).unwrap(), interval(share, 0.95).unwrap());
+                let estimate = share.share().unwrap();
+                prop_assert!(0.0 <= wide.low && wide.low <= narrow.low && narrow.low <= estimate);
+                prop_assert!(estimate <= narrow.high && narrow.high <= wide.high && wide.high <= 1.0);
+                let other = interval(mirror, 0.95).unwrap();
+                prop_assert!((other.low + wide.high - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Ranks of values, with ties told as ties.
+
+use alloc::vec::Vec;
+
+/// The places that a subject may take, from 1: from `best`, the number of subjects above it plus 1, to `worst`, the
+/// number of subjects above or beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RankRange {
+    /// The best place.
+    pub best: u32,
+    /// The worst place; that of `best` if nobody is beside it.
+    pub worst: u32,
+}
+
+/// The ranks of `values`, the highest first: equal values share their places. None where there is no value; such a
+/// subject takes no place.
+///
+/// ```
+/// use karat_stats::ranks::{RankRange, ranks};
+/// let found = ranks(&[Some(7), None, Some(9), Some(7)]);
+/// let second = Some(RankRange { best: 2, worst: 3 });
+/// assert_eq!(found, [second, None, Some(RankRange { best: 1, worst: 1 }), second]);
+/// ```
+#[must_use]
+pub fn ranks(values: &[Option<i64>]) -> Vec<Option<RankRange>> {
+    let mut order: Vec<(i64, usize)> = values
+        .iter()
+        .enumerate()
+        .filter_map(|(subject, value)| Some((value.as_ref().copied()?, subject)))
+        .collect();
+    order.sort_unstable_by_key(|&(value, subject)| (core::cmp::Reverse(value), subject));
+    let mut found = alloc::vec![None; values.len()];
+    let mut above = 0;
+    for equal in order.chunk_by(|a, b| a.0 == b.0) {
+        let range = RankRange { best: above + 1, worst: above + equal.len() as u32 };
+        for &(_, subject) in equal {
+            if let Some(slot) = found.get_mut(subject) {
+                *slot = Some(range);
+            }
+        }
+        above = range.worst;
+    }
+    found
+}
+
+/// A ranking under another rule, beside the one it is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherRanking {
+    /// The ranks under the other rule, by subject.
+    pub ranks: Vec<Option<RankRange>>,
+    /// The subjects whose places differ, in the order of the subjects.
+    pub moved: Vec<usize>,
+    /// Whether others stand first.
+    pub first_differs: bool,
+}
+
+impl OtherRanking {
+    /// Compares the ranks of the same subjects under two rules.
+    #[must_use]
+    pub fn new(nominal: &[Option<RankRange>], ranks: Vec<Option<RankRange>>) -> Self {
+        let is_first = |rank: &Option<RankRange>| rank.is_some_and(|rank| rank.best == 1);
+        let pairs = || nominal.iter().zip(&ranks);
+        let moved = pairs().enumerate().filter(|(_, (a, b))| a != b).map(|(subject, _)| subject).collect();
+        let first_differs = pairs().any(|(a, b)| is_first(a) != is_first(b));
+        Self { ranks, moved, first_differs }
+    }
+}
+
+/// The ranks of a subject over many draws.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RankTally {
+    best: Vec<u32>,
+    worst: Vec<u32>,
+}
+
+impl RankTally {
+    pub(super) fn add(&mut self, rank: RankRange) {
+        self.best.push(rank.best);
+        self.worst.push(rank.worst);
+    }
+
+    /// In how many draws the best place was `place`.
+    pub(super) fn count(&self, place: u32) -> u32 {
+        self.best.iter().filter(|&&best| best == place).count() as u32
+    }
+
+    /// Each best place that was taken, from the highest, and in how many draws.
+    pub(super) fn places(&self) -> Vec<(u32, u32)> {
+        let mut best = self.best.clone();
+        best.sort_unstable();
+        best.chunk_by(|a, b| a == b).filter_map(|equal| Some((*equal.first()?, equal.len() as u32))).collect()
+    }
+
+    /// The places within which a share of `1 - 2 tail` of the draws lie: ties count for the better place at the better
+    /// end, for the worse place at the worse end. None without draws.
+    pub(super) fn range(mut self, tail: f64) -> Option<RankRange> {
+        self.best.sort_unstable();
+        self.worst.sort_unstable();
+        let draws = self.best.len() as u32;
+        let left_out = super::bootstrap::left_out(draws, tail).max(1);
+        let best = *self.best.get(left_out as usize - 1)?;
+        let worst = *self.worst.get((draws - left_out) as usize)?;
+        Some(RankRange { best, worst: worst.max(best) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_moved_is_said() {
+        let ranked = |values: &[i64]| ranks(&values.iter().copied().map(Some).collect::<Vec<_>>());
+        let nominal = ranked(&[9, 8, 7]);
+        let other = OtherRanking::new(&nominal, ranked(&[9, 7, 8]));
+        assert_eq!((other.moved, other.first_differs), (alloc::vec![1, 2], false));
+        let tied = OtherRanking::new(&nominal, ranked(&[9, 9, 7]));
+        assert_eq!(
+            (tied.moved, tied.first_differs),
+            (alloc::vec![0, 1], true),
+            "sharing a place is another place"
+        );
+        assert!(ranks(&[]).is_empty());
+    }
+
+    #[test]
+    fn ranges_leave_out_both_tails() {
+        let mut tally = RankTally::default();
+        (1..=199).for_each(|place| tally.add(RankRange { best: place, worst: place + 1 }));
+        assert_eq!((tally.count(7), tally.count(200)), (1, 0));
+        assert_eq!(tally.range(0.025), Some(RankRange { best: 5, worst: 196 }));
+        assert_eq!(RankTally::default().range(0.025), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn places_count_who_is_above_and_beside(values in prop::collection::vec(prop::option::of(0i64..6), 0..20)) {
+            for (value, rank) in values.iter().zip(ranks(&values)) {
+                let count = |test: &dyn Fn(i64) -> bool| values.iter().flatten().filter(|&&x| test(x)).count() as u32;
+                let expected = value.map(|value| RankRange { best: count(&|x| x > value) + 1, worst: count(&|x| x >= value) });
+                prop_assert_eq!(rank, expected);
+            }
+        }
+    }
+}

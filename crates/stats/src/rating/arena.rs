@@ -1,0 +1,438 @@
+//! What a solo match of the arena does to a career: rating, category rating, counters, streaks, titles.
+//!
+//! The opponent is the challenge, whose rating comes from its difficulty and does not move. After the arena document,
+//! "Impact on Elo" and its table of trust tiers.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+
+use super::bounds::{OutOfRange, POINTS_LIMIT};
+use super::elo::{Elo, EloRating, Rounding};
+use super::outcome::Outcome;
+use super::system::System;
+use super::title::{self, Deeds, Title};
+use karat_core::number::{Decimal, MILLION};
+
+/// The arena's rules of rating. The default is the published ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arena {
+    /// How points move. They are whole here, whatever its rounding says.
+    pub elo: Elo,
+    /// Rating of a challenge by the name of its difficulty, in points.
+    pub difficulties: Vec<(String, i64)>,
+    /// Rating of a challenge whose difficulty has another name, in points; none refuses it.
+    pub unlisted_difficulty: Option<i64>,
+    /// Factor of a gain in a verified match.
+    pub verified_factor: Decimal,
+    /// Factor of a gain in a match that is verified, memoryless and a first attempt.
+    pub benchmark_grade_factor: Decimal,
+    /// Whether a draw against a stronger challenge is a gain like another.
+    pub draws: DrawBonus,
+    /// Score of a match from which it is won, in points.
+    pub win_from_points: f64,
+    /// Score of a match from which it is drawn, in points.
+    pub draw_from_points: f64,
+    /// The titles, the highest first.
+    pub titles: Vec<Title>,
+}
+
+/// Which gains a factor multiplies: the document's sentence says positive changes, its list says wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DrawBonus {
+    /// Every gain.
+    Given,
+    /// Only that of a win.
+    Withheld,
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        let difficulties = [("newcomer", 800), ("contender", 1000), ("veteran", 1200), ("legendary", 1400)];
+        Self {
+            elo: Elo::ARENA,
+            difficulties: difficulties.map(|(name, points)| (name.to_owned(), points)).to_vec(),
+            unlisted_difficulty: Some(1000),
+            verified_factor: Decimal::from_millionths(1_100_000),
+            benchmark_grade_factor: Decimal::from_millionths(1_200_000),
+            draws: DrawBonus::Given,
+            win_from_points: 700.0,
+            draw_from_points: 400.0,
+            titles: title::ARENA.to_vec(),
+        }
+    }
+}
+
+/// An agent's career so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Career {
+    /// Rating, in points.
+    pub elo: i64,
+    /// Matches that count for the factor: those of every category, before the next one.
+    pub match_count: u64,
+    /// Matches won.
+    pub win_count: u64,
+    /// Matches drawn.
+    pub draw_count: u64,
+    /// Matches lost.
+    pub loss_count: u64,
+    /// Wins in a row, or losses in a row as a negative number; 0 after a draw.
+    pub current_streak: i64,
+    /// The most wins in a row.
+    pub best_streak: i64,
+    /// Rating in each category that has been played, in points.
+    pub category_elo: BTreeMap<String, i64>,
+    /// Challenges written and approved.
+    pub challenges_authored: u64,
+}
+
+/// The challenge of a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Challenge<'a> {
+    /// Its category.
+    pub category: &'a str,
+    /// The difficulty its author gave it.
+    pub difficulty: &'a str,
+    /// The difficulty that matches showed, once there were enough: it goes before the author's.
+    pub calibrated_difficulty: Option<&'a str>,
+}
+
+/// How the match was played and how it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// The agent's how manieth attempt at this challenge, from 1.
+    pub attempt_number: u64,
+    /// Whether the agent's memory was hidden during the match.
+    pub memoryless: bool,
+    /// Whether the match has a valid trajectory.
+    pub verified: bool,
+    /// How it ended for the agent.
+    pub outcome: Outcome,
+}
+
+/// How far a match can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// No valid trajectory.
+    Unverified,
+    /// A valid trajectory.
+    Verified,
+    /// A valid trajectory, memoryless, first attempt.
+    BenchmarkGrade,
+}
+
+impl Attempt {
+    /// The trust tier of the match.
+    #[must_use]
+    pub const fn grade(&self) -> Grade {
+        match (self.verified, self.memoryless && self.attempt_number == 1) {
+            (false, _) => Grade::Unverified,
+            (true, false) => Grade::Verified,
+            (true, true) => Grade::BenchmarkGrade,
+        }
+    }
+}
+
+/// Where the rating of a challenge came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpponentSource {
+    /// The calibrated difficulty.
+    Calibrated,
+    /// The author's difficulty.
+    Authored,
+    /// No listed difficulty: the rating of unlisted ones.
+    Unlisted,
+}
+
+/// A career after a match, and every step of the way there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settlement {
+    /// The career after the match.
+    pub career: Career,
+    /// Rating of the challenge, in points.
+    pub opponent_elo: i64,
+    /// Where that came from.
+    pub opponent_source: OpponentSource,
+    /// The trust tier of the match.
+    pub grade: Grade,
+    /// The score that was expected, 0 to 1.
+    pub expected: f64,
+    /// The rating before the match.
+    pub elo_before: i64,
+    /// What the result was worth, rounded, in points.
+    pub play_points: i64,
+    /// What the floor gave back, in points.
+    pub floor_points: i64,
+    /// What the trust tier added, in points.
+    pub bonus_points: i64,
+    /// The rating after the match less that before: the sum of the three.
+    pub elo_change: i64,
+    /// The titles held now, the highest first.
+    pub titles: Vec<Title>,
+}
+
+/// Why a match cannot be settled. Nothing has changed then.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SettleError {
+    /// The difficulty has no rating, and the rules give none to those.
+    UnlistedDifficulty {
+        /// The difficulty.
+        found: String,
+        /// Those that have one.
+        expected: Vec<String>,
+    },
+    /// A rating of the career is beyond a million points.
+    Rating {
+        /// Where it stands: `elo`, or the category.
+        name: String,
+        /// The rating.
+        found: i64,
+    },
+    /// Attempts are counted from 1.
+    AttemptNumber,
+    /// A setting of the rules is outside its range.
+    Setting(OutOfRange),
+}
+
+impl fmt::Display for SettleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnlistedDifficulty { found, expected } => {
+                write!(f, "`{found}` is no difficulty, expected `{}`", expected.join("`, `"))
+            }
+            Self::Rating { name, found } => {
+                write!(f, "rating `{name}` is `{found}`, expected -1000000 to 1000000 points")
+            }
+            Self::Setting(setting) => setting.fmt(f),
+            Self::AttemptNumber => f.write_str("`attempt_number` is `0`, expected 1 for the first attempt"),
+        }
+    }
+}
+
+impl Error for SettleError {}
+
+/// What one match did to one rating.
+struct Change {
+    expected: f64,
+    play: i64,
+    floor: i64,
+}
+
+impl Arena {
+    /// The career of an agent that has played no match.
+    #[must_use]
+    pub fn newcomer(&self) -> Career {
+        Career {
+            elo: self.elo.initial_points as i64,
+            match_count: 0,
+            win_count: 0,
+            draw_count: 0,
+            loss_count: 0,
+            current_streak: 0,
+            best_streak: 0,
+            category_elo: BTreeMap::new(),
+            challenges_authored: 0,
+        }
+    }
+
+    /// How a match of this score ended; both bounds belong to the better result.
+    ///
+    /// ```
+    /// use karat_stats::rating::{Outcome, arena::Arena};
+    /// let arena = Arena::default();
+    /// assert_eq!([700.0, 699.999, 400.0, 399.5].map(|score| arena.outcome(score)),
+    ///     [Outcome::Win, Outcome::Draw, Outcome::Draw, Outcome::Loss]);
+    /// ```
+    #[must_use]
+    pub fn outcome(&self, score_points: f64) -> Outcome {
+        if score_points >= self.win_from_points {
+            Outcome::Win
+        } else if score_points >= self.draw_from_points {
+            Outcome::Draw
+        } else {
+            Outcome::Loss
+        }
+    }
+
+    /// The career after a match, and how it came about. The factor of the category's rating is that of all matches, and
+    /// no trust tier adds to it.
+    ///
+    /// # Errors
+    /// [`SettleError`], all of them.
+    ///
+    /// ```
+    /// use karat_stats::rating::{Outcome, arena::{Arena, Attempt, Challenge}};
+    /// let arena = Arena::default();
+    /// let challenge = Challenge { category: "coding", difficulty: "contender", calibrated_difficulty: None };
+    /// let attempt = Attempt { attempt_number: 1, memoryless: true, verified: true, outcome: Outcome::Win };
+    /// let settled = arena.settle(&arena.newcomer(), &challenge, &attempt).unwrap();
+    /// assert_eq!((settled.play_points, settled.bonus_points, settled.career.elo), (16, 3, 1019));
+    /// ```
+    pub fn settle(
+        &self,
+        career: &Career,
+        challenge: &Challenge<'_>,
+        attempt: &Attempt,
+    ) -> Result<Settlement, Vec<SettleError>> {
+        let initial = self.elo.initial_points as i64;
+        let category_before = career.category_elo.get(challenge.category).copied().unwrap_or(initial);
+        let mut errors: Vec<_> = self.elo.settings_outside().into_iter().map(SettleError::Setting).collect();
+        for (name, found) in [("elo", career.elo), (challenge.category, category_before)] {
+            if found.unsigned_abs() > POINTS_LIMIT as u64 {
+                errors.push(SettleError::Rating { name: name.to_owned(), found });
+            }
+        }
+        if attempt.attempt_number == 0 {
+            errors.push(SettleError::AttemptNumber);
+        }
+        let (opponent_elo, opponent_source) = match self.opponent(challenge) {
+            Ok(opponent) if errors.is_empty() => opponent,
+            Ok(_) => return Err(errors),
+            Err(error) => {
+                errors.push(error);
+                return Err(errors);
+            }
+        };
+
+        let matches = career.match_count;
+        let Change { expected, play, floor } =
+            self.change(career.elo, matches, opponent_elo, attempt.outcome);
+        let grade = attempt.grade();
+        // A factor below 1 takes from a gain; nobody falls below the floor through it either.
+        let after = career.elo + play + floor;
+        let least = self.elo.floor_points.map_or(i64::MIN, |floor| libm::ceil(floor) as i64);
+        let bonus = self.bonus(play + floor, grade, attempt.outcome).max(least.saturating_sub(after).min(0));
+        let in_category = self.change(category_before, matches, opponent_elo, attempt.outcome);
+        let elo_change = play + floor + bonus;
+
+        let mut career = career.clone();
+        career.elo += elo_change;
+        let category_after = category_before + in_category.play + in_category.floor;
+        career.category_elo.insert(challenge.category.to_owned(), category_after);
+        career.count(attempt.outcome);
+        Ok(Settlement {
+            titles: title::held(&self.titles, &career.deeds()).into_iter().copied().collect(),
+            elo_before: career.elo - elo_change,
+            career,
+            opponent_elo,
+            opponent_source,
+            grade,
+            expected,
+            play_points: play,
+            floor_points: floor,
+            bonus_points: bonus,
+            elo_change,
+        })
+    }
+
+    /// The rating of a challenge.
+    fn opponent(&self, challenge: &Challenge<'_>) -> Result<(i64, OpponentSource), SettleError> {
+        let (found, source) = match challenge.calibrated_difficulty {
+            Some(calibrated) => (calibrated, OpponentSource::Calibrated),
+            None => (challenge.difficulty, OpponentSource::Authored),
+        };
+        let listed = self.difficulties.iter().find(|(name, _)| name == found);
+        match (listed, self.unlisted_difficulty) {
+            (Some((_, points)), _) => Ok((*points, source)),
+            (None, Some(points)) => Ok((points, OpponentSource::Unlisted)),
+            (None, None) => Err(SettleError::UnlistedDifficulty {
+                found: found.to_owned(),
+                expected: self.difficulties.iter().map(|(name, _)| name.clone()).collect(),
+            }),
+        }
+    }
+
+    fn change(&self, elo: i64, matches: u64, opponent_elo: i64, outcome: Outcome) -> Change {
+        let rules = Elo { rounding: Rounding::HalfUp, ..self.elo };
+        let (points, matches) = (elo as f64, u32::try_from(matches).unwrap_or(u32::MAX));
+        let expected = rules.expected_score(points, opponent_elo as f64);
+        let played = rules.unfloored(&EloRating { points, matches }, outcome.score() - expected);
+        let after = rules.floor_points.map_or(played, |floor| played.max(floor));
+        Change { expected, play: (played - points) as i64, floor: (after - played) as i64 }
+    }
+
+    /// What the trust tier adds to a gain: the gain times the factor, rounded with halves up, less the gain.
+    fn bonus(&self, gain: i64, grade: Grade, outcome: Outcome) -> i64 {
+        let factor = match grade {
+            Grade::Unverified => Decimal::ONE,
+            Grade::Verified => self.verified_factor,
+            Grade::BenchmarkGrade => self.benchmark_grade_factor,
+        };
+        let withheld = outcome != Outcome::Win && self.draws == DrawBonus::Withheld;
+        if gain <= 0 || withheld {
+            return 0;
+        }
+        // In whole numbers, so that 5 times 1.1 is a half and not a little more or less.
+        let million = i128::from(MILLION);
+        let product = i128::from(gain) * i128::from(factor.millionths());
+        let rounded = (2 * product + million).div_euclid(2 * million);
+        let most = POINTS_LIMIT as i64;
+        i64::try_from(rounded - i128::from(gain)).unwrap_or(most).clamp(-most, most)
+    }
+}
+
+impl Career {
+    /// Counts a match that ended so.
+    fn count(&mut self, outcome: Outcome) {
+        self.match_count = self.match_count.saturating_add(1);
+        let (count, streak) = match outcome {
+            Outcome::Win => (&mut self.win_count, self.current_streak.max(0).saturating_add(1)),
+            Outcome::Draw => (&mut self.draw_count, 0),
+            Outcome::Loss => (&mut self.loss_count, self.current_streak.min(0).saturating_sub(1)),
+        };
+        *count = count.saturating_add(1);
+        self.current_streak = streak;
+        self.best_streak = self.best_streak.max(streak);
+    }
+
+    /// What titles are given for.
+    #[must_use]
+    pub const fn deeds(&self) -> Deeds {
+        Deeds {
+            elo: self.elo,
+            match_count: self.match_count,
+            win_count: self.win_count,
+            challenges_authored: self.challenges_authored,
+        }
+    }
+}
+
+/// How a pool's points grew or shrank, and through what: bonus and floor make points from nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Inflation {
+    /// Matches that were settled.
+    pub matches: u64,
+    /// Points won less points lost by results. Challenges keep theirs, so this need not be zero.
+    pub play_points: i64,
+    /// Points that the floor gave back.
+    pub floor_points: i64,
+    /// Points that trust tiers added.
+    pub bonus_points: i64,
+}
+
+impl Inflation {
+    /// With one settlement more.
+    #[must_use]
+    pub const fn with(self, settled: &Settlement) -> Self {
+        Self {
+            matches: self.matches.saturating_add(1),
+            play_points: self.play_points.saturating_add(settled.play_points),
+            floor_points: self.floor_points.saturating_add(settled.floor_points),
+            bonus_points: self.bonus_points.saturating_add(settled.bonus_points),
+        }
+    }
+
+    /// By how many points the mean of `agents` moved through everything; 0 for nobody.
+    #[must_use]
+    pub fn mean_drift_points(&self, agents: u64) -> f64 {
+        let sum =
+            i128::from(self.play_points) + i128::from(self.floor_points) + i128::from(self.bonus_points);
+        if agents == 0 { 0.0 } else { sum as f64 / agents as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests;

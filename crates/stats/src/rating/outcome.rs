@@ -1,0 +1,114 @@
+//! How a match may end, and a match between two competitors of a list.
+
+use alloc::string::String;
+use core::error::Error;
+use core::fmt;
+use core::str::FromStr;
+
+/// How a match ended, seen from the first competitor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// The first competitor won.
+    Win,
+    /// Neither won.
+    Draw,
+    /// The second competitor won.
+    Loss,
+}
+
+impl Outcome {
+    /// What the first competitor scored: 1, 0.5 or 0.
+    #[must_use]
+    pub const fn score(self) -> f64 {
+        match self {
+            Self::Win => 1.0,
+            Self::Draw => 0.5,
+            Self::Loss => 0.0,
+        }
+    }
+
+    /// The same match seen from the other side.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Win => Self::Loss,
+            Self::Draw => Self::Draw,
+            Self::Loss => Self::Win,
+        }
+    }
+
+    /// `win`, `draw` or `loss`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Win => "win",
+            Self::Draw => "draw",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// A text that names no outcome. A match without a result (cancelled, void) is not rated: leave it out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownOutcome {
+    /// The text.
+    pub found: String,
+}
+
+impl fmt::Display for UnknownOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = &self.found;
+        write!(f, "`{found}` is no result, expected `win`, `draw` or `loss`; leave out a match that has none")
+    }
+}
+
+impl Error for UnknownOutcome {}
+
+impl FromStr for Outcome {
+    type Err = UnknownOutcome;
+
+    /// Reads `win`, `draw` or `loss`, in these letters.
+    ///
+    /// ```
+    /// use karat_stats::rating::Outcome;
+    /// assert_eq!("draw".parse(), Ok(Outcome::Draw));
+    /// assert!("Win".parse::<Outcome>().is_err());
+    /// ```
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Win, Self::Draw, Self::Loss]
+            .into_iter()
+            .find(|outcome| outcome.name() == text)
+            .ok_or_else(|| UnknownOutcome { found: String::from(text) })
+    }
+}
+
+/// A match between two competitors, by their places in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Match {
+    /// Place of the first competitor, from 0.
+    pub first: u32,
+    /// Place of the second competitor, from 0.
+    pub second: u32,
+    /// How it ended, seen from the first.
+    pub outcome: Outcome,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn the_other_side_scores_the_rest() {
+        for outcome in [Outcome::Win, Outcome::Draw, Outcome::Loss] {
+            assert_eq!(outcome.score() + outcome.opposite().score(), 1.0);
+            assert_eq!(outcome.name().parse(), Ok(outcome));
+        }
+    }
+
+    #[test]
+    fn an_unknown_result_is_named() {
+        let error = "abandoned".parse::<Outcome>().unwrap_err();
+        assert!(error.to_string().starts_with("`abandoned` is no result, expected `win`"), "{error}");
+    }
+}

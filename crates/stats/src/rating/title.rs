@@ -1,0 +1,132 @@
+//! Titles: names for what a career has reached, the highest first.
+
+use alloc::vec::Vec;
+
+/// What a title asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// A rating of at least so many points.
+    Rating(i64),
+    /// At least so many matches won.
+    Wins(u64),
+    /// At least so many challenges written and approved.
+    ChallengesAuthored(u64),
+    /// At least so many matches played.
+    Matches(u64),
+    /// Nothing.
+    Always,
+}
+
+/// A name and what it asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Title {
+    /// The name.
+    pub name: &'static str,
+    /// What it asks for.
+    pub condition: Condition,
+}
+
+/// The arena's titles, the highest first.
+pub const ARENA: [Title; 11] = [
+    Title { name: "Leviathan", condition: Condition::Rating(2000) },
+    Title { name: "Diamond Shell", condition: Condition::Rating(1800) },
+    Title { name: "Golden Claw", condition: Condition::Rating(1600) },
+    Title { name: "Silver Pincer", condition: Condition::Rating(1400) },
+    Title { name: "Bronze Carapace", condition: Condition::Rating(1200) },
+    Title { name: "Shell Commander", condition: Condition::Wins(10) },
+    Title { name: "Arena Architect", condition: Condition::ChallengesAuthored(1) },
+    Title { name: "Claw Proven", condition: Condition::Wins(3) },
+    Title { name: "Seasoned Scuttler", condition: Condition::Matches(5) },
+    Title { name: "Arena Initiate", condition: Condition::Matches(1) },
+    Title { name: "Fresh Hatchling", condition: Condition::Always },
+];
+
+/// What titles are given for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Deeds {
+    /// Rating, in points.
+    pub elo: i64,
+    /// Matches played.
+    pub match_count: u64,
+    /// Matches won.
+    pub win_count: u64,
+    /// Challenges written and approved.
+    pub challenges_authored: u64,
+}
+
+impl Condition {
+    /// Whether `deeds` satisfy it.
+    #[must_use]
+    pub const fn is_met(self, deeds: &Deeds) -> bool {
+        match self {
+            Self::Rating(least) => deeds.elo >= least,
+            Self::Wins(least) => deeds.win_count >= least,
+            Self::ChallengesAuthored(least) => deeds.challenges_authored >= least,
+            Self::Matches(least) => deeds.match_count >= least,
+            Self::Always => true,
+        }
+    }
+}
+
+/// The titles that `deeds` satisfy now, in the order of `titles`; the first is the one to show.
+///
+/// They follow the rating down as well as up: [`ever_held`] keeps what was once reached.
+///
+/// ```
+/// use karat_stats::rating::title::{ARENA, Deeds, held};
+/// let deeds = Deeds { elo: 1250, match_count: 4, win_count: 3, challenges_authored: 0 };
+/// let names: Vec<_> = held(&ARENA, &deeds).iter().map(|title| title.name).collect();
+/// assert_eq!(names, ["Bronze Carapace", "Claw Proven", "Arena Initiate", "Fresh Hatchling"]);
+/// ```
+#[must_use]
+pub fn held<'a>(titles: &'a [Title], deeds: &Deeds) -> Vec<&'a Title> {
+    titles.iter().filter(|title| title.condition.is_met(deeds)).collect()
+}
+
+/// The titles of `held` and those of `before`, by name, in the order of `titles`. A name that `titles` has not is dropped.
+#[must_use]
+pub fn ever_held<'a>(titles: &'a [Title], before: &[&str], deeds: &Deeds) -> Vec<&'a Title> {
+    titles.iter().filter(|title| title.condition.is_met(deeds) || before.contains(&title.name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(titles: Vec<&Title>) -> Vec<&str> {
+        titles.iter().map(|title| title.name).collect()
+    }
+
+    #[test]
+    fn every_title_has_its_own_edge() {
+        let nothing = Deeds { elo: i64::MIN, ..Deeds::default() };
+        assert_eq!(names(held(&ARENA, &nothing)), ["Fresh Hatchling"]);
+        for title in ARENA {
+            let (below, at) = match title.condition {
+                Condition::Rating(least) => {
+                    (Deeds { elo: least - 1, ..nothing }, Deeds { elo: least, ..nothing })
+                }
+                Condition::Wins(least) => {
+                    (Deeds { win_count: least - 1, ..nothing }, Deeds { win_count: least, ..nothing })
+                }
+                Condition::Matches(least) => {
+                    (Deeds { match_count: least - 1, ..nothing }, Deeds { match_count: least, ..nothing })
+                }
+                Condition::ChallengesAuthored(least) => {
+                    (nothing, Deeds { challenges_authored: least, ..nothing })
+                }
+                Condition::Always => continue,
+            };
+            assert_eq!(names(held(&ARENA, &at))[0], title.name);
+            assert!(!names(held(&ARENA, &below)).contains(&title.name));
+        }
+    }
+
+    #[test]
+    fn a_title_once_held_is_kept_only_where_that_is_asked() {
+        let fallen = Deeds { elo: 1100, match_count: 1, ..Deeds::default() };
+        assert_eq!(names(held(&ARENA, &fallen))[0], "Arena Initiate");
+        let ever = names(ever_held(&ARENA, &["Bronze Carapace", "Emperor"], &fallen));
+        assert_eq!(ever, ["Bronze Carapace", "Arena Initiate", "Fresh Hatchling"]);
+    }
+}

@@ -1,0 +1,362 @@
+//! How much a rank hangs on the rule: other weights, a dimension left out, another mean.
+//!
+//! Nothing here asks whether the readings are sure ([`super::bootstrap`] does); the readings stay, and the rule moves. OECD
+//! and JRC, "Handbook on constructing composite indicators" (2008), step 7.
+
+use alloc::vec::Vec;
+
+use super::bootstrap::{Draws, affordable};
+use super::composite::{Readings, shares};
+use super::random::Random;
+use super::ranks::{OtherRanking, RankRange, RankTally, ranks};
+use super::{StatisticsError, outside};
+use karat_core::mean::Mean;
+use karat_core::number::Decimal;
+
+/// Where weights are drawn from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WeightDistribution {
+    /// Around the nominal weights: Dirichlet with the shapes `concentration * weight`. A weight `w` has the mean `w` and the
+    /// deviation `sqrt(w (1 - w) / (concentration + 1))`: with a concentration of 100 a weight of 0.25 moves by 0.043. A
+    /// weight of 0 stays 0.
+    Around {
+        /// How closely, above 0 and finite.
+        concentration: f64,
+    },
+    /// All weights that sum to 1 alike, whatever the nominal ones are: Dirichlet with the shapes 1.
+    Uniform,
+}
+
+/// How weights are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WeightPlan {
+    /// From where.
+    pub distribution: WeightDistribution,
+    /// How often.
+    pub draws: u32,
+    /// Where the generator starts.
+    pub seed: u64,
+}
+
+/// What becomes of the rank of a subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubjectRobustness {
+    /// The rank under the nominal weights.
+    pub rank: RankRange,
+    /// The share of draws in which its best place is that of `rank`, 0 to 1.
+    pub share_kept: f64,
+    /// The share of draws in which nobody is above it, 0 to 1.
+    pub share_first: f64,
+    /// The ranks within which it lies in a share `level` of the draws.
+    pub rank_range: RankRange,
+    /// Every best place that it takes, from the highest, and the share of draws in which it does.
+    pub places: Vec<(u32, f64)>,
+}
+
+/// Two subjects that change places.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Swap {
+    /// Who is ahead under the nominal weights.
+    pub ahead: usize,
+    /// Who is behind.
+    pub behind: usize,
+    /// The share of draws in which the second is ahead, above 0.
+    pub share: f64,
+}
+
+/// Ranks under drawn weights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightRobustness {
+    /// By subject; none for one that has no composite.
+    pub subjects: Vec<Option<SubjectRobustness>>,
+    /// Pairs that change places in some draw, the most frequent first; among the first [`MOST_PAIRED`] subjects.
+    pub swaps: Vec<Swap>,
+    /// The share of draws in which the same subjects stand first.
+    pub share_first_kept: f64,
+    /// The confidence of the rank ranges.
+    pub level: f64,
+    /// How the weights were drawn.
+    pub plan: WeightPlan,
+}
+
+/// Pairs are watched among so many subjects, the first by the nominal weights: their number grows with the square.
+pub const MOST_PAIRED: usize = 200;
+
+/// Draws weights and ranks the subjects under each.
+///
+/// The share of a swap is the chance, under this distribution of weights, that who prefers other weights would order the
+/// two the other way round; it is no probability that the nominal order is wrong.
+///
+/// # Errors
+/// If the weights do not fit the readings, there are no draws or too many, or `level` or the concentration is out of range.
+///
+/// ```
+/// use karat_core::number::Decimal;
+/// use karat_core::mean::Mean;
+/// use karat_stats::composite::Readings;
+/// use karat_stats::robustness::{WeightDistribution, WeightPlan, under_drawn_weights};
+/// // The second is better in one dimension, the third in none.
+/// let rows = [[0.9, 0.5], [0.6, 0.7], [0.5, 0.4]].map(|row| row.map(|x| Some((x * 1e9) as i64)));
+/// let half = Decimal::from_millionths(500_000);
+/// let plan = WeightPlan { distribution: WeightDistribution::Uniform, draws: 1000, seed: 1 };
+/// let found = under_drawn_weights(&Readings::new(&rows)?, &[half; 2], Mean::WeightedMean, plan, 0.95)?;
+/// // They change places where the first weight is below 0.4.
+/// assert_eq!((found.swaps.len(), found.swaps[0].ahead, found.swaps[0].behind), (1, 0, 1));
+/// assert!((found.swaps[0].share - 0.4).abs() < 0.05);
+/// assert_eq!(found.subjects[2].as_ref().unwrap().share_kept, 1.0);
+/// # Ok::<(), karat_stats::StatisticsError>(())
+/// ```
+pub fn under_drawn_weights(
+    readings: &Readings,
+    weights: &[Decimal],
+    mean: Mean,
+    plan: WeightPlan,
+    level: f64,
+) -> Result<WeightRobustness, StatisticsError> {
+    let tail = outside(level)? / 2.0;
+    let nominal = shares(weights, readings.dimensions())?;
+    if plan.draws == 0 {
+        return Err(StatisticsError::Draws { found: 0, needed: 1 });
+    }
+    let subjects = readings.subjects() as u64;
+    let cells = subjects.saturating_mul(readings.dimensions() as u64);
+    let ranks_kept = ("subjects times draws", subjects, Draws::MOST_MEANS);
+    affordable(plan.draws, [ranks_kept, ("readings times draws", cells, Draws::MOST_DRAWN)])?;
+    let shapes: Vec<f64> = match plan.distribution {
+        WeightDistribution::Uniform => alloc::vec![1.0; nominal.len()],
+        WeightDistribution::Around { concentration } if concentration > 0.0 && concentration.is_finite() => {
+            nominal.iter().map(|weight| concentration * weight).collect()
+        }
+        WeightDistribution::Around { concentration } => {
+            return Err(StatisticsError::Concentration { found: concentration });
+        }
+    };
+    let composites = readings.composites(&nominal, mean);
+    let ranked = ranks(&composites);
+    let mut pairs = Pairs::new(&composites, &ranked);
+    let mut tallies = alloc::vec![RankTally::default(); readings.subjects()];
+    let mut first_kept = 0u32;
+    let mut random = Random::new(plan.seed);
+    let mut drawn = alloc::vec![0.0; shapes.len()];
+    for _ in 0..plan.draws {
+        random.dirichlet(&shapes, &mut drawn);
+        let composites = readings.composites(&drawn, mean);
+        let other = OtherRanking::new(&ranked, ranks(&composites));
+        first_kept += u32::from(!other.first_differs);
+        pairs.watch(&composites);
+        for (tally, rank) in tallies.iter_mut().zip(other.ranks) {
+            if let Some(rank) = rank {
+                tally.add(rank);
+            }
+        }
+    }
+    let draws = f64::from(plan.draws);
+    let subjects = ranked.into_iter().zip(tallies).map(|(rank, tally)| {
+        let rank = rank?;
+        Some(SubjectRobustness {
+            rank,
+            share_kept: f64::from(tally.count(rank.best)) / draws,
+            share_first: f64::from(tally.count(1)) / draws,
+            places: tally
+                .places()
+                .into_iter()
+                .map(|(place, count)| (place, f64::from(count) / draws))
+                .collect(),
+            rank_range: tally.range(tail)?,
+        })
+    });
+    let subjects = subjects.collect();
+    let share_first_kept = f64::from(first_kept) / draws;
+    Ok(WeightRobustness { subjects, swaps: pairs.swaps(draws), share_first_kept, level, plan })
+}
+
+/// How often each pair of the first subjects changed places.
+struct Pairs {
+    /// The watched subjects, the first by the nominal weights first.
+    order: Vec<usize>,
+    /// Pairs that are apart under the nominal weights: their places in `order`, and how often they changed.
+    counts: Vec<(usize, usize, u32)>,
+}
+
+impl Pairs {
+    fn new(composites: &[Option<i64>], ranked: &[Option<RankRange>]) -> Self {
+        let mut order: Vec<usize> =
+            (0..ranked.len()).filter(|&it| ranked.get(it).is_some_and(Option::is_some)).collect();
+        order.sort_by_key(|&it| ranked.get(it));
+        order.truncate(MOST_PAIRED);
+        let value = |place: usize| order.get(place).and_then(|&it| composites.get(it));
+        let later = |ahead: usize| (ahead + 1..order.len()).map(move |behind| (ahead, behind, 0));
+        let mut counts: Vec<(usize, usize, u32)> = (0..order.len()).flat_map(later).collect();
+        counts.retain(|&(ahead, behind, _)| value(ahead) > value(behind));
+        Self { order, counts }
+    }
+
+    fn watch(&mut self, composites: &[Option<i64>]) {
+        let drawn: Vec<Option<i64>> =
+            self.order.iter().map(|&subject| composites.get(subject).copied().flatten()).collect();
+        for (ahead, behind, count) in &mut self.counts {
+            let (ahead, behind) =
+                (drawn.get(*ahead).copied().flatten(), drawn.get(*behind).copied().flatten());
+            *count += u32::from(ahead.zip(behind).is_some_and(|(ahead, behind)| behind > ahead));
+        }
+    }
+
+    fn swaps(mut self, draws: f64) -> Vec<Swap> {
+        self.counts.retain(|pair| pair.2 > 0);
+        self.counts.sort_by_key(|&(ahead, behind, count)| (core::cmp::Reverse(count), ahead, behind));
+        let named = |place: usize| self.order.get(place).copied();
+        let swap = |&(ahead, behind, count): &(usize, usize, u32)| {
+            Some(Swap { ahead: named(ahead)?, behind: named(behind)?, share: f64::from(count) / draws })
+        };
+        self.counts.iter().filter_map(swap).collect()
+    }
+}
+
+/// The ranks without each dimension in turn, by dimension; the other weights count the more.
+///
+/// # Errors
+/// If the weights do not fit the readings.
+pub fn without_each_dimension(
+    readings: &Readings,
+    weights: &[Decimal],
+    mean: Mean,
+) -> Result<Vec<OtherRanking>, StatisticsError> {
+    let nominal = shares(weights, readings.dimensions())?;
+    let ranked = ranks(&readings.composites(&nominal, mean));
+    let without = |left_out: usize| {
+        let kept = nominal.iter().enumerate().map(|(at, &weight)| if at == left_out { 0.0 } else { weight });
+        let mut kept: Vec<f64> = kept.collect();
+        let sum: f64 = kept.iter().sum();
+        // Only a weighted sum sees the difference: it would fall for everybody, though not by the same.
+        kept.iter_mut().filter(|_| sum > 0.0).for_each(|weight| *weight /= sum);
+        OtherRanking::new(&ranked, ranks(&readings.composites(&kept, mean)))
+    };
+    Ok((0..readings.dimensions()).map(without).collect())
+}
+
+/// The ranks under each other mean, with the same weights.
+///
+/// # Errors
+/// If the weights do not fit the readings.
+pub fn under_other_means(
+    readings: &Readings,
+    weights: &[Decimal],
+    mean: Mean,
+) -> Result<Vec<(Mean, OtherRanking)>, StatisticsError> {
+    let nominal = shares(weights, readings.dimensions())?;
+    let ranked = ranks(&readings.composites(&nominal, mean));
+    let others = Mean::ALL.into_iter().filter(|&other| other != mean);
+    Ok(others
+        .map(|other| (other, OtherRanking::new(&ranked, ranks(&readings.composites(&nominal, other)))))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(rows: &[&[i64]]) -> Readings {
+        let rows: Vec<Vec<Option<i64>>> =
+            rows.iter().map(|row| row.iter().map(|&percent| Some(percent * 10_000_000)).collect()).collect();
+        Readings::new(&rows).unwrap()
+    }
+
+    fn weights(percent: &[i64]) -> Vec<Decimal> {
+        percent.iter().map(|&percent| Decimal::from_millionths(percent * 10_000)).collect()
+    }
+
+    const AROUND: WeightPlan =
+        WeightPlan { distribution: WeightDistribution::Around { concentration: 50.0 }, draws: 400, seed: 3 };
+
+    #[test]
+    fn who_is_best_everywhere_stays_first() {
+        let rows = readings(&[&[50, 60, 70], &[90, 91, 92], &[60, 59, 40]]);
+        for distribution in [AROUND.distribution, WeightDistribution::Uniform] {
+            let plan = WeightPlan { distribution, ..AROUND };
+            let found =
+                under_drawn_weights(&rows, &weights(&[50, 30, 20]), Mean::WeightedMean, plan, 0.95).unwrap();
+            assert_eq!(found.subjects[1].as_ref().unwrap().share_kept, 1.0);
+            assert_eq!(found.subjects[1].as_ref().unwrap().places, [(1, 1.0)]);
+            assert_eq!((found.share_first_kept, found.plan), (1.0, plan));
+            assert!(found.swaps.iter().all(|swap| swap.ahead != 1 && swap.share > 0.0));
+        }
+    }
+
+    #[test]
+    fn close_ranks_swap_more_the_wider_the_weights() {
+        let rows = readings(&[&[80, 40], &[45, 74]]);
+        let share = |concentration| {
+            let plan = WeightPlan { distribution: WeightDistribution::Around { concentration }, ..AROUND };
+            let found =
+                under_drawn_weights(&rows, &weights(&[50, 50]), Mean::WeightedMean, plan, 0.9).unwrap();
+            let kept = found.subjects[0].as_ref().unwrap().share_kept;
+            assert!((kept + found.swaps[0].share - 1.0).abs() < 1e-12, "two subjects, no tie");
+            assert_eq!(found.subjects[1].as_ref().unwrap().rank_range, RankRange { best: 1, worst: 2 });
+            found.swaps[0].share
+        };
+        // They change where the first weight is below 34/69: just below its mean.
+        assert!(share(5.0) > 0.4 && share(100.0) > 0.35 && share(100.0) < 0.5);
+    }
+
+    #[test]
+    fn ties_and_missing_readings() {
+        let rows =
+            Readings::new(&[[Some(5), Some(5)], [Some(5), Some(5)], [None, None], [Some(4), None]]).unwrap();
+        let found =
+            under_drawn_weights(&rows, &weights(&[50, 50]), Mean::WeightedMean, AROUND, 0.95).unwrap();
+        assert_eq!(found.subjects[0], found.subjects[1]);
+        assert_eq!(found.subjects[0].as_ref().unwrap().rank_range, RankRange { best: 1, worst: 2 });
+        assert!(found.subjects[2].is_none() && found.swaps.is_empty());
+        assert_eq!(found.subjects[3].as_ref().unwrap().share_kept, 1.0);
+    }
+
+    #[test]
+    fn other_rules_say_what_moves() {
+        let rows = readings(&[&[100, 1], &[50, 48]]);
+        let half = weights(&[50, 50]);
+        let means = under_other_means(&rows, &half, Mean::WeightedMean).unwrap();
+        let moved: Vec<(Mean, bool)> =
+            means.iter().map(|(mean, other)| (*mean, other.first_differs)).collect();
+        let expected = [
+            (Mean::WeightedSum, false),
+            (Mean::Geometric, true),
+            (Mean::Harmonic, true),
+            (Mean::Minimum, true),
+        ];
+        assert_eq!(moved, expected);
+        let without = without_each_dimension(&rows, &half, Mean::WeightedSum).unwrap();
+        assert_eq!(without.iter().map(|other| other.first_differs).collect::<Vec<_>>(), [true, false]);
+        // Without its only dimension nobody has a composite.
+        let alone =
+            without_each_dimension(&readings(&[&[1], &[2]]), &weights(&[100]), Mean::WeightedMean).unwrap();
+        assert_eq!(alone[0].ranks, [None, None]);
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_refused() {
+        let rows = readings(&[&[1, 2]]);
+        let half = weights(&[50, 50]);
+        let of = |weights: &[Decimal], plan, level| {
+            under_drawn_weights(&rows, weights, Mean::Geometric, plan, level)
+        };
+        assert!(of(&half, AROUND, 0.95).is_ok());
+        assert!(of(&half, WeightPlan { draws: 0, ..AROUND }, 0.95).is_err());
+        assert!(of(&half, AROUND, 1.5).is_err());
+        assert!(of(&weights(&[100]), AROUND, 0.95).is_err());
+        for concentration in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let plan = WeightPlan { distribution: WeightDistribution::Around { concentration }, ..AROUND };
+            assert!(matches!(of(&half, plan, 0.95), Err(StatisticsError::Concentration { .. })));
+        }
+        assert!(of(&half, WeightPlan { draws: u32::MAX, ..AROUND }, 0.95).is_err());
+    }
+
+    #[test]
+    fn pairs_are_watched_among_the_first() {
+        let many: Vec<[Option<i64>; 2]> = (0..300).map(|it| [Some(1000 - it), Some(it)]).collect();
+        let rows = Readings::new(&many).unwrap();
+        let plan = WeightPlan { draws: 20, distribution: WeightDistribution::Uniform, seed: 1 };
+        let found = under_drawn_weights(&rows, &weights(&[60, 40]), Mean::WeightedMean, plan, 0.5).unwrap();
+        assert!(found.swaps.iter().all(|swap| swap.ahead < swap.behind && swap.behind < MOST_PAIRED));
+        assert!(found.swaps.is_sorted_by(|a, b| a.share >= b.share) && !found.swaps.is_empty());
+    }
+}

@@ -1,0 +1,323 @@
+//! Results by subject and task: what intervals, comparisons and leaderboards are computed from.
+
+use alloc::vec::Vec;
+
+use super::StatisticsError;
+use karat_core::number::{BILLION, round, round_ratio};
+
+/// One result of one subject at one task. Several trials of a task are several observations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observation {
+    /// Who: the place in the caller's list of subjects.
+    pub subject: usize,
+    /// At what: any number that stands for the task, the same for all subjects.
+    pub task: usize,
+    /// The score in whole billionths, 0 to 1,000,000,000 (which is 1, or a success).
+    pub value: i64,
+}
+
+impl Observation {
+    /// A result that is a success or a failure.
+    #[must_use]
+    pub fn of_success(subject: usize, task: usize, succeeded: bool) -> Self {
+        Self { subject, task, value: if succeeded { BILLION } else { 0 } }
+    }
+
+    /// A result that is a share from 0 to 1, such as pass^k of a task, rounded to a billionth; none if it is not.
+    #[must_use]
+    pub fn of_share(subject: usize, task: usize, share: f64) -> Option<Self> {
+        let value = round(share * BILLION as f64) as i64;
+        (0.0..=1.0).contains(&share).then_some(Self { subject, task, value })
+    }
+}
+
+/// The mean result of each subject at each of its tasks, in whole billionths.
+///
+/// The task is the unit: trials of one task are averaged first (rounded once, ties to even), because they are alike, and a
+/// task that was tried more often weighs no more. Not every subject need have every task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskTable {
+    columns: Vec<Column>,
+    tasks: Vec<usize>,
+    observations: usize,
+    /// What a value can be at least, in billionths: 0, or -1,000,000,000 where the values are differences.
+    lowest: f64,
+}
+
+/// The tasks of one subject by their places in rising order, and its results there: whole numbers, so that sums are exact.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Column {
+    places: Vec<u32>,
+    values: Vec<f64>,
+    /// How many trials each task stands for; empty where all tasks weigh alike.
+    weights: Vec<f64>,
+}
+
+impl TaskTable {
+    /// As many tasks may be added up in doubles without a rounding: `2e9 * 4e6` is below `2^53`.
+    pub const MOST_TASKS: usize = 4_000_000;
+
+    /// Sorts observations, given in any order, of `subjects` subjects.
+    ///
+    /// # Errors
+    /// If a subject is not below `subjects`, a value not from 0 to 1,000,000,000, or there are too many tasks.
+    ///
+    /// ```
+    /// use karat_stats::table::{Observation, TaskTable};
+    /// let trials = [(7, true), (7, false), (9, true)];
+    /// let observations = trials.map(|(task, passed)| Observation::of_success(0, task, passed));
+    /// let table = TaskTable::new(1, &observations)?;
+    /// assert_eq!(table.mean(0), Some(750_000_000), "the mean of 1/2 and 1");
+    /// # Ok::<(), karat_stats::StatisticsError>(())
+    /// ```
+    pub fn new(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
+        Self::build(subjects, observations, false)
+    }
+
+    /// As [`Self::new`], but a task weighs as much as it has trials: the mean is that over trials, and drawing tasks anew
+    /// draws each with all its trials (a ratio estimator). For means in which every item counts alike.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    ///
+    /// ```
+    /// use karat_stats::table::{Observation, TaskTable};
+    /// let trials = [(7, true), (7, false), (9, true)];
+    /// let observations = trials.map(|(task, passed)| Observation::of_success(0, task, passed));
+    /// let table = TaskTable::weighing_trials(1, &observations)?;
+    /// assert_eq!(table.mean(0), Some(666_666_667), "two of three trials");
+    /// # Ok::<(), karat_stats::StatisticsError>(())
+    /// ```
+    pub fn weighing_trials(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
+        Self::build(subjects, observations, true)
+    }
+
+    fn build(
+        subjects: usize,
+        observations: &[Observation],
+        by_trials: bool,
+    ) -> Result<Self, StatisticsError> {
+        let row_error = |row, part, found, expected| StatisticsError::Row { row, part, found, expected };
+        for (row, it) in observations.iter().enumerate() {
+            if it.subject >= subjects {
+                let found = i64::try_from(it.subject).unwrap_or(i64::MAX);
+                return Err(row_error(row, "subject", found, "a place in the list of subjects"));
+            }
+            if !(0..=BILLION).contains(&it.value) {
+                return Err(row_error(row, "value", it.value, "billionths from 0 to 1000000000"));
+            }
+        }
+        let mut tasks: Vec<usize> = observations.iter().map(|it| it.task).collect();
+        tasks.sort_unstable();
+        tasks.dedup();
+        if tasks.len() > Self::MOST_TASKS {
+            let (found, most) = (tasks.len() as u64, Self::MOST_TASKS as u64);
+            return Err(StatisticsError::TooMany { what: "tasks", found, most });
+        }
+        let mut ordered: Vec<&Observation> = observations.iter().collect();
+        ordered.sort_unstable_by_key(|it| (it.subject, it.task));
+        let mut columns = alloc::vec![Column::default(); subjects];
+        for trials in ordered.chunk_by(|a, b| (a.subject, a.task) == (b.subject, b.task)) {
+            let Some(first) = trials.first() else { continue };
+            let place = tasks.binary_search(&first.task).ok().and_then(|place| u32::try_from(place).ok());
+            if let (Some(column), Some(place)) = (columns.get_mut(first.subject), place) {
+                let sum: i128 = trials.iter().map(|it| i128::from(it.value)).sum();
+                column.places.push(place);
+                column.values.push(round_ratio(sum, trials.len() as i128) as f64);
+                if by_trials {
+                    column.weights.push(trials.len() as f64);
+                }
+            }
+        }
+        Ok(Self { columns, tasks, observations: observations.len(), lowest: 0.0 })
+    }
+
+    /// How many subjects there are, those without results included.
+    #[must_use]
+    pub fn subjects(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// How many tasks anyone has a result at.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// How many observations went in.
+    #[must_use]
+    pub fn observations(&self) -> usize {
+        self.observations
+    }
+
+    /// How many tasks a subject has a result at.
+    #[must_use]
+    pub fn tasks_of(&self, subject: usize) -> usize {
+        self.values(subject).len()
+    }
+
+    /// The mean over the tasks of a subject in billionths, rounded once, ties to even; none without tasks. Of a table that
+    /// weighs trials, the mean over its trials.
+    #[must_use]
+    pub fn mean(&self, subject: usize) -> Option<i64> {
+        let column = self.columns.get(subject)?;
+        if column.weights.is_empty() {
+            return quotient(column.values.iter().sum(), column.values.len() as f64);
+        }
+        quotient(sum_of_products(&column.weights, &column.values), column.weights.iter().sum())
+    }
+
+    /// The tasks of a subject, as the caller names them, in rising order, with its results in billionths.
+    pub fn results(&self, subject: usize) -> impl Iterator<Item = (usize, i64)> {
+        let column = self.columns.get(subject);
+        let pairs = column.into_iter().flat_map(|column| column.places.iter().zip(&column.values));
+        pairs.filter_map(|(&place, &value)| Some((*self.tasks.get(place as usize)?, value as i64)))
+    }
+
+    /// What `subject` has more than each of `others`, at the tasks that both have: a table of differences, one column
+    /// for each of `others`, over the same tasks.
+    #[must_use]
+    pub fn ahead_of(&self, subject: usize, others: &[usize]) -> Self {
+        let nothing = Column::default();
+        let own = self.columns.get(subject).unwrap_or(&nothing);
+        let columns =
+            others.iter().map(|&other| own.minus(self.columns.get(other).unwrap_or(&nothing))).collect();
+        let lowest = -(BILLION as f64);
+        Self { columns, tasks: self.tasks.clone(), observations: self.observations, lowest }
+    }
+
+    /// The values of a subject, in whole billionths.
+    pub(super) fn values(&self, subject: usize) -> &[f64] {
+        self.columns.get(subject).map_or(&[], |column| &column.values)
+    }
+
+    /// What each task of a subject weighs; empty where all weigh alike.
+    pub(super) fn weights(&self, subject: usize) -> &[f64] {
+        self.columns.get(subject).map_or(&[], |column| &column.weights)
+    }
+
+    /// The lowest value that can be, in billionths; the highest is 1,000,000,000.
+    pub(super) fn lowest(&self) -> f64 {
+        self.lowest
+    }
+
+    /// The mean of a subject in a draw: of as many tasks as there are, `times` says how often each was drawn. None if none
+    /// of its tasks was.
+    pub(super) fn mean_of_draw(&self, subject: usize, times: &[f64]) -> Option<i64> {
+        let column = self.columns.get(subject)?;
+        if column.values.len() == times.len() && column.weights.is_empty() {
+            return quotient(sum_of_products(times, &column.values), times.len() as f64);
+        }
+        let (mut sum, mut count) = (0.0, 0.0);
+        let weights = column.weights.iter().copied().chain(core::iter::repeat(1.0));
+        for ((&place, &value), weight) in column.places.iter().zip(&column.values).zip(weights) {
+            let times = times.get(place as usize).copied().unwrap_or_default() * weight;
+            sum += times * value;
+            count += times;
+        }
+        quotient(sum, count)
+    }
+}
+
+impl Column {
+    fn minus(&self, other: &Self) -> Self {
+        let mut difference = Self::default();
+        let mut theirs = other.places.iter().zip(&other.values).peekable();
+        for (place, value) in self.places.iter().zip(&self.values) {
+            while theirs.next_if(|(their, _)| *their < place).is_some() {}
+            if let Some((_, their)) = theirs.next_if(|(their, _)| *their == place) {
+                difference.places.push(*place);
+                difference.values.push(value - their);
+            }
+        }
+        difference
+    }
+}
+
+/// The sum of products of whole numbers. Every sum is exact (see [`TaskTable::MOST_TASKS`]), so the order that suits the
+/// processor gives the same bits as any other.
+fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let (times, last_times) = times.as_chunks::<LANES>();
+    let (values, last_values) = values.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (times, values) in times.iter().zip(values) {
+        for ((sum, times), value) in sums.iter_mut().zip(times).zip(values) {
+            *sum += times * value;
+        }
+    }
+    let rest: f64 = last_times.iter().zip(last_values).map(|(times, value)| times * value).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// `sum / count` to the nearest whole number, ties to even: exact by decision 0001, since `count` is at most
+/// [`TaskTable::MOST_TASKS`].
+fn quotient(sum: f64, count: f64) -> Option<i64> {
+    // `round` is for numbers from 0 on; rounding to even is the same on both sides.
+    let size = round((sum / count).abs()) as i64;
+    (count > 0.0).then_some(if sum < 0.0 { -size } else { size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(subjects: usize, rows: &[(usize, usize, i64)]) -> TaskTable {
+        let rows: Vec<Observation> =
+            rows.iter().map(|&(subject, task, value)| Observation { subject, task, value }).collect();
+        TaskTable::new(subjects, &rows).unwrap()
+    }
+
+    #[test]
+    fn trials_of_a_task_are_averaged_first_and_order_does_not_matter() {
+        let rows = [(0, 5, BILLION), (0, 5, 0), (0, 5, 0), (0, 2, 10), (1, 2, 4)];
+        let forward = table(3, &rows);
+        let mut backward = rows;
+        backward.reverse();
+        assert_eq!(forward, table(3, &backward));
+        assert_eq!(forward.results(0).collect::<Vec<_>>(), [(2, 10), (5, 333_333_333)]);
+        assert_eq!(forward.mean(0), Some(166_666_672), "ties to even");
+        assert_eq!((forward.mean(2), forward.mean(9)), (None, None));
+        assert_eq!((forward.tasks(), forward.tasks_of(0), forward.observations()), (2, 2, 5));
+    }
+
+    #[test]
+    fn differences_are_over_shared_tasks() {
+        let table = table(3, &[(0, 1, 5), (0, 2, 9), (0, 4, 1), (1, 2, 10), (1, 3, 0), (1, 4, 1)]);
+        let differences = table.ahead_of(0, &[1, 2, 7]);
+        assert_eq!(differences.results(0).collect::<Vec<_>>(), [(2, -1), (4, 0)]);
+        assert_eq!(differences.mean(0), Some(0), "-0.5 is even at 0");
+        assert_eq!((differences.mean(1), differences.mean(2)), (None, None));
+        assert_eq!(differences.tasks(), table.tasks(), "over the same tasks");
+    }
+
+    #[test]
+    fn rows_that_cannot_be_used_are_named() {
+        let of = |subject, value| {
+            alloc::format!("{}", TaskTable::new(2, &[Observation { subject, task: 0, value }]).unwrap_err())
+        };
+        assert_eq!(of(2, 0), "row 0: the subject is 2, expected a place in the list of subjects");
+        assert_eq!(of(1, -1), "row 0: the value is -1, expected billionths from 0 to 1000000000");
+        assert!(of(usize::MAX, 0).starts_with("row 0: the subject is"));
+        assert_eq!(Observation::of_share(0, 0, f64::NAN), None);
+        assert_eq!(Observation::of_share(0, 0, 1.0 / 3.0).unwrap().value, 333_333_333);
+    }
+
+    #[test]
+    fn a_draw_counts_tasks_as_often_as_it_says() {
+        // The first has all of 19 tasks, the second two of them.
+        let mut rows: Vec<(usize, usize, i64)> = (0..19).map(|task| (0, task, 1000 * task as i64)).collect();
+        rows.extend([(1, 3, 500), (1, 11, 3)]);
+        let table = table(2, &rows);
+        let mut times = alloc::vec![0.0; 19];
+        (times[3], times[18], times[11]) = (6.0, 12.0, 1.0);
+        assert_eq!(
+            table.mean_of_draw(0, &times),
+            Some(12_895),
+            "(6 * 3 + 12 * 18 + 11) / 19 = 12.895 thousands"
+        );
+        assert_eq!(table.mean_of_draw(1, &times), Some(429), "(6 * 500 + 3) / 7");
+        (times[3], times[18], times[11]) = (0.0, 19.0, 0.0);
+        assert_eq!((table.mean_of_draw(0, &times), table.mean_of_draw(1, &times)), (Some(18_000), None));
+    }
+}
