@@ -3,7 +3,6 @@
 mod args;
 mod cards;
 mod cmd;
-mod conform;
 mod evidence;
 mod graders;
 mod input;

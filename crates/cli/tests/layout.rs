@@ -9,12 +9,22 @@ use std::process::Command;
 /// Every dependency of one package of ours on another, of whatever sort. A new one is a decision, and belongs here.
 const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
+    ("karat", "karat-demo"),
     ("karat", "karat-evidence"),
     ("karat", "karat-report"),
     ("karat", "karat-server"),
     ("karat", "karat-standing"),
     ("karat", "karat-stats"),
     ("karat", "karat-store"),
+    ("karat-conformance", "karat-core"),
+    ("karat-conformance", "karat-evidence"),
+    ("karat-conformance", "karat-standing"),
+    ("karat-conformance", "karat-stats"),
+    ("karat-demo", "karat-evidence"),
+    ("karat-demo", "karat-report"),
+    ("karat-demo", "karat-server"),
+    ("karat-demo", "karat-stats"),
+    ("karat-demo", "karat-store"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-evidence"),
@@ -25,6 +35,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-report", "karat-standing"),
     ("karat-report", "karat-stats"),
     ("karat-server", "karat-core"),
+    // Its pages are tested on the demo.
+    ("karat-server", "karat-demo"),
     ("karat-server", "karat-evidence"),
     ("karat-server", "karat-report"),
     ("karat-server", "karat-standing"),
@@ -147,7 +159,9 @@ fn package_folders() -> Vec<PathBuf> {
 
 fn crate_folders() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join("crates")).expect("no folder `crates`");
-    entries.map(|entry| entry.expect("an unreadable entry").path()).filter(|path| path.is_dir()).collect()
+    let folders =
+        entries.map(|entry| entry.expect("an unreadable entry").path()).filter(|path| path.is_dir());
+    folders.chain([root().join("conformance")]).collect()
 }
 
 /// What git tracks; outside of a clone, as in an unpacked release, every file but what a build leaves.

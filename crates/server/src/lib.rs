@@ -13,7 +13,7 @@
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out; [`receipt`]: what its
 //!   receipt says, as checks.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
-//! * [`web`]: the pages for people; [`demo`]: a store that is worth looking at.
+//! * [`web`]: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
@@ -24,7 +24,6 @@ pub mod arena;
 pub mod body;
 pub mod cards;
 pub mod clock;
-pub mod demo;
 pub mod events;
 pub mod folder;
 pub mod guard;

@@ -81,8 +81,6 @@ pub enum Verb {
     Log(LogVerb),
     /// Score what a store keeps by another scorecard, beside the old
     Rescore(RescoreArgs),
-    /// Check the engine against cases that say what the answer is
-    Conform(ConformArgs),
     /// Serve scores over HTTP: an API, a page, a log that proves them
     Serve(ServeArgs),
     /// Score the built-in examples; needs no files
@@ -250,35 +248,6 @@ pub struct ExplainArgs {
     /// The screen (the default on a terminal)
     #[arg(long)]
     pub table: bool,
-}
-
-/// Cases to answer.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-A case is one line {\"id\", \"fn\", \"input\", \"expected\"}. Numbers may be off by
-2e-9, or by its \"tolerance\". What was refused or is unknown did not pass: it is
-counted on its own. The status is 1 when a case failed, a line holds none, or no
-case passed. Lines {\"text\", \"tokens\", \"embedding\"} ask for --embedder.
-
-Examples:
-  karat conform vectors/trust.jsonl
-  karat conform --emit vectors/workflow.jsonl")]
-pub struct ConformArgs {
-    /// Print {"id", "fn", "output"|"refused"}, compare none
-    #[arg(long, conflicts_with_all = ["json", "table"])]
-    pub emit: bool,
-    /// The folder of the model that reads traces
-    #[arg(long, value_name = "DIR")]
-    pub embedder: Option<String>,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
-    /// Cases, one JSON object per line; `-` reads standard input
-    #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<String>,
 }
 
 /// Work on scorecards.

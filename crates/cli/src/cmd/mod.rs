@@ -37,7 +37,6 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Verify(args) => verify::run(args, cli),
         Verb::Log(verb) => log::run(verb, cli),
         Verb::Rescore(args) => rescore::run(args, cli),
-        Verb::Conform(args) => crate::conform::run::run(args, cli),
         Verb::Serve(args) => serve::run(args, cli),
         Verb::Demo => demo::run(cli),
     }

@@ -9,7 +9,7 @@ use karat_report::exit::Exit;
 use karat_report::failure::Failure;
 use karat_server::clock::Clock;
 use karat_server::logging::{self, Format};
-use karat_server::{Options, Server, demo, folder, interrupted};
+use karat_server::{Options, Server, folder, interrupted};
 use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ServeArgs};
@@ -43,11 +43,11 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         Log::Json => logging::start(Format::Json, false),
     }
     let options = Options { is_public: args.public, hosts: args.hosts.clone(), ..Options::default() };
-    let clock = if args.demo { Clock::fixed(demo::NOW) } else { Clock::system() };
+    let clock = if args.demo { Clock::fixed(karat_demo::NOW) } else { Clock::system() };
     let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
     let server = Server::bind_at(path, log_name, args.listen, options, clock).map_err(failed)?;
     if args.demo {
-        demo::fill(&server.app).map_err(failed)?;
+        karat_demo::fill(&server.app).map_err(failed)?;
     }
     let app = Arc::clone(&server.app);
     if let Some((file, secret)) = key_file.as_mut().zip(server.first_key.as_deref()) {

@@ -34,7 +34,7 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 14] = [
+const SCREENS: [&str; 13] = [
     "karat leaderboard",
     "karat compare",
     "karat stress",
@@ -42,7 +42,6 @@ const SCREENS: [&str; 14] = [
     "karat standing",
     "karat score",
     "karat explain",
-    "karat conform",
     "karat grade",
     "karat cache show",
     "karat verify",

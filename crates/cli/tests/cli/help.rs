@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 26] = [
+const VERBS: [&[&str]; 25] = [
     &[],
     &["score"],
     &["explain"],
@@ -30,7 +30,6 @@ const VERBS: [&[&str]; 26] = [
     &["log", "verify"],
     &["log", "receipt"],
     &["rescore"],
-    &["conform"],
     &["serve"],
     &["demo"],
 ];

@@ -4,7 +4,6 @@ mod caches;
 mod cards;
 mod common;
 mod compare;
-mod conform;
 mod crash;
 mod docs;
 mod graders;

@@ -195,7 +195,8 @@ async fn one(
 }
 
 /// The items of the store that an item becomes, evidence first.
-pub(crate) fn submission(scored: Scored, replaced: Option<Effect>) -> Submission {
+#[must_use]
+pub fn submission(scored: Scored, replaced: Option<Effect>) -> Submission {
     let Scored { evidence, record, row, .. } = scored;
     Submission::default().with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
 }

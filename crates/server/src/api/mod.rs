@@ -104,6 +104,7 @@ pub(crate) fn bytes(status: StatusCode, media_type: &'static str, body: Vec<u8>)
 }
 
 /// A moment of the log, as people read it.
-pub(crate) fn written(moment: karat_store::Moment) -> String {
+#[must_use]
+pub fn written(moment: karat_store::Moment) -> String {
     Moment { milliseconds: moment.0 }.to_string()
 }

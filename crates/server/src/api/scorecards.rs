@@ -114,7 +114,8 @@ impl From<&Rule> for Card {
 }
 
 /// The item of the log that a scorecard is.
-pub(crate) fn item(rule: &Rule) -> NewItem {
+#[must_use]
+pub fn item(rule: &Rule) -> NewItem {
     NewItem {
         kind: Kind::Scorecard,
         id: rule.name(),

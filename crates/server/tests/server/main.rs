@@ -4,7 +4,6 @@
 mod answers;
 mod arena;
 mod common;
-mod demo;
 mod events;
 mod evidence;
 mod keys;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use karat_server::clock::Clock;
-use karat_server::{App, Options, demo, folder};
+use karat_server::{App, Options, folder};
 use scraper::{ElementRef, Html, Selector};
 use serde_json::json;
 
@@ -81,9 +81,9 @@ fn look(server: &Running, path: &str) -> Page {
 fn filled() -> Running {
     let folder = Folder::new();
     let (sqlite, signer) = folder::open(folder.path(), None).unwrap();
-    let clock = Clock::fixed(demo::NOW);
+    let clock = Clock::fixed(karat_demo::NOW);
     let (app, key) = App::open(Arc::new(sqlite), signer, Options::default(), clock.clone()).unwrap();
-    demo::fill(&app).unwrap();
+    karat_demo::fill(&app).unwrap();
     drop(app);
     let server = Running::with_clock("127.0.0.1:0", folder, Options::default(), key, clock);
     let sent = server.post(

@@ -1,0 +1,89 @@
+//! Cases about the quality of an output: code, text, checklists, data.
+//!
+//! The cases are of a grader that is more lenient than the engine's defaults: objects get partial credit, a criterion of
+//! an unknown kind is unmet, code is graded by patterns. They are asked with the options that say so.
+
+use karat_evidence::grade::quality::{
+    self, Checklist, CodeEvidence, CodeOptions, Evidence, Options, PartialCredit, Reference, Task,
+    TestResults, Tokenizer, Transform, UnknownCriterion, code,
+};
+use serde_json::{Value, json};
+
+use crate::functions::{Answer, all, number};
+use crate::given::Given;
+
+const OPTIONS: Options = Options {
+    code_evidence: CodeEvidence::Patterns,
+    code: CodeOptions::PUBLISHED,
+    tokenizer: Tokenizer::Reference,
+    unknown_criterion: UnknownCriterion::Unmet,
+    partial_credit: PartialCredit::ExpectedKeys,
+};
+
+/// The answer of the function called `name`; none if it is not of this file.
+pub fn answer(name: &str, input: &Value) -> Option<Answer> {
+    let given = Given::new(input);
+    let quality = match name {
+        "quality.rag" => rag(&given),
+        "quality.rag_tokens" => {
+            let tokens = given.member("text").and_then(|text| Ok(OPTIONS.tokenizer.tokens(text.text()?)));
+            return Some(
+                tokens.map_or_else(Answer::Refused, |tokens| Answer::Output(json!({ "tokens": tokens }))),
+            );
+        }
+        "quality.agent" => agent(&given),
+        "quality.data_transform" => data_transform(&given),
+        "quality.code_graded" => code_graded(&given),
+        "quality.code_patterns" => code_patterns(&given),
+        "quality.dispatch" => dispatch(&given),
+        _ => return None,
+    };
+    let output = |quality| Answer::Output(json!({ "quality": number(quality) }));
+    Some(quality.map_or_else(Answer::Refused, output))
+}
+
+fn rag(given: &Given<'_>) -> Result<f64, String> {
+    let (reference, text) = (given.member("reference_answer")?.text()?, given.member("text")?.text()?);
+    let rouge = Reference::new(reference, OPTIONS.tokenizer).and_then(|reference| reference.grade(text));
+    Ok(rouge.map_err(|problems| all(&problems))?.f1)
+}
+
+fn agent(given: &Given<'_>) -> Result<f64, String> {
+    let criteria = given.member("goal_checklist")?;
+    let checklist = Checklist::load(criteria.value(), OPTIONS.unknown_criterion);
+    Ok(checklist.map_err(|problems| all(&problems))?.grade(given.member("text")?.text()?).value)
+}
+
+fn data_transform(given: &Given<'_>) -> Result<f64, String> {
+    let expected = given.member("expected_output")?;
+    let transform = Transform::new(expected.value(), None, OPTIONS.partial_credit);
+    Ok(transform.map_err(|problems| all(&problems))?.grade(given.member("text")?.text()?).value)
+}
+
+fn code_graded(given: &Given<'_>) -> Result<f64, String> {
+    let count = |name: &str| {
+        let count = given.member(name)?;
+        count.value().as_u64().ok_or_else(|| count.expected("a whole number not below 0"))
+    };
+    let (passed, failed) = (count("tests_passed")?, count("tests_failed")?);
+    let violations = Some(count("lint_violations")?);
+    let grade =
+        TestResults::from_counts(passed, failed).and_then(|tests| code(tests, violations, OPTIONS.code));
+    Ok(grade.map_err(|problems| all(&problems))?.value)
+}
+
+fn code_patterns(given: &Given<'_>) -> Result<f64, String> {
+    let patterns = given.member("expected_patterns")?.elements()?;
+    let patterns: Result<Vec<String>, String> =
+        patterns.iter().map(|pattern| Ok(pattern.text()?.to_owned())).collect();
+    Ok(quality::code_patterns(&patterns?, given.member("code")?.text()?).value)
+}
+
+fn dispatch(given: &Given<'_>) -> Result<f64, String> {
+    let (task_type, reference) = (given.member("task_type")?, given.member("reference")?);
+    let task =
+        Task::load(task_type.text()?, reference.value(), OPTIONS).map_err(|problems| all(&problems))?;
+    let output = given.member("output")?;
+    let evidence = Evidence { output: Some(output.value()), ..Evidence::default() };
+    Ok(task.grade(&evidence).map_err(|problems| all(&problems))?.value)
+}

@@ -1,0 +1,115 @@
+//! Cases about reasoning traces: the novelty cache, the embedder, votes.
+
+use karat_evidence::Moment;
+use karat_evidence::grade::trace::eigentrust::{Options, Stop, eigentrust, votes};
+use karat_evidence::grade::trace::novelty::{Settings, VectorCache, VectorError, value, vector};
+use serde_json::{Map, Value, json};
+
+use crate::functions::{Answer, number};
+use crate::given::Given;
+
+/// The answer of the function called `name`; none if it is not of this file.
+pub fn answer(name: &str, input: &Value) -> Option<Answer> {
+    let given = Given::new(input);
+    let answer = match name {
+        "cache" => cache(&given),
+        "eigentrust" => trust(&given),
+        _ => return None,
+    };
+    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+}
+
+/// `cache`: what a cache holds and finds, operation by operation. Only `advance` moves the moment, and what is expired
+/// is removed before anything is counted or compared.
+fn cache(given: &Given<'_>) -> Result<Value, String> {
+    let defaults = Settings::default();
+    let whole = |name| given.member(name).and_then(|member| optional_whole(&member));
+    let settings = Settings {
+        capacity: whole("max_elements")?.unwrap_or(defaults.capacity),
+        dimension: whole("dimensions")?.map_or(defaults.dimension, |count| count as usize),
+        ttl_milliseconds: whole("ttl_ms")?,
+    };
+    let mut cache = VectorCache::new(settings).map_err(|problems| problems.to_string())?;
+    let mut moment = Moment { milliseconds: 0 };
+    let mut results = Vec::new();
+    for operation in given.member("ops")?.elements()? {
+        let name = operation.member("op")?;
+        let mut result = Map::new();
+        match name.text()? {
+            "advance" => {
+                let ms = operation.member("ms")?;
+                let milliseconds = optional_whole(&ms)?.ok_or_else(|| ms.expected("a whole number"))?;
+                moment.milliseconds = moment.milliseconds.saturating_add_unsigned(milliseconds);
+            }
+            "add" => {
+                let added = cache.insert("", &numbers(&operation)?, moment);
+                result.extend(added.err().map(refused).transpose()?);
+            }
+            "query" => {
+                cache.expire(moment);
+                match cache.nearest(&numbers(&operation)?) {
+                    Ok(best) => {
+                        let similarity = best.map(|best| best.similarity);
+                        result.insert("similarity".into(), number(similarity.unwrap_or(0.0)));
+                        result.insert("novelty".into(), number(value(similarity)));
+                    }
+                    Err(wrong) => result.extend([refused(wrong)?]),
+                }
+            }
+            "evict" => {}
+            "clear" => cache.clear(),
+            _ => return Err(name.expected("`add`, `query`, `advance`, `evict` or `clear`")),
+        }
+        cache.expire(moment);
+        result.insert("size".into(), cache.len().into());
+        results.push(Value::Object(result));
+    }
+    Ok(json!({ "results": results }))
+}
+
+/// The name that the cases have for a vector that was not taken.
+fn refused(wrong: VectorError) -> Result<(String, Value), String> {
+    match wrong {
+        VectorError::Dimension { .. } => Ok(("error".into(), "dimension_mismatch".into())),
+        VectorError::NotFinite { .. } | VectorError::Earlier { .. } => Err(wrong.to_string()),
+    }
+}
+
+fn numbers(operation: &Given<'_>) -> Result<Vec<f32>, String> {
+    vector(operation.member("vector")?.value(), "vector").map_err(|problems| problems.to_string())
+}
+
+/// `eigentrust`: by the published stop, with what the case says of it.
+fn trust(given: &Given<'_>) -> Result<Value, String> {
+    let list = given.member("votes")?;
+    let votes = votes(list.value(), "votes").map_err(|problems| problems.to_string())?;
+    let mut options = Options::published();
+    let config = given.member("config")?;
+    if !config.is_null() {
+        let alpha = config.member("alpha")?.optional_number()?;
+        let given_epsilon = config.member("epsilon")?.optional_number()?;
+        let given_max = optional_whole(&config.member("maxIterations")?)?;
+        options.alpha = alpha.unwrap_or(options.alpha);
+        if let Stop::Unchanged { epsilon, iterations_max } = &mut options.stop {
+            *epsilon = given_epsilon.unwrap_or(*epsilon);
+            *iterations_max = given_max.map_or(*iterations_max, |max| u32::try_from(max).unwrap_or(u32::MAX));
+        }
+    }
+    let trust = eigentrust(&votes, &options).map_err(|problems| problems.to_string())?;
+    let scores: Vec<Value> =
+        trust.scores.iter().map(|score| json!([score.agent, number(score.score)])).collect();
+    Ok(json!({ "scores": scores, "iterations": trust.iterations, "converged": trust.is_converged }))
+}
+
+/// A whole number not below 0, if there is one.
+fn optional_whole(given: &Given<'_>) -> Result<Option<u64>, String> {
+    match given.value() {
+        Value::Null => Ok(None),
+        Value::Number(number)
+            if number.as_f64().is_some_and(|number| number >= 0.0 && number.trunc() == number) =>
+        {
+            Ok(number.as_u64().or_else(|| number.as_f64().map(|number| number as u64)))
+        }
+        _ => Err(given.expected("a whole number not below 0")),
+    }
+}

@@ -1,0 +1,50 @@
+//! Cases about agents: evaluations, juries, estimators.
+
+use karat_evidence::grade::trust::jury::{JuryRules, Panel, SeatPlace, Verdict, VerdictStatus, panel};
+use serde_json::{Value, json};
+
+use crate::functions::{Answer, all, number};
+use crate::given::Given;
+
+/// The answer of the function called `name`; none if it is not of this file.
+pub fn answer(name: &str, input: &Value) -> Option<Answer> {
+    let given = Given::new(input);
+    let answer = match name {
+        "jury_trim_median" => jury_trim_median(&given),
+        _ => return None,
+    };
+    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+}
+
+/// `jury_trim_median`: who is trimmed, and the median. The cases name no judges, so each has its place for a name, and
+/// no providers, so none is a quorum.
+fn jury_trim_median(given: &Given<'_>) -> Result<Value, String> {
+    let verdict = |(at, score): (usize, Given<'_>)| -> Result<Verdict, String> {
+        Ok(Verdict {
+            judge: format!("{at:09}"),
+            provider: None,
+            model: None,
+            score: Some(score.number()?),
+            max_score: 100.0,
+            status: VerdictStatus::Valid,
+        })
+    };
+    let scores = given.member("scores")?.elements()?;
+    let verdicts = scores.into_iter().enumerate().map(verdict).collect::<Result<Vec<_>, _>>()?;
+    let panel = panel(&verdicts, None, &JuryRules::default()).map_err(|problems| all(&problems))?;
+    let at = |place| panel.points(place).map(number).collect::<Vec<_>>();
+    let of = |summary: fn(&Panel) -> Option<f64>| summary(&panel).map_or(Value::Null, number);
+    let median = of(|panel| Some(panel.summary?.median));
+    Ok(json!({
+        "n": panel.seats.len(),
+        "trim_each_side": panel.summary.map_or(0, |summary| summary.trim_each_side),
+        "trimmed_low": at(SeatPlace::TrimmedLow),
+        "kept": at(SeatPlace::Kept),
+        "trimmed_high": at(SeatPlace::TrimmedHigh),
+        "median": median,
+        "median_f64": median,
+        "trimmed_mean": of(|panel| Some(panel.summary?.trimmed_mean)),
+        "median_absolute_deviation": of(|panel| Some(panel.summary?.median_absolute_deviation)),
+        "agreement": of(|panel| Some(panel.summary?.agreement)),
+    }))
+}

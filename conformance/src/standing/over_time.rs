@@ -1,0 +1,272 @@
+//! Cases about windows, decay, swings, shares, calibration.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use karat_core::number::{Score, round};
+use karat_core::scorecard::Scorecard;
+use karat_core::weights::OverrideUse;
+use karat_standing::calibration::{self, CalibrationRules, Difficulty, PlayedMatch};
+use karat_standing::decay::{self, DecayRule, Periods};
+use karat_standing::lifecycle::{LifecycleRules, TaskLife};
+use karat_standing::ratio::Ratio;
+use karat_standing::review::{ReviewRules, swing};
+use karat_standing::shares::{ShareRules, is_due, shares, sixteen_bit_shares};
+use karat_standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdict};
+use karat_standing::window::{Entry, Window, WindowLimits};
+use serde_json::{Map, Value, json};
+
+use crate::functions::{Answer, all, number, score};
+use crate::given::Given;
+
+/// The answer of the function called `name`; none if it is not of this file.
+pub fn answer(name: &str, input: &Value) -> Option<Answer> {
+    let given = Given::new(input);
+    let answer = match name {
+        "workflow.window" => window(&given),
+        "weights.cap" => capped(&given, "weights"),
+        "weights.proportional_cap" => capped(&given, "means"),
+        "weights.quantise" => quantise(&given),
+        "weights.due" => due(&given),
+        "lifecycle.run" => lifecycle(&given),
+        "calibrate_difficulty" => difficulty(&given),
+        "calibrate_from_matches" => calibrate(&given),
+        "anomaly_flag" => anomaly(&given),
+        "score_pipeline" => pipeline(&given),
+        _ => decay(name.strip_prefix("decay_")?, &given)?,
+    };
+    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+}
+
+/// `workflow.window`: the mean of the last scores, oldest first.
+fn window(given: &Given<'_>) -> Result<Value, String> {
+    let tasks = given.member("window_size")?;
+    let tasks = NonZeroU32::new(count(&tasks)?).ok_or_else(|| tasks.expected("a number above 0"))?;
+    let mut window = Window::new(WindowLimits { tasks: Some(tasks), span_seconds: None });
+    for (at, value) in given.member("scores")?.elements()?.iter().enumerate() {
+        let entry = Entry { at_seconds: at as i64, id: format!("{at:09}"), score: grid(value)? };
+        (window, _) = window.next(entry);
+    }
+    let mean = window.mean().map_or(0.0, Ratio::to_f64);
+    Ok(json!({ "count": window.count(), "tasks_seen": window.seen(), "mean": number(mean) }))
+}
+
+/// `weights.cap` and `weights.proportional_cap`: shares below a cap, from weights or means. They differ in nothing but what
+/// the scores are called: weights that sum to 1 are in proportion to themselves.
+fn capped(given: &Given<'_>, scores: &str) -> Result<Value, String> {
+    let rules = ShareRules { cap: given.member("cap")?.weight()?, ..ShareRules::default() };
+    let shared = shares(&grid_list(&given.member(scores)?)?, &rules).map_err(all)?;
+    let weights: Vec<Value> = shared.shares.iter().map(|&share| score(Some(share))).collect();
+    Ok(json!({ "weights": weights, "capped": shared.capped, "unassigned": score(Some(shared.unassigned)) }))
+}
+
+/// `weights.quantise`: shares of sixteen bits, without those that are zero.
+fn quantise(given: &Given<'_>) -> Result<Value, String> {
+    let uids = given.member("uids")?.elements()?;
+    let weights = given.member("weights")?;
+    let values = sixteen_bit_shares(&grid_list(&weights)?).map_err(all)?;
+    if uids.len() != values.len() {
+        return Err(weights.expected(format!("as many weights as uids: {}", uids.len())));
+    }
+    let kept = uids.iter().zip(values).filter(|(_, value)| *value > 0);
+    let (uids, values): (Vec<&Value>, Vec<u16>) = kept.map(|(uid, value)| (uid.value(), value)).unzip();
+    Ok(json!({ "uids": uids, "values": values }))
+}
+
+/// `weights.due`: whether weights are to be handed in.
+fn due(given: &Given<'_>) -> Result<Value, String> {
+    let block = |name: &str| {
+        let value = given.member(name)?;
+        value.value().as_u64().ok_or_else(|| value.expected("a whole number"))
+    };
+    let (tempo, limit) = (block("tempo")?, block("weights_rate_limit")?);
+    Ok(json!({ "due": is_due(block("current_block")?, block("last_set_block")?, tempo, limit) }))
+}
+
+/// `lifecycle.run`: the status of every task after each period.
+fn lifecycle(given: &Given<'_>) -> Result<Value, String> {
+    let rules = LifecycleRules::default();
+    let periods = given.member("tempos")?.elements()?;
+    let mut tasks = BTreeMap::new();
+    for period in &periods {
+        tasks.extend(period.members()?.into_iter().map(|(task, _)| (task, TaskLife::default())));
+    }
+    let mut after = Vec::new();
+    for period in &periods {
+        for (task, scores) in period.members()? {
+            let scores = grid_list(&scores)?;
+            tasks.entry(task).and_modify(|life| *life = life.next(&rules, &scores).0);
+        }
+        let names = tasks.iter().map(|(task, life)| ((*task).to_owned(), life.status.name().into()));
+        after.push(names.collect::<Map<String, Value>>());
+    }
+    Ok(json!({ "status_after_each_tempo": after }))
+}
+
+/// `calibrate_difficulty`: the difficulty that rates mean.
+fn difficulty(given: &Given<'_>) -> Result<Value, String> {
+    let (win, completion) = (given.member("win_rate")?.weight()?, given.member("completion_rate")?.weight()?);
+    let sample = count(&given.member("sample_size")?)?;
+    let found = calibration::difficulty(&CalibrationRules::default(), win, completion, sample.into(), None);
+    Ok(json!({ "difficulty": found.map(Difficulty::name) }))
+}
+
+/// `calibrate_from_matches`: the difficulty that matches show, and the rates that it comes from.
+fn calibrate(given: &Given<'_>) -> Result<Value, String> {
+    let mut matches = Vec::new();
+    for played in given.member("matches")?.elements()? {
+        let (points, duration) = (played.member("score")?, played.member("duration_secs")?);
+        matches.push(PlayedMatch {
+            is_completed: played.member("status")?.text()? == "completed",
+            is_win: played.member("result")?.optional_text()?.as_deref() == Some("win"),
+            points: points.optional_number()?.map(|_| whole(&points)).transpose()?,
+            duration_seconds: duration.optional_number()?.map(|_| duration.weight()).transpose()?,
+        });
+    }
+    let limit = given.member("time_limit_secs")?.weight()?;
+    let found = calibration::calibrate(&CalibrationRules::default(), &matches, limit, None);
+    Ok(json!({
+        "difficulty": found.difficulty.map(Difficulty::name),
+        "completion_rate": number(found.completion_rate.to_f64()),
+        "win_rate": number(found.win_rate.to_f64()),
+        "median_score": found.median_points.unwrap_or_default(),
+        "time_utilization": number(found.time_utilization.unwrap_or_default().to_f64()),
+        "sample_size": found.completed,
+        "matches": found.matches,
+        "wins": found.wins,
+    }))
+}
+
+/// `anomaly_flag`: whether a change is a swing.
+fn anomaly(given: &Given<'_>) -> Result<Value, String> {
+    let found = swing(previous(given)?, whole(&given.member("next")?)?, ReviewRules::default().swing_points);
+    Ok(json!({ "delta": found.delta, "was_anomalous": found.was_anomalous }))
+}
+
+fn previous(given: &Given<'_>) -> Result<Option<i64>, String> {
+    let previous = given.member("previous")?;
+    if previous.is_null() { Ok(None) } else { whole(&previous).map(Some) }
+}
+
+/// The functions whose names begin with `decay_`: each a setting of the one rule. None for a name that is not among them.
+fn decay(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    let rule = |periods, point_billionths| DecayRule { periods, point_billionths, ..DecayRule::default() };
+    let (exact, whole) = (rule(Periods::Exact, 1_000_000), rule(Periods::Whole, 1_000_000));
+    Some(match name {
+        "points_fractional_weeks" => points(exact, given),
+        "points_whole_weeks" => points(whole, given),
+        "composite_fractional_weeks" => composite(exact, given),
+        "composite_whole_weeks" => composite(whole, given),
+        "per_dimension_fractional_1000" => dimensions(exact, given),
+        "per_dimension_whole_1000" => dimensions(whole, given),
+        "per_dimension_fractional_100" => dimensions(rule(Periods::Exact, 10_000_000), given),
+        "per_dimension_whole_100" => dimensions(rule(Periods::Whole, 10_000_000), given),
+        _ => return None,
+    })
+}
+
+fn points(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
+    let points = decay::lost_points(rule, whole(&given.member("age_seconds")?)?);
+    Ok(json!({ "points": exactly(points), "points_f64": number(points.to_f64()) }))
+}
+
+fn composite(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
+    let (numerator, denominator) = given.member("composite_1000")?.fraction()?;
+    let undecayed = Ratio::new(numerator, denominator * 1000).unwrap_or(Ratio::ZERO).score();
+    let left = decay::decay_composite(rule, undecayed, whole(&given.member("age_seconds")?)?);
+    Ok(Value::Object(thousandfold(Some(left))))
+}
+
+fn dimensions(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
+    let verdict = verdict_of(&trust_card()?, None, rule, given)?;
+    Ok(Value::Object(thousandfold(verdict.decayed.composite)))
+}
+
+/// `score_pipeline`: weights, decay, mean, published score, swing.
+fn pipeline(given: &Given<'_>) -> Result<Value, String> {
+    let card = trust_card()?;
+    let weights = given.member("override")?;
+    let used = if weights.is_null() {
+        None
+    } else {
+        Some(OverrideUse::new(&card, &weights.exact_weights()?).map_err(|refusal| refusal.to_string())?)
+    };
+    let verdict = verdict_of(&card, used.as_ref(), DecayRule::default(), given)?;
+    let mut answer = thousandfold(verdict.decayed.composite);
+    answer.insert("weights_outcome".into(), used.as_ref().map_or("none", OverrideUse::outcome).into());
+    answer.insert("covered_weight".into(), verdict.decayed.covered_weight.to_string().into());
+    answer.insert("score".into(), json!(verdict.gated.map(|gated| gated.points)));
+    answer.insert("delta".into(), json!(verdict.swing.and_then(|swing| swing.delta)));
+    let was_anomalous = verdict.swing.is_some_and(|swing| swing.was_anomalous);
+    answer.insert("was_anomalous".into(), was_anomalous.into());
+    Ok(Value::Object(answer))
+}
+
+fn trust_card() -> Result<Scorecard, String> {
+    crate::functions::card(crate::functions::TRUST)
+}
+
+/// The verdict on the dimensions of the input. The cases have no gate.
+fn verdict_of(
+    card: &Scorecard,
+    weights: Option<&OverrideUse>,
+    decay: DecayRule,
+    given: &Given<'_>,
+) -> Result<Verdict, String> {
+    let mut situation = Situation { canonical_points: previous(given)?, ..Situation::default() };
+    for (key, found) in given.member("dimensions")?.members()? {
+        if !found.is_null() {
+            let (numerator, denominator) = found.member("score")?.fraction()?;
+            let reading = Ratio::new(numerator, denominator).unwrap_or(Ratio::ZERO).billionths();
+            let age_seconds = whole(&found.member("age_seconds")?)?;
+            situation.measured.insert(key.to_owned(), Measured { reading, age_seconds });
+        }
+    }
+    verdict(card, weights, &situation, &VerdictRules { decay, ..VerdictRules::default() }).map_err(all)
+}
+
+/// A composite on the scale of 1000.
+fn thousandfold(composite: Option<Ratio>) -> Map<String, Value> {
+    let points = composite.and_then(|value| Ratio::new(value.numerator() * 1000, value.denominator()));
+    let mut answer = Map::new();
+    answer.insert("composite_1000".into(), points.map_or(Value::Null, exactly));
+    answer.insert("composite_1000_f64".into(), points.map_or(Value::Null, |points| number(points.to_f64())));
+    answer
+}
+
+/// A fraction as a text; a whole one as a number.
+fn exactly(ratio: Ratio) -> Value {
+    match i64::try_from(ratio.numerator()) {
+        Ok(whole) if ratio.denominator() == 1 => whole.into(),
+        _ => ratio.to_string().into(),
+    }
+}
+
+fn grid_list(given: &Given<'_>) -> Result<Vec<Score>, String> {
+    given.elements()?.iter().map(grid).collect()
+}
+
+/// A number from 0 on, on the grid of scores.
+fn grid(given: &Given<'_>) -> Result<Score, String> {
+    let value = given.number()?;
+    // Doubles far below the grid have more digits than fractions may.
+    if (0.0..1.0).contains(&value) {
+        return Ok(Score::from_units(round(value * Score::ONE.units() as f64) as i64));
+    }
+    let (numerator, denominator) = given.fraction()?;
+    let score = Ratio::new(numerator, denominator).unwrap_or(Ratio::ZERO).score();
+    if score.units() == i64::MAX {
+        Err(given.expected("a number that the grid of scores holds"))
+    } else {
+        Ok(score)
+    }
+}
+
+fn whole(given: &Given<'_>) -> Result<i64, String> {
+    given.value().as_i64().ok_or_else(|| given.expected("a whole number"))
+}
+
+fn count(given: &Given<'_>) -> Result<u32, String> {
+    let count = given.value().as_u64().and_then(|count| u32::try_from(count).ok());
+    count.ok_or_else(|| given.expected("a whole number from 0"))
+}

@@ -1,0 +1,40 @@
+//! Workflow runs: the composite of one run and its parts.
+
+use serde_json::{Map, Value};
+
+use crate::functions::{Judge, number, reading};
+use crate::given::Given;
+
+/// What the cases call the measurements of a run, and what the card calls them. Retries come with the declared ones taken
+/// off already, so nothing is declared.
+const FACTS: [(&str, &str); 10] = [
+    ("output_quality", "output_quality"),
+    ("steps_completed", "steps_completed"),
+    ("total_steps", "steps_total"),
+    ("actual_tao", "actual_tao"),
+    ("max_budget_tao", "max_budget_tao"),
+    ("actual_seconds", "actual_seconds"),
+    ("max_latency_seconds", "max_latency_seconds"),
+    ("unplanned_retries", "actual_retries"),
+    ("timeouts", "timeouts"),
+    ("hard_failures", "hard_failures"),
+];
+
+/// `workflow.score`: the score of a run, its readings, and the share of steps completed.
+pub fn score(workflow: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
+    let mut facts = vec![("declared_retry_budget", Some(0.0))];
+    for (name, fact) in FACTS {
+        facts.push((fact, given.member(name)?.optional_number()?));
+    }
+    workflow.score_facts(&facts, |scorer, workspace, record| {
+        let ratio = scorer.value_of_let(workspace, "completion_ratio");
+        let mut output = Map::new();
+        output.insert("completion_ratio".into(), ratio.map_or(Value::Null, number));
+        for dimension in &record.dimensions {
+            output.insert(format!("s_{}", dimension.key), reading(dimension));
+        }
+        output.insert("score".into(), crate::functions::score(record.score));
+        output.insert("status".into(), record.status.name().into());
+        Value::Object(output)
+    })
+}

@@ -1,0 +1,127 @@
+//! The examples as evidence of the demo.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use karat_evidence::source::{Layout, Source};
+use karat_evidence::{ReaderOptions, canonical_json};
+use karat_report::session::wanted;
+use karat_store::Moment;
+use serde_json::{Map, Value};
+
+use karat_server::api::{evidence, scorecards, written};
+use karat_server::cards::Rule;
+use karat_server::keys::KeyRequest;
+use karat_server::memory::Effect;
+use karat_server::problem::Problem;
+use karat_server::scoring::How;
+use karat_server::state::{App, Submission};
+
+/// When evidence counts as handed in that does not say its time: 2026-02-01T00:00:00Z.
+pub const BEGINNING: Moment = Moment(1_769_904_000_000);
+const DAY_MILLISECONDS: i64 = 86_400_000;
+
+macro_rules! texts {
+    ($($name:literal: $path:literal,)*) => {
+        &[$(($name, $path, include_str!(concat!("../../../", $path))),)*]
+    };
+}
+
+/// Scorecards whose examples say no time, where the demo gives each a day of its own.
+const DATED: [&str; 2] = ["workflow@1.0.0", "trust@1.0.0"];
+/// Five days from one such day to the next.
+const STEP_MILLISECONDS: i64 = 5 * DAY_MILLISECONDS;
+
+/// Scorecards that do not come with karat.
+const CARDS: &[(&str, &str, &str)] = texts! {
+    "task-run": "examples/cards/task-run.toml",
+    "practice": "examples/cards/practice.toml",
+    "support-agent": "examples/cards/support-agent.toml",
+    "test-report": "examples/cards/test-report.toml",
+    "cipher": "examples/season/cipher.toml",
+    "maze": "examples/season/maze.toml",
+    "knapsack": "examples/season/knapsack.toml",
+    "factors": "examples/season/factors.toml",
+};
+
+/// Scorecard and evidence.
+const EVIDENCE: &[(&str, &str, &str)] = texts! {
+    "workflow@1.0.0": "examples/workflow/worked-example.json",
+    "workflow@1.0.0": "examples/workflow/partial-dag.json",
+    "workflow@1.0.0": "examples/workflow/closed-gate.json",
+    "workflow@1.0.0": "examples/workflow/retries.jsonl",
+    "workflow@1.0.0": "examples/raw/workflow.jsonl",
+    "trace@1.0.0": "examples/trace/finance-document.json",
+    "trace@1.0.0": "examples/trace/same-trace-default.json",
+    "trace@1.0.0": "examples/trace/single-thought.json",
+    "trace@1.0.0": "examples/trace/error-recovery.json",
+    "trace@1.0.0": "examples/trace/one-tool.json",
+    "trace@1.0.0": "examples/raw/traces.jsonl",
+    "trust@1.0.0": "examples/trust/coverage.jsonl",
+    "trust@1.0.0": "examples/trust/security.jsonl",
+    "trust@1.0.0": "examples/trust/teamwork.jsonl",
+    "trust@1.1.0": "examples/trust/agent.json",
+    "log-forensics@1.0.0": "examples/arena/documented-823.json",
+    "lean-refactor@1.0.0": "examples/arena/efficiency.jsonl",
+    "cipher-relay@1.0.0": "examples/arena/timed.jsonl",
+    "incident-review@1.0.0": "examples/raw/match.json",
+    "test-report": "examples/tests/reports.jsonl",
+    "test-report": "examples/tests/karat-core.jsonl",
+    "task-run": "examples/leaderboard/runs.csv",
+    "practice": "examples/standing/practice.csv",
+    "support-agent": "examples/standing/agents.jsonl",
+    "support-agent": "examples/standing/spring.jsonl",
+};
+
+/// Publishes the scorecards that are needed besides those of karat.
+pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
+    let mut batch = Submission::default();
+    for (_, _, text) in CARDS {
+        let card = app.memory.cards().check(text).card;
+        let card = card.ok_or_else(|| Problem::internal(&"a scorecard of the demo has errors"))?;
+        let rule = Arc::new(Rule::new(text, card, false)?);
+        batch = batch.with(scorecards::item(&rule), Some(Effect::Card(rule)));
+    }
+    app.append_one(batch).await.map(|_| ())
+}
+
+/// All of the evidence, scored, by the day of its time; each day with the moment of its last item.
+pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Moment, Vec<Submission>>, Problem> {
+    let app = Arc::clone(app);
+    let scored = tokio::task::spawn_blocking(move || -> Result<_, Problem> {
+        let mut next = BEGINNING.0;
+        let mut days: BTreeMap<i64, (Moment, Vec<Submission>)> = BTreeMap::new();
+        // Examples are the word of everybody in them, so no key of somebody hands them in.
+        let key = KeyRequest::admin("demo").make([0; 32])?.key;
+        for (card, path, text) in EVIDENCE {
+            let rule = app.memory.cards().find(card)?;
+            let how = How { rule: &rule, as_of: None, key: &key };
+            let layout = if path.ends_with(".csv") { Layout::Csv } else { Layout::Auto };
+            let max_bytes = ReaderOptions::default().max_item_bytes;
+            let mut source = Source::new(text.as_bytes(), layout, &wanted(&rule.card), max_bytes);
+            while let Some(item) = source.next_item() {
+                let item = item.map_err(|error| Problem::internal(&format!("{path}: {error}")))?;
+                let scored = match DATED.contains(card) {
+                    true => how.score(dated(item.bytes, &mut next).as_bytes())?,
+                    false => how.score(item.bytes)?,
+                };
+                let moment = scored.row.time.map_or(BEGINNING, |time| Moment(time.milliseconds));
+                let day = days.entry(moment.0.div_euclid(DAY_MILLISECONDS)).or_insert((moment, Vec::new()));
+                day.0 = day.0.max(moment);
+                day.1.push(evidence::submission(scored, None));
+            }
+        }
+        Ok(days.into_values().collect())
+    });
+    scored.await.map_err(|error| Problem::internal(&error))?
+}
+
+/// An item with a time, the `next` one if it has none of its own.
+fn dated(item: &[u8], next: &mut i64) -> String {
+    let mut item: Map<String, Value> = serde_json::from_slice(item).unwrap_or_default();
+    item.entry("time").or_insert_with(|| {
+        *next += STEP_MILLISECONDS;
+        written(Moment(*next)).into()
+    });
+    canonical_json(&Value::Object(item))
+}

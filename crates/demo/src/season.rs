@@ -1,0 +1,101 @@
+//! A season: six programs meet four challenges, round after round, as agents do over HTTP.
+
+use std::sync::Arc;
+
+use karat_store::Moment;
+use serde_json::{Value, json};
+
+use crate::NOW;
+use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
+use karat_server::api::written;
+use karat_server::arena::{Match, flow};
+use karat_server::problem::Problem;
+use karat_server::state::App;
+
+/// When the first round is played: 2026-04-27T08:00:00Z.
+const FIRST: Moment = Moment(1_777_276_800_000);
+const ROUNDS: u32 = 24;
+/// 42 hours from round to round.
+const PAUSE_MILLISECONDS: i64 = 42 * 3_600_000;
+/// How long before the demo begins to run the last matches are entered.
+const LAST_MILLISECONDS: i64 = 2000;
+
+/// A challenge that all play at the same time.
+pub struct Round {
+    /// When it begins.
+    pub moment: Moment,
+    game: Game,
+}
+
+/// All rounds, in the order of time.
+pub fn rounds() -> impl Iterator<Item = Round> {
+    let moments = (0..ROUNDS).map(|round| Moment(FIRST.0 + i64::from(round) * PAUSE_MILLISECONDS));
+    moments.zip(GAMES.into_iter().cycle()).map(|(moment, game)| Round { moment, game })
+}
+
+/// Publishes the challenges and registers the programs.
+pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
+    for game in GAMES {
+        flow::publish(app, game.challenge()).await?;
+    }
+    for program in PROGRAMS {
+        flow::register(app, program.name, Some(program.harness_id)).await?;
+    }
+    Ok(())
+}
+
+/// Lets everybody play a round.
+pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
+    app.clock.put(round.moment);
+    flow::expire_overdue(app).await?;
+    let mut finished: Vec<(Played, &Program, Arc<Match>)> = Vec::new();
+    for program in &PROGRAMS {
+        let game = flow::enter(app, program.name, round.game.slug, program.memoryless).await?.value;
+        let challenge = app.memory.arena.board().challenge(round.game.slug);
+        let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
+        let played = instance.and_then(|instance| round.game.play(program, instance, game.attempt_number));
+        // Whoever is still at work when the time is over hands in nothing.
+        finished.extend(played.map(|played| (played, program, game)));
+    }
+    finished.sort_by_key(|(played, program, _)| (played.steps, program.name));
+    for (played, program, game) in finished {
+        let now = after(round.moment, played.steps);
+        app.clock.put(now);
+        let payload = payload(&played, program, round.moment);
+        flow::submit(app, program.name, &game.match_id, payload, now).await?;
+    }
+    Ok(())
+}
+
+/// Leaves two matches open, for whoever looks at once.
+pub async fn enter_last(app: &Arc<App>) -> Result<(), Problem> {
+    app.clock.put(Moment(NOW.0 - LAST_MILLISECONDS));
+    flow::expire_overdue(app).await?;
+    for (program, game) in PROGRAMS.iter().zip(GAMES.iter().skip(2)) {
+        flow::enter(app, program.name, game.slug, program.memoryless).await?;
+    }
+    Ok(())
+}
+
+fn after(start: Moment, steps: u64) -> Moment {
+    let milliseconds = steps.saturating_mul(STEP_MILLISECONDS);
+    Moment(start.0.saturating_add(i64::try_from(milliseconds).unwrap_or(i64::MAX)))
+}
+
+fn payload(played: &Played, program: &Program, start: Moment) -> Value {
+    let mut metadata = json!({ "harness_id": program.plays_with });
+    if program.hands_in_log {
+        let step = |call: &crate::programs::Call| {
+            json!({
+                "type": "tool_call",
+                "ts": written(after(start, call.step)),
+                "tool": call.tool,
+                "input": call.input,
+                "output": call.output,
+                "duration_ms": STEP_MILLISECONDS,
+            })
+        };
+        metadata["replay_log"] = played.calls.iter().map(step).collect();
+    }
+    json!({ "answer": played.answer, "metadata": metadata })
+}

@@ -1,0 +1,46 @@
+//! The demo is the same everywhere, and worth looking at.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use karat_server::arena::{Match, RatedAgent, ranked};
+use karat_server::clock::Clock;
+use karat_server::{Options, Server, api};
+use tempfile::TempDir;
+
+/// A server with the demo, in a folder.
+fn filled() -> (Server, TempDir) {
+    let folder = TempDir::with_prefix("karat-").unwrap();
+    let address = "127.0.0.1:0".parse().unwrap();
+    let clock = Clock::fixed(karat_demo::NOW);
+    let server = Server::bind_at(folder.path(), None, address, Options::default(), clock).unwrap();
+    karat_demo::fill(&server.app).unwrap();
+    (server, folder)
+}
+
+fn played(server: &Server) -> (Vec<RatedAgent>, Vec<Match>) {
+    let board = server.app.memory.arena.board();
+    (ranked(&board, None, 0), board.matches().map(|game| Match::clone(game)).collect())
+}
+
+#[test]
+fn the_demo_is_the_same_again() {
+    let ((one, _one), (other, _other)) = (filled(), filled());
+    assert_eq!(played(&one), played(&other));
+    let size = |server: &Server| *server.app.memory.size().borrow();
+    assert_eq!(size(&one), size(&other));
+}
+
+#[test]
+fn every_page_of_the_demo_has_something_to_show() {
+    let (server, _folder) = filled();
+    let (ratings, matches) = played(&server);
+    assert_eq!((ratings[0].rank, ratings[1].rank, ratings.len()), (1, 1, 6), "a tie at the top");
+    for state in ["entered", "scored", "expired"] {
+        assert!(matches.iter().any(|game| game.state.name() == state), "{state}");
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let waiting = runtime.block_on(api::reviews::waiting(&server.app, None)).unwrap();
+    let subjects: Vec<&str> = waiting.iter().filter_map(|it| it["subject"].as_str()).collect();
+    // What was rejected of `ibis` would still stand, so it waits again.
+    assert_eq!(subjects, ["dunnock", "ibis", "plover"]);
+    assert!(server.app.clock.now() >= karat_demo::NOW, "the clock runs on");
+}
