@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use karat_store::Error;
 use karat_store::log::Signer;
-use karat_store::sqlite::Sqlite;
+use karat_store::sqlite::{self, Sqlite};
 
 use crate::clock::random;
 
 /// The store.
 pub const STORE: &str = "karat.db";
+/// The rows of the index, which can be worked out again from the store.
+pub const INDEX: &str = "index.cache";
 /// The name of the log and the secret key that signs it, in hexadecimal: two lines, readable by the owner alone.
 pub const SECRET: &str = "log.key";
 /// The key that checks the signatures of the log: `NAME+ID+KEY`.
@@ -23,17 +25,11 @@ pub const PUBLIC: &str = "log.pub";
 /// one at random.
 ///
 /// # Errors
-/// That the folder cannot be written, that it has one half of a store and key without the other, or what is wrong with the
-/// store.
+/// If the folder cannot be written, if it has a store without its key, or if the store cannot be opened.
 pub fn open(folder: &Path, name: Option<&str>) -> Result<(Sqlite, Signer), Error> {
-    let io = |what: &str, path: &Path, error: &std::io::Error| match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
-        ErrorKind::StorageFull => Error::Full(path.to_owned()),
-        _ => Error::Failed(format!("cannot {what} `{}`: {error}", path.display())),
-    };
-    fs::create_dir_all(folder).map_err(|error| io("make", folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| refused("make", folder, &error))?;
     let (store, secret) = (folder.join(STORE), folder.join(SECRET));
-    let signer = match read_secret(&secret).map_err(|error| io("read", &secret, &error))? {
+    let signer = match read_secret(&secret).map_err(|error| refused("read", &secret, &error))? {
         Some(text) => signer_of(&text).ok_or_else(|| {
             Error::Failed(format!(
                 "`{}` is not the key of a log: expected a line with its name and one with 64 hexadecimal digits",
@@ -53,9 +49,84 @@ pub fn open(folder: &Path, name: Option<&str>) -> Result<(Sqlite, Signer), Error
     let public = folder.join(PUBLIC);
     let text = format!("{}\n", signer.verifying_key());
     if fs::read_to_string(&public).ok().as_deref() != Some(text.as_str()) {
-        replace(folder, &public, &text, false).map_err(|error| io("write", &public, &error))?;
+        replace(folder, &public, &text, false).map_err(|error| refused("write", &public, &error))?;
     }
     Ok((sqlite, signer))
+}
+
+/// Copies the folder with the store at `store` to `target`, which a server can be started with. A server may be writing to
+/// the store meanwhile; the copy is of one moment. `target` is made, or is an empty folder, and appears when it is whole.
+///
+/// The key that signs the log is copied only if `with_secret` is set: whoever can read it can sign another log.
+///
+/// # Errors
+/// If there is something at `target`, if the store cannot be read, or if the copy cannot be written. Then nothing is at
+/// `target` that was not there before.
+pub fn back_up(store: &Path, target: &Path, with_secret: bool) -> Result<(), Error> {
+    let target: PathBuf = target.components().collect(); // without a slash at its end
+    let (Some(name), Some(parent)) = (target.file_name(), target.parent()) else {
+        return Err(Error::Failed(format!("`{}` cannot be the name of a new folder", target.display())));
+    };
+    let is_free = match fs::read_dir(&target) {
+        Ok(mut files) => files.next().is_none(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    if !is_free {
+        return Err(Error::Exists(target));
+    }
+    let mut draft = name.to_owned();
+    draft.push("-draft");
+    let draft = parent.join(draft);
+    fs::create_dir(&draft).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Error::Failed(format!(
+            "`{}` is of a backup that is being made or was stopped; remove it if none is being made",
+            draft.display()
+        )),
+        _ => refused("make", &draft, &error),
+    })?;
+    let made = copy_into(&draft, store, with_secret).and_then(|()| {
+        // An empty folder makes room; one that is not there need not.
+        let _ = fs::remove_dir(&target);
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        let rename = || {
+            File::open(&draft)?.sync_all()?;
+            fs::rename(&draft, &target)?;
+            File::open(parent)?.sync_all()
+        };
+        rename().map_err(|error| refused("make", &target, &error))
+    });
+    if made.is_err() {
+        let _ = fs::remove_dir_all(&draft);
+    }
+    made
+}
+
+fn copy_into(draft: &Path, store: &Path, with_secret: bool) -> Result<(), Error> {
+    let folder = store.parent().unwrap_or(Path::new(""));
+    sqlite::copy(store, &draft.join(STORE))?;
+    // A start finds out which part of it holds for the copy, and works out the rest.
+    let _ = fs::copy(folder.join(INDEX), draft.join(INDEX));
+    for (name, is_secret) in [(PUBLIC, false), (SECRET, true)] {
+        let (from, to) = (folder.join(name), draft.join(name));
+        match fs::read_to_string(&from) {
+            _ if is_secret && !with_secret => {}
+            Ok(text) => {
+                replace(draft, &to, &text, is_secret).map_err(|error| refused("write", &to, &error))?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_secret => {}
+            Err(error) => return Err(refused("read", &from, &error)),
+        }
+    }
+    Ok(())
+}
+
+/// The error of a file or folder that could not be read, made or written.
+fn refused(what: &str, path: &Path, error: &std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
+        ErrorKind::StorageFull => Error::Full(path.to_owned()),
+        _ => Error::Failed(format!("cannot {what} `{}`: {error}", path.display())),
+    }
 }
 
 fn read_secret(path: &Path) -> std::io::Result<Option<String>> {
@@ -88,13 +159,8 @@ fn make_secret(folder: &Path, path: &Path, name: Option<&str>) -> Result<Signer,
         None => format!("karat.local/{}", hexadecimal(&random::<4>().map_err(Error::Failed)?)),
     };
     let signer = Signer::new(&name, &secret)?;
-    replace(folder, path, &format!("{name}\n{}\n", hexadecimal(&secret)), true).map_err(
-        |error| match error.kind() {
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
-            ErrorKind::StorageFull => Error::Full(path.to_owned()),
-            _ => Error::Failed(format!("cannot write `{}`: {error}", path.display())),
-        },
-    )?;
+    replace(folder, path, &format!("{name}\n{}\n", hexadecimal(&secret)), true)
+        .map_err(|error| refused("write", path, &error))?;
     Ok(signer)
 }
 

@@ -1,7 +1,8 @@
-//! What lists and leaderboards need of every record, in memory: 80 bytes a record, and each name once. It is rebuilt from
-//! the log when a server starts, and follows what is committed.
+//! The fields of every record that lists and leaderboards need, in memory: 80 bytes a record, and each name once. The index
+//! follows from the log; [`crate::index_cache`] saves it between starts.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use karat_core::facts::{Digest, Outcome};
@@ -99,6 +100,14 @@ impl Index {
             trust: new.trust,
             evidence: half(new.evidence),
         };
+        self.push(row);
+    }
+
+    fn push(&mut self, row: Row) {
+        if self.rows.len() == self.rows.capacity() {
+            // Not twice as many: most of them would be waiting for rows.
+            self.rows.reserve_exact(self.rows.len() / GROWTH + GROWTH);
+        }
         self.rows.push(row);
     }
 
@@ -121,6 +130,76 @@ impl Index {
         let skipped = self.rows.partition_point(|row| row.position < start);
         let end = self.rows.partition_point(|row| row.position < size);
         self.rows.iter().take(end).skip(skipped)
+    }
+
+    /// Returns the first `limit` rows at positions within `range`, as bytes, with the corrections of evidence beside them, and
+    /// the part of the range that these are all of.
+    pub(crate) fn encode(&self, range: Range<u64>, limit: usize) -> (Range<u64>, Vec<u8>) {
+        let Range { start, mut end } = range;
+        let first = self.rows.partition_point(|row| row.position < start);
+        let rows = self.rows.get(first..).unwrap_or_default();
+        if let Some(beyond) = rows.get(limit) {
+            end = end.min(beyond.position);
+        }
+        let rows = rows.get(..rows.partition_point(|row| row.position < end)).unwrap_or_default();
+        let (mut places, mut names) = (HashMap::new(), Vec::new());
+        let mut place = |number: u32| {
+            *places.entry(number).or_insert_with(|| {
+                names.push(number);
+                names.len() as u32 - 1
+            })
+        };
+        let mut encoded = Encoder(Vec::with_capacity(ROW_BYTES * rows.len()));
+        for row in rows {
+            encoded.row(row, &mut place);
+        }
+        let replaced: Vec<_> = self.replaced.iter().filter(|(_, at)| (start..end).contains(*at)).collect();
+        let mut out = Encoder(Vec::with_capacity(encoded.0.len() + 64 * names.len() + 24 * replaced.len()));
+        out.count(names.len());
+        for name in names {
+            let name = self.name(name);
+            out.count(name.len());
+            out.0.extend_from_slice(name.as_bytes());
+        }
+        out.count(rows.len());
+        out.0.append(&mut encoded.0);
+        for (evidence, position) in replaced {
+            out.0.extend_from_slice(evidence);
+            out.0.extend_from_slice(&position.to_be_bytes());
+        }
+        (start..end, out.0)
+    }
+
+    /// Adds the rows that [`Self::encode`] wrote. Returns `None`, and adds no row, if `bytes` are not such rows, or if one is
+    /// not within `range`.
+    pub(crate) fn decode(&mut self, range: Range<u64>, bytes: &[u8]) -> Option<()> {
+        let mut decoder = Decoder(bytes);
+        let names = (0..decoder.count()?)
+            .map(|_| {
+                let length = usize::try_from(decoder.count()?).ok()?;
+                std::str::from_utf8(decoder.bytes(length)?).ok()
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let numbers: Vec<u32> = names.into_iter().map(|name| self.names.place(name)).collect();
+        let rows = (0..decoder.count()?).map(|_| decoder.row(&numbers)).collect::<Option<Vec<_>>>()?;
+        let (replaced, rest) = decoder.0.as_chunks::<24>();
+        let replaced = replaced.iter().map(|bytes| {
+            let (evidence, position) = bytes.split_first_chunk()?;
+            Some((*evidence, u64::from_be_bytes(position.try_into().ok()?)))
+        });
+        let replaced = replaced.collect::<Option<Vec<([u8; 16], u64)>>>()?;
+        let positions = rows.iter().map(|row| row.position).chain(replaced.iter().map(|(_, at)| *at));
+        if !rest.is_empty() || !positions.clone().all(|at| range.contains(&at)) {
+            return None;
+        }
+        if !rows.is_sorted_by(|row, next| row.position < next.position) {
+            return None;
+        }
+        rows.into_iter().for_each(|row| self.push(row));
+        for (evidence, position) in replaced {
+            self.replaced.entry(evidence).or_insert(position);
+        }
+        Some(())
     }
 
     /// How many records there are, corrected ones included.
@@ -151,6 +230,84 @@ impl Index {
     #[must_use]
     pub fn name(&self, number: u32) -> &str {
         usize::try_from(number).ok().and_then(|at| self.names.list.get(at)).map_or("", |name| name)
+    }
+}
+
+/// A row as bytes.
+const ROW_BYTES: usize = 55;
+/// The rows for which memory is taken ahead are one in so many of those that there are.
+const GROWTH: usize = 8;
+/// Stands for no task.
+const NO_NAME: u32 = u32::MAX;
+
+/// Numbers and rows as bytes, the highest byte of each number first.
+struct Encoder(Vec<u8>);
+
+impl Encoder {
+    fn count(&mut self, count: usize) {
+        self.0.extend_from_slice(&(count as u32).to_be_bytes());
+    }
+
+    fn row(&mut self, row: &Row, place: &mut impl FnMut(u32) -> u32) {
+        let time = row.time.map_or(0, |time| time.milliseconds);
+        let score = row.score.map_or(0, Score::units);
+        let names = [place(row.subject), place(row.card), row.task.map_or(NO_NAME, place)];
+        let outcome = row.outcome.and_then(|it| Outcome::ALL.iter().position(|other| *other == it));
+        let out = &mut self.0;
+        out.extend_from_slice(&row.position.to_be_bytes());
+        out.extend_from_slice(&time.to_be_bytes());
+        out.extend_from_slice(&score.to_be_bytes());
+        for name in names {
+            out.extend_from_slice(&name.to_be_bytes());
+        }
+        out.push(u8::from(row.time.is_some()) | u8::from(row.score.is_some()) << 1);
+        out.push(outcome.map_or(u8::MAX, |at| at as u8));
+        out.push(row.trust as u8);
+        out.extend_from_slice(&row.evidence);
+    }
+}
+
+/// What an [`Encoder`] wrote, read from its beginning.
+struct Decoder<'a>(&'a [u8]);
+
+impl<'a> Decoder<'a> {
+    fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    fn part<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
+        self.bytes(LENGTH)?.try_into().ok()
+    }
+
+    fn count(&mut self) -> Option<u32> {
+        self.part().map(u32::from_be_bytes)
+    }
+
+    fn row(&mut self, numbers: &[u32]) -> Option<Row> {
+        let position = self.part().map(u64::from_be_bytes)?;
+        let milliseconds = self.part().map(i64::from_be_bytes)?;
+        let units = self.part().map(i64::from_be_bytes)?;
+        let [subject, card, task] = [self.count()?, self.count()?, self.count()?];
+        let [given, outcome, trust] = self.part()?;
+        let number = |place: u32| numbers.get(usize::try_from(place).ok()?).copied();
+        Some(Row {
+            position,
+            time: (given & 1 != 0).then_some(Moment { milliseconds }),
+            score: (given & 2 != 0).then_some(Score::from_units(units)),
+            subject: number(subject)?,
+            card: number(card)?,
+            task: if task == NO_NAME { None } else { Some(number(task)?) },
+            outcome: match outcome {
+                u8::MAX => None,
+                at => Some(*Outcome::ALL.get(usize::from(at))?),
+            },
+            trust: [Trust::Claimed, Trust::Judged, Trust::Measured]
+                .into_iter()
+                .find(|it| *it as u8 == trust)?,
+            evidence: self.part()?,
+        })
     }
 }
 

@@ -29,6 +29,7 @@ pub mod folder;
 pub mod guard;
 pub mod ids;
 pub mod index;
+mod index_cache;
 pub mod keys;
 pub mod limits;
 pub mod listen;
@@ -148,7 +149,7 @@ impl Server {
         Self::bind_at(folder, log_name, address, options, Clock::system())
     }
 
-    /// The same with a clock of its own.
+    /// Does the same with another clock.
     ///
     /// # Errors
     /// As [`Self::bind`].
@@ -158,6 +159,21 @@ impl Server {
         address: SocketAddr,
         options: Options,
         clock: Clock,
+    ) -> Result<Self, Error> {
+        Self::bind_watched(folder, log_name, address, options, clock, &mut |_, _| {})
+    }
+
+    /// Does the same, and reports to `watch` how many items of the log were read, and of how many.
+    ///
+    /// # Errors
+    /// As [`Self::bind`].
+    pub fn bind_watched(
+        folder: &Path,
+        log_name: Option<&str>,
+        address: SocketAddr,
+        options: Options,
+        clock: Clock,
+        watch: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, Error> {
         let cannot = |what: &str, error: std::io::Error| {
             Error::Failed(match error.kind() {
@@ -178,7 +194,9 @@ impl Server {
         listener.set_nonblocking(true).map_err(|error| cannot("listen at", error))?;
         let address = listener.local_addr().map_err(|error| cannot("listen at", error))?;
         let (sqlite, signer) = folder::open(folder, log_name)?;
-        let (app, first_key) = App::open(Arc::new(sqlite), signer, options, clock)?;
+        let cache = folder.join(folder::INDEX);
+        let (app, first_key) =
+            App::open_watched(Arc::new(sqlite), signer, options, clock, Some(&cache), watch)?;
         Ok(Self { app, address, first_key, listener })
     }
 

@@ -1,22 +1,31 @@
-//! What a server keeps in memory of its log: the index of records, the scorecards, the keys, the arena. All of it follows
-//! from the log, and is worked out again at each start; between starts it follows what is committed, on the thread that
-//! writes.
+//! The memory of a server: the index of records, the scorecards, the keys, the arena. All of it follows from the log. A start
+//! loads it; after that it follows what is committed, on the thread that writes.
 
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::thread;
 
 use karat_core::facts::Digest;
-use karat_store::{Accepted, Item, Kind, Outcome, Reader};
+use karat_store::log::Signer;
+use karat_store::port::Order;
+use karat_store::{Accepted, Error, Item, Kind, Outcome, Reader, Store, Term};
 use tokio::sync::{oneshot, watch};
 
 use crate::arena::{self, Arena};
 use crate::cards::{Cards, Rule};
 use crate::index::{Index, NewRow};
+use crate::index_cache::IndexCache;
 use crate::keys::{Key, Keys};
 use crate::problem::Problem;
 use crate::stored::StoredRecord;
 
-/// Items that are read at once when a server starts.
-const CHUNK: u64 = 2048;
+/// Positions of the log that a thread works on at once when a server starts.
+const CHUNK: usize = 2048;
+/// Items that are read at once of a kind that is listed.
+const LISTED: usize = 256;
 
 /// What an item of the log changes in memory.
 #[derive(Debug)]
@@ -44,13 +53,11 @@ pub struct Memory {
     size: watch::Sender<u64>,
 }
 
-/// What was written, with what it changes and who waits for it.
-pub struct Written {
-    /// One for each batch.
-    pub outcomes: Vec<Outcome>,
+/// A job of the store that waits to be written: what it changes, and who waits for the outcomes.
+pub struct Waiting {
     /// For each batch the effects of its items, by their places.
     pub effects: Vec<Vec<(usize, Effect)>>,
-    /// Who waits.
+    /// Gets the outcomes.
     pub answer: oneshot::Sender<Vec<Outcome>>,
 }
 
@@ -69,25 +76,91 @@ impl Memory {
         })
     }
 
-    /// Takes in what the log of a store has, before anything is written to it.
+    /// Takes in what the log of `store` has, before anything is written to it, and reports the progress to `watch`. The rows
+    /// of the index that are in the cache at `cache`, if there is one, are not worked out again.
     ///
     /// # Errors
-    /// That the store cannot be read.
-    pub fn load(&self, reader: &mut Reader) -> Result<(), Problem> {
+    /// If the store cannot be read.
+    pub(crate) fn load(
+        &self,
+        store: &Store<Waiting>,
+        cache: Option<(&Path, Signer)>,
+        watch: &mut dyn FnMut(u64, u64),
+    ) -> Result<Option<IndexCache>, Problem> {
+        let mut reader = store.reader()?;
         let size = reader.head()?.size;
-        let mut start = 0;
-        while start < size {
-            let items = reader.items(start..size.min(start + CHUNK))?;
-            let Some(last) = items.last() else { break };
-            start = last.position + 1;
-            for item in &items {
-                // At once: the next item may be a record of the scorecard that this one is.
-                let effect = self.effect(reader, item, size)?;
-                self.apply(effect.map(|effect| (item.position, effect)));
+        let cache = cache.and_then(|(path, signer)| {
+            let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+            IndexCache::open(path, signer, &mut reader, &mut index)
+        });
+        // Records are of these scorecards, so they come first.
+        for kind in Kind::ALL.into_iter().filter(|kind| kind.is_listed()) {
+            let mut start = 0;
+            while let items = reader.list(Term::kind(kind), start..size, Order::Oldest, LISTED)?
+                && let Some(last) = items.last()
+            {
+                start = last.position + 1;
+                for item in &items {
+                    // At once: the next item may be a scorecard that refers to this one.
+                    let effect = self.effect(&mut reader, item, size)?;
+                    self.apply(effect.map(|effect| (item.position, effect)));
+                }
             }
         }
+        self.load_records(store, cache.as_ref().map_or(0, IndexCache::end)..size, watch)?;
         self.size.send_replace(size);
-        Ok(())
+        Ok(cache)
+    }
+
+    /// Works out the effects of evidence and records on as many threads as there are processors, and applies them in order.
+    fn load_records(
+        &self,
+        store: &Store<Waiting>,
+        range: Range<u64>,
+        watch: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), Problem> {
+        let Range { start, end } = range;
+        let chunks: Vec<Range<u64>> =
+            (start..end).step_by(CHUNK).map(|start| start..end.min(start + CHUNK as u64)).collect();
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(chunks.len());
+        thread::scope(|scope| {
+            let answers: Vec<Receiver<_>> = (0..threads)
+                .map(|first| {
+                    let (send, receive) = mpsc::sync_channel(2);
+                    let mut reader = store.reader()?;
+                    let mine = chunks.iter().skip(first).step_by(threads);
+                    scope.spawn(move || {
+                        for range in mine {
+                            // The other end is gone once another thread failed.
+                            if send.send(self.effects(&mut reader, range.clone(), end)).is_err() {
+                                break;
+                            }
+                        }
+                    });
+                    Ok(receive)
+                })
+                .collect::<Result<_, Problem>>()?;
+            for (answers, range) in answers.iter().cycle().zip(&chunks) {
+                let broken = |_| Problem::from(Error::Stopped);
+                self.apply(answers.recv().map_err(broken)??);
+                watch(range.end - start, end - start);
+            }
+            Ok(())
+        })
+    }
+
+    /// The effects of the evidence and records at positions within `range`, of a log of that `size`.
+    fn effects(
+        &self,
+        reader: &mut Reader,
+        range: Range<u64>,
+        size: u64,
+    ) -> Result<Vec<(u64, Effect)>, Problem> {
+        let mut effects = Vec::new();
+        for item in reader.items(range)?.iter().filter(|item| !item.entry.kind.is_listed()) {
+            effects.extend(self.effect(reader, item, size)?.map(|effect| (item.position, effect)));
+        }
+        Ok(effects)
     }
 
     /// The index of records.
@@ -111,13 +184,13 @@ impl Memory {
         self.size.subscribe()
     }
 
-    /// Takes in what was committed together, and then answers whoever waits: so an answer means that a question asked after
-    /// it sees what it is about.
-    pub fn take_in(&self, mut committed: Vec<Written>) {
+    /// Takes in the effects of everything that was committed together, and then answers: so a question that is asked after
+    /// an answer sees what it is about.
+    pub fn take_in(&self, mut committed: Vec<(Waiting, Vec<Outcome>)>) {
         let mut effects = Vec::new();
         let mut size = *self.size.borrow();
-        for Written { outcomes, effects: of_batches, .. } in &mut committed {
-            for (outcome, of_batch) in outcomes.iter().zip(of_batches.drain(..)) {
+        for (waiting, outcomes) in &mut committed {
+            for (outcome, of_batch) in outcomes.iter().zip(waiting.effects.drain(..)) {
                 let Ok(accepted) = outcome else { continue };
                 size = accepted.iter().map(|it| it.position + 1).fold(size, u64::max);
                 let new = of_batch.into_iter().filter_map(|(place, effect)| {
@@ -129,9 +202,9 @@ impl Memory {
         }
         self.apply(effects);
         self.size.send_replace(size);
-        for Written { outcomes, answer, .. } in committed {
-            // Whoever asked may have gone away: what was written stays written.
-            let _ = answer.send(outcomes);
+        for (waiting, outcomes) in committed {
+            // A caller may have gone away: what was written stays written.
+            let _ = waiting.answer.send(outcomes);
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use karat_store::{Error, Reader, Store};
 use tokio::sync::Semaphore;
 
+use crate::memory::Waiting;
 use crate::problem::Problem;
 
 /// Most readers at work at once: more would only wait for the same disk.
@@ -12,7 +13,7 @@ const READERS: usize = 8;
 
 /// The readers of a store.
 pub struct Readers {
-    store: Arc<Store>,
+    store: Arc<Store<Waiting>>,
     idle: Mutex<Vec<Reader>>,
     turns: Semaphore,
 }
@@ -26,7 +27,7 @@ impl std::fmt::Debug for Readers {
 impl Readers {
     /// No reader yet.
     #[must_use]
-    pub fn new(store: Arc<Store>) -> Self {
+    pub fn new(store: Arc<Store<Waiting>>) -> Self {
         Self { store, idle: Mutex::default(), turns: Semaphore::new(READERS) }
     }
 

@@ -1,6 +1,7 @@
 //! The state of a server: what every request works with.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
 use karat_store::log::Signer;
 use karat_store::port::Backend;
@@ -12,9 +13,10 @@ use crate::answers::Answers;
 use crate::api::evidence::conflict;
 use crate::clock::{Clock, random};
 use crate::index::Index;
+use crate::index_cache::Follower;
 use crate::keys::KeyRequest;
 use crate::limits::Rates;
-use crate::memory::{Effect, Memory, Written};
+use crate::memory::{Effect, Memory, Waiting};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::readers::Readers;
@@ -39,10 +41,10 @@ pub struct App {
     pub(crate) streams: Arc<Semaphore>,
     /// Whether the server is stopping.
     pub(crate) stopping: watch::Sender<bool>,
-    store: Arc<Store>,
+    store: Arc<Store<Waiting>>,
     readers: Arc<Readers>,
-    /// What was committed and memory has not taken in yet; only the thread that writes touches it.
-    written: Arc<Mutex<Vec<Written>>>,
+    /// Dropped last, after the last commit.
+    _cache_follower: Option<Follower>,
 }
 
 impl std::fmt::Debug for App {
@@ -83,16 +85,31 @@ impl App {
         options: Options,
         clock: Clock,
     ) -> Result<(Arc<Self>, Option<String>), Error> {
+        Self::open_watched(backend, signer, options, clock, None, &mut |_, _| {})
+    }
+
+    /// Does the same, keeps the rows of the index in a file at `cache` between starts, and reports to `watch` how many items
+    /// of the log were read, and of how many.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_watched(
+        backend: Arc<dyn Backend>,
+        signer: Signer,
+        options: Options,
+        clock: Clock,
+        cache: Option<&Path>,
+        watch: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Arc<Self>, Option<String>), Error> {
         let told = |problem: Problem| Error::Failed(problem.detail);
-        let written: Arc<Mutex<Vec<Written>>> = Arc::default();
         let memory = Arc::new(Memory::new().map_err(told)?);
-        let (answered, follower) = (Arc::clone(&written), Arc::clone(&memory));
-        let take_in = move || {
-            let committed = std::mem::take(&mut *answered.lock().unwrap_or_else(PoisonError::into_inner));
-            follower.take_in(committed);
-        };
+        let follower = Arc::clone(&memory);
+        let take_in = move |committed| follower.take_in(committed);
+        let cache = cache.map(|path| (path, signer.clone()));
         let store = Arc::new(Store::open_with(backend, signer, options.store, take_in)?);
-        memory.load(&mut store.reader()?).map_err(told)?;
+        let cache = memory.load(&store, cache, watch).map_err(told)?;
+        let reader = store.reader()?;
+        let cache_follower = cache.and_then(|cache| cache.follow(Arc::clone(&memory), reader));
         let app = Self {
             rates: Rates::new(options.rates),
             turns: Semaphore::new(options.requests_max),
@@ -101,11 +118,11 @@ impl App {
             metrics: Metrics::default(),
             boards: Answers::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
-            written,
             options,
             clock,
             memory,
             store,
+            _cache_follower: cache_follower,
         };
         if !app.options.is_loopback && app.memory.keys().is_empty() {
             return Err(Error::Failed(String::from(
@@ -153,12 +170,7 @@ impl App {
     pub fn submit(&self, batches: Vec<Submission>) -> Result<oneshot::Receiver<Vec<Outcome>>, Problem> {
         let (answer, receiver) = oneshot::channel();
         let (items, effects) = batches.into_iter().map(|batch| (batch.items, batch.effects)).unzip();
-        let written = Arc::clone(&self.written);
-        let pass_on = move |outcomes| {
-            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
-            written.push(Written { outcomes, effects, answer });
-        };
-        self.store.submit(self.clock.now(), items, pass_on).inspect_err(|error| {
+        self.store.submit(self.clock.now(), items, Waiting { effects, answer }).inspect_err(|error| {
             if *error == Error::Busy {
                 self.metrics.turned_away();
             }

@@ -35,6 +35,8 @@ pub enum Error {
         /// The newest version that is known here.
         known: i64,
     },
+    /// The store was written by an older version, and cannot be read before a writer carried it over.
+    Older(PathBuf),
     /// The file or its folder cannot be written.
     ReadOnly(PathBuf),
     /// No space is left on the disk of that file. Nothing was accepted.
@@ -84,6 +86,11 @@ impl fmt::Display for Error {
             Self::Newer { path, found, known } => write!(
                 f,
                 "`{}` has the schema {found}, and this version knows those up to {known}; use a newer version",
+                path.display()
+            ),
+            Self::Older(path) => write!(
+                f,
+                "`{}` was written by an older version; start `karat serve` with its folder once, which carries it over",
                 path.display()
             ),
             Self::ReadOnly(path) => {

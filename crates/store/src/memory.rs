@@ -129,8 +129,4 @@ impl Write for Writer {
         tables.head = Some(commit.head);
         Ok(())
     }
-
-    fn tidy(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
 }

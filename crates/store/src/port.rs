@@ -148,10 +148,4 @@ pub trait Write: Send {
     /// # Errors
     /// That nothing was written, and why: what `plan` says; [`Error::Overtaken`] if the log has not the size `after`.
     fn commit(&mut self, plan: &mut Plan<'_>) -> Result<(), Error>;
-
-    /// Does what can wait until nobody waits for an answer.
-    ///
-    /// # Errors
-    /// What went wrong; everything committed is kept.
-    fn tidy(&mut self) -> Result<(), Error>;
 }

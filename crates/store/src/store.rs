@@ -7,21 +7,21 @@ use std::thread::{self, JoinHandle};
 
 use karat_core::facts::Digest;
 
-use crate::error::{Error, Refusal};
-use crate::item::{Moment, NewItem, Prepared, limit_broken};
+use crate::error::Error;
+use crate::item::{Moment, NewItem};
 use crate::log::{Signer, VerifyingKey};
 use crate::port::Backend;
 use crate::reader::Reader;
-use crate::writer::{Job, Outcome, Writer};
+use crate::writer::{Answer, Job, Outcome, Writer};
 
-/// How much may wait, and how much is committed together.
+/// Limits of what may wait, and of what is committed together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Jobs that may wait before a further one has to wait to be queued, or is turned away.
+    /// The number of jobs that may wait before a further one has to wait to be queued, or is turned away.
     pub queue_jobs: usize,
-    /// From so many items on a commit takes in no further job.
+    /// The number of items from which on a commit takes in no further job.
     pub commit_items: usize,
-    /// From so many bytes on a commit takes in no further job.
+    /// The number of bytes from which on a commit takes in no further job.
     pub commit_bytes: usize,
 }
 
@@ -32,7 +32,7 @@ impl Default for Limits {
     }
 }
 
-/// What a store says of an item that it keeps from now on, or had before.
+/// The answer for an item that the store keeps from now on, or had before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted {
     /// Its place in the log.
@@ -47,14 +47,17 @@ pub struct Accepted {
 
 /// A store that is open for writing. Many threads may hand in items at once; one thread writes, and commits together what
 /// arrived while it was writing.
-pub struct Store {
+///
+/// Outcomes go to the thread that called [`Self::append`], or to the follower that [`Self::open_with`] was given, with the
+/// `T` that was handed in with the items.
+pub struct Store<T = ()> {
     backend: Arc<dyn Backend>,
     key: VerifyingKey,
-    queue: Option<SyncSender<Job>>,
+    queue: Option<SyncSender<Job<T>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl fmt::Debug for Store {
+impl<T> fmt::Debug for Store<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").field("key", &self.key).finish_non_exhaustive()
     }
@@ -64,70 +67,42 @@ impl Store {
     /// Opens the store in `backend`, whose log `signer` signs; an empty one begins a log.
     ///
     /// # Errors
-    /// That the backend cannot be written, that its log is signed with another key, or that it is damaged.
+    /// If the backend cannot be written, if its log is signed with another key, or if it is damaged.
     pub fn open(backend: Arc<dyn Backend>, signer: Signer, limits: Limits) -> Result<Self, Error> {
-        Self::open_with(backend, signer, limits, || {})
+        Self::open_with(backend, signer, limits, drop)
     }
+}
 
-    /// The same, and calls `committed` from the writing thread whenever everybody was answered whose items were committed
-    /// together: whoever passes answers on can pass them on together. The next commit waits for it.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn open_with(
-        backend: Arc<dyn Backend>,
-        signer: Signer,
-        limits: Limits,
-        committed: impl FnMut() + Send + 'static,
-    ) -> Result<Self, Error> {
-        let key = signer.verifying_key().clone();
-        let writer = Writer::open(backend.writer()?, signer)?;
-        let (queue, jobs) = mpsc::sync_channel(limits.queue_jobs);
-        let thread = thread::Builder::new()
-            .name(String::from("karat-store"))
-            .spawn(move || writer.run(&jobs, limits, committed))
-            .map_err(|error| Error::Failed(format!("cannot start the thread that writes: {error}")))?;
-        Ok(Self { backend, key, queue: Some(queue), thread: Some(thread) })
-    }
-
+impl<T> Store<T> {
     /// Stores the items of one batch, all of them or none, and waits until they would outlive a loss of power. `moment` is
     /// when they were handed in. Waits too while the queue is full.
     ///
     /// An item that is there with the same content, subject, sources and replaced item is accepted and changes nothing.
     ///
     /// # Errors
-    /// What is wrong with which items; or why nothing can be written.
+    /// If items cannot be accepted, which names them all, or if nothing can be written.
     pub fn append(&self, moment: Moment, items: Vec<NewItem>) -> Result<Vec<Accepted>, Error> {
         self.append_each(moment, vec![items])?.pop().unwrap_or(Err(Error::Stopped))
     }
 
-    /// Stores several batches with one commit; each is accepted whole or not at all, whatever becomes of the others.
+    /// Stores several batches with one commit; each is accepted whole or not at all, independently of the others.
     ///
     /// # Errors
-    /// Why nothing can be written; what is wrong with a batch is its own outcome.
+    /// If nothing can be written. The problems of a batch are its outcome.
     pub fn append_each(&self, moment: Moment, batches: Vec<Vec<NewItem>>) -> Result<Vec<Outcome>, Error> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let answer = move |outcomes| {
-            // Nobody waits any more: then nobody has to be told.
-            let _ = sender.send(outcomes);
-        };
-        let job = prepare(moment, batches, answer);
+        let job = Job::new(moment, batches, Answer::Caller(sender));
         self.queue()?.send(job).map_err(|_| Error::Stopped)?;
         receiver.recv().map_err(|_| Error::Stopped)
     }
 
-    /// The same without waiting: `answer` is called from the writing thread with one outcome for each batch, and should
-    /// only pass them on.
+    /// Hands in several batches without waiting: the follower gets `ticket` with one outcome for each batch.
     ///
     /// # Errors
-    /// [`Error::Busy`] if the queue is full, [`Error::Stopped`] if the store was stopped: then `answer` is not called.
-    pub fn submit(
-        &self,
-        moment: Moment,
-        batches: Vec<Vec<NewItem>>,
-        answer: impl FnOnce(Vec<Outcome>) + Send + 'static,
-    ) -> Result<(), Error> {
-        self.queue()?.try_send(prepare(moment, batches, answer)).map_err(|error| match error {
+    /// [`Error::Busy`] if the queue is full, [`Error::Stopped`] if the store was stopped: then the ticket is dropped.
+    pub fn submit(&self, moment: Moment, batches: Vec<Vec<NewItem>>, ticket: T) -> Result<(), Error> {
+        let job = Job::new(moment, batches, Answer::Follower(ticket));
+        self.queue()?.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => Error::Busy,
             TrySendError::Disconnected(_) => Error::Stopped,
         })
@@ -136,7 +111,7 @@ impl Store {
     /// A reader of what is committed.
     ///
     /// # Errors
-    /// That the backend cannot be read.
+    /// If the backend cannot be read.
     pub fn reader(&self) -> Result<Reader, Error> {
         Ok(Reader::new(self.backend.reader()?))
     }
@@ -150,59 +125,49 @@ impl Store {
     /// Takes no more, answers everything that waits, and gives up the right to write. Dropping a store does the same.
     ///
     /// # Errors
-    /// That the thread that writes broke down.
+    /// If the thread that writes broke down.
     pub fn stop(mut self) -> Result<(), Error> {
         self.finish()
     }
 
-    fn queue(&self) -> Result<&SyncSender<Job>, Error> {
+    fn queue(&self) -> Result<&SyncSender<Job<T>>, Error> {
         self.queue.as_ref().ok_or(Error::Stopped)
     }
 
     fn finish(&mut self) -> Result<(), Error> {
-        // The thread ends when the queue is empty and nobody can add to it.
+        // The thread ends when the queue is empty and nothing more can be handed in.
         drop(self.queue.take());
         let broken = |_| Error::Failed(String::from("the thread that writes broke down"));
         self.thread.take().map_or(Ok(()), |thread| thread.join().map_err(broken))
     }
 }
 
-impl Drop for Store {
-    fn drop(&mut self) {
-        // There is nobody to tell; `stop` is for those who want to know.
-        let _ = self.finish();
+impl<T: Send + 'static> Store<T> {
+    /// Opens a store as [`Store::open`] does. The writing thread calls `follow` after each commit, with the tickets and
+    /// outcomes of everything that was committed together or refused. The next commit waits for it.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_with(
+        backend: Arc<dyn Backend>,
+        signer: Signer,
+        limits: Limits,
+        follow: impl FnMut(Vec<(T, Vec<Outcome>)>) + Send + 'static,
+    ) -> Result<Self, Error> {
+        let key = signer.verifying_key().clone();
+        let writer = Writer::open(backend.writer()?, signer)?;
+        let (queue, jobs) = mpsc::sync_channel(limits.queue_jobs);
+        let thread = thread::Builder::new()
+            .name(String::from("karat-store"))
+            .spawn(move || writer.run(&jobs, limits, follow))
+            .map_err(|error| Error::Failed(format!("cannot start the thread that writes: {error}")))?;
+        Ok(Self { backend, key, queue: Some(queue), thread: Some(thread) })
     }
 }
 
-/// Works out on the thread of the caller what the writer need not do, and refuses what no store would take.
-fn prepare(
-    moment: Moment,
-    batches: Vec<Vec<NewItem>>,
-    answer: impl FnOnce(Vec<Outcome>) + Send + 'static,
-) -> Job {
-    let mut refused = Vec::new();
-    let mut good = Vec::with_capacity(batches.len());
-    for (place, batch) in batches.into_iter().enumerate() {
-        let refusals: Vec<Refusal> = batch
-            .iter()
-            .enumerate()
-            .filter_map(|(place, item)| {
-                let problem = limit_broken(item, moment)?;
-                Some(Refusal { place, kind: item.kind, id: item.id.clone(), problem })
-            })
-            .collect();
-        if refusals.is_empty() {
-            good.push(batch.into_iter().map(|item| Prepared::new(item, moment)).collect());
-        } else {
-            refused.push((place, Err(Error::Refused(refusals))));
-        }
+impl<T> Drop for Store<T> {
+    fn drop(&mut self) {
+        // `stop` is for callers who want the error.
+        let _ = self.finish();
     }
-    let answer = Box::new(move |mut outcomes: Vec<Outcome>| {
-        // In ascending order, so that each goes to where it stood.
-        for (place, outcome) in refused {
-            outcomes.insert(place, outcome);
-        }
-        answer(outcomes);
-    });
-    Job { batches: good, answer }
 }

@@ -1,24 +1,56 @@
-//! The one thread that writes: takes what has been handed in meanwhile, decides, commits it together, answers.
+//! The one thread that writes: takes the jobs that wait, decides, commits them together, answers.
 
 use std::collections::HashMap;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, SyncSender};
 
 use crate::error::{Error, Problem, Refusal};
-use crate::item::{Entry, Moment, Prepared, Term};
+use crate::item::{Entry, Moment, NewItem, Prepared, Term, limit_broken};
 use crate::log::{Checkpoint, Hash, Signer, Tree};
 use crate::port::{Commit, Head, Order, Read, Row, Write};
 use crate::store::{Accepted, Limits};
 
-/// What became of one batch.
+/// The outcome of one batch.
 pub type Outcome = Result<Vec<Accepted>, Error>;
 
 /// Batches that are answered together; each is accepted whole or not at all.
-pub(crate) struct Job {
-    pub batches: Vec<Vec<Prepared>>,
-    pub answer: Box<dyn FnOnce(Vec<Outcome>) + Send>,
+pub(crate) struct Job<T> {
+    batches: Vec<Vec<Prepared>>,
+    /// Batches that break a limit, each with its place among all, in ascending order.
+    refused: Vec<(usize, Error)>,
+    answer: Answer<T>,
 }
 
-impl Job {
+/// The receiver of the outcomes of a job.
+pub(crate) enum Answer<T> {
+    /// A thread that waits.
+    Caller(SyncSender<Vec<Outcome>>),
+    /// The follower, with a ticket.
+    Follower(T),
+}
+
+impl<T> Job<T> {
+    /// Works out on the thread of the caller everything that does not depend on what is stored, and refuses items that no
+    /// store accepts.
+    pub fn new(moment: Moment, all: Vec<Vec<NewItem>>, answer: Answer<T>) -> Self {
+        let (mut batches, mut refused) = (Vec::with_capacity(all.len()), Vec::new());
+        for (place, batch) in all.into_iter().enumerate() {
+            let refusals: Vec<Refusal> = batch
+                .iter()
+                .enumerate()
+                .filter_map(|(place, item)| {
+                    let problem = limit_broken(item, moment)?;
+                    Some(Refusal { place, kind: item.kind, id: item.id.clone(), problem })
+                })
+                .collect();
+            if refusals.is_empty() {
+                batches.push(batch.into_iter().map(|item| Prepared::new(item, moment)).collect());
+            } else {
+                refused.push((place, Error::Refused(refusals)));
+            }
+        }
+        Self { batches, refused, answer }
+    }
+
     fn items(&self) -> usize {
         self.batches.iter().map(Vec::len).sum()
     }
@@ -64,13 +96,18 @@ impl Writer {
         Ok(Self { backend, signer, tree, known })
     }
 
-    /// Answers jobs until nobody can hand in any more and all are answered; after each commit it calls `committed`.
-    pub fn run(mut self, jobs: &Receiver<Job>, limits: Limits, mut committed: impl FnMut()) {
+    /// Answers jobs until no more can be handed in and all are answered. After each commit it calls `follow`.
+    pub fn run<T>(
+        mut self,
+        jobs: &Receiver<Job<T>>,
+        limits: Limits,
+        mut follow: impl FnMut(Vec<(T, Vec<Outcome>)>),
+    ) {
         while let Ok(first) = jobs.recv() {
             let (mut items, mut bytes) = (first.items(), first.bytes());
             let mut group = vec![first];
-            // What waits is taken, and nothing is waited for: giving way or sleeping here makes groups larger and, where
-            // others use the processors too, costs a turn of the scheduler each time.
+            // It takes the jobs that wait, and does not wait for more: giving way or sleeping here makes groups larger and,
+            // where others use the processors too, costs a turn of the scheduler each time.
             while items < limits.commit_items
                 && bytes < limits.commit_bytes
                 && let Ok(job) = jobs.try_recv()
@@ -79,23 +116,39 @@ impl Writer {
                 bytes += job.bytes();
                 group.push(job);
             }
-            self.commit(group);
-            committed();
-            // What fails here fails at the next commit again, where there is somebody to tell.
-            let _ = self.backend.tidy();
+            follow(self.commit(group));
         }
     }
 
-    /// Commits what is acceptable of `group`, then answers.
-    fn commit(&mut self, group: Vec<Job>) {
+    /// Commits the acceptable batches of `group` and answers callers. Returns the outcomes that are for the follower.
+    fn commit<T>(&mut self, group: Vec<Job<T>>) -> Vec<(T, Vec<Outcome>)> {
         let (mut answers, mut jobs) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
-        for Job { batches, answer } in group {
-            answers.push((batches.len(), answer));
+        for Job { batches, refused, answer } in group {
+            answers.push((batches.len(), refused, answer));
             jobs.push(batches);
         }
+        let mut outcomes = self.commit_batches(jobs).into_iter();
+        let mut followed = Vec::new();
+        for (batches, refused, answer) in answers {
+            let mut mine: Vec<Outcome> = outcomes.by_ref().take(batches).collect();
+            for (place, error) in refused {
+                mine.insert(place, Err(error));
+            }
+            match answer {
+                // A caller that is gone needs no answer.
+                Answer::Caller(sender) => drop(sender.send(mine)),
+                Answer::Follower(ticket) => followed.push((ticket, mine)),
+            }
+        }
+        followed
+    }
+
+    /// Commits the acceptable batches of `jobs`. Returns the outcomes of all, in order.
+    fn commit_batches(&mut self, mut jobs: Vec<Vec<Vec<Prepared>>>) -> Vec<Outcome> {
         let (signer, tree, known) = (&self.signer, &self.tree, self.known);
+        let batches = jobs.iter().map(Vec::len).sum();
         let items = jobs.iter().flatten().map(Vec::len).sum();
-        let (mut outcomes, mut next) = (Vec::new(), None);
+        let (mut outcomes, mut next) = (Vec::with_capacity(batches), None);
         let committed = self.backend.commit(&mut |read| {
             let mut stage = Stage::new(read, tree.size(), known, items);
             outcomes.extend(std::mem::take(&mut jobs).into_iter().flatten().map(|batch| stage.admit(batch)));
@@ -109,22 +162,17 @@ impl Writer {
             next = Some((tree, known));
             Ok(Some(Commit { after, rows, postings, tiles, head }))
         });
-        match (&committed, next) {
+        match (committed, next) {
             (Ok(()), Some(next)) => (self.tree, self.known) = next,
             (Ok(()), None) => {}
-            // A repeated item may repeat one of this very commit, so nothing that was accepted is certain now.
             (Err(error), _) => {
+                // A repeated item may repeat one of this commit, so nothing that was accepted is certain now.
                 outcomes.iter_mut().filter(|outcome| outcome.is_ok()).for_each(|it| *it = Err(error.clone()));
+                // If the transaction did not even begin, no batch was looked at.
+                outcomes.resize_with(batches, || Err(error.clone()));
             }
         }
-        let mut outcomes = outcomes.into_iter();
-        for (batches, answer) in answers {
-            let mut mine: Vec<Outcome> = outcomes.by_ref().take(batches).collect();
-            // Where the transaction did not even begin, no batch was looked at.
-            let missing = committed.as_ref().err().cloned().unwrap_or(Error::Stopped);
-            mine.resize_with(batches, || Err(missing.clone()));
-            answer(mine);
-        }
+        outcomes
     }
 }
 

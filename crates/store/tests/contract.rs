@@ -1,4 +1,4 @@
-//! What any database must do to hold a store, run for every backend there is.
+//! The contract of a database that stores a log, run for every backend.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 mod common;
@@ -6,9 +6,10 @@ mod common;
 use std::sync::Arc;
 
 use common::{Folder, backends};
+use karat_core::facts::Digest;
 use karat_store::log::Tile;
 use karat_store::port::{Backend, Commit, Head, Order, Row, Totals, Write};
-use karat_store::{Error, Moment, Term};
+use karat_store::{Entry, Error, Kind, Moment, Term};
 
 fn each_backend(name: &str, test: impl Fn(&str, &Arc<dyn Backend>)) {
     let folder = Folder::new(name);
@@ -17,25 +18,43 @@ fn each_backend(name: &str, test: impl Fn(&str, &Arc<dyn Backend>)) {
     }
 }
 
+fn entry(position: u64) -> Entry {
+    Entry {
+        kind: Kind::Review,
+        id: position.to_string(),
+        subject: Some((position % 3).to_string()),
+        sources: Vec::new(),
+        replaces: None,
+        content: Digest::of(b""),
+        moment: Moment(position as i64),
+    }
+}
+
 fn row(position: u64) -> Row {
     Row {
         position,
         known: Moment(position as i64 * 10),
-        entry: format!("entry {position}").into_bytes(),
+        entry: entry(position).to_json(),
         content: vec![position as u8; position as usize % 5 * 2000],
     }
 }
 
-fn term(number: u8) -> Term {
-    Term([number; 16])
+/// The term of all rows.
+fn all() -> Term {
+    Term::kind(Kind::Review)
 }
 
-/// Rows `start..end`, each found by the term 1 and by one of its own rest by 3.
+/// The term of every third row.
+fn third(number: u64) -> Term {
+    Term::subject(Kind::Review, &number.to_string())
+}
+
+/// Rows `start..end`, each found by its id, by the term of all, and by one of three.
 fn commit(start: u64, end: u64) -> Commit {
     Commit {
         after: Some(start),
         rows: (start..end).map(row).collect(),
-        postings: (start..end).flat_map(|at| [(term(1), at), (term(10 + (at % 3) as u8), at)]).collect(),
+        postings: (start..end).flat_map(|at| entry(at).terms().into_iter().map(move |it| (it, at))).collect(),
         tiles: vec![(Tile { level: 0, number: 0 }, vec![7; end as usize * 32])],
         head: Head { size: end, checkpoint: format!("head of {end}\n") },
     }
@@ -55,7 +74,7 @@ fn an_empty_store_has_nothing() {
         let mut reader = backend.reader().unwrap();
         assert_eq!(reader.head().unwrap(), None, "{name}");
         assert!(reader.rows(0..10).unwrap().is_empty());
-        assert!(reader.positions(term(1), 0..10, Order::Oldest, 10).unwrap().is_empty());
+        assert!(reader.positions(all(), 0..10, Order::Oldest, 10).unwrap().is_empty());
         assert!(reader.tile(Tile { level: 0, number: 0 }).unwrap().is_empty());
         assert_eq!(reader.totals().unwrap(), Totals { rows: 0, postings: 0, tiles: 0 });
         assert_eq!(reader.damage().unwrap(), Vec::<String>::new());
@@ -69,7 +88,6 @@ fn what_is_committed_is_read_by_writer_and_readers() {
         let mut writer = backend.writer().unwrap();
         write(&mut writer, first(5)).unwrap();
         write(&mut writer, commit(5, 8)).unwrap();
-        writer.tidy().unwrap();
         let mut after = backend.reader().unwrap();
         for reader in [&mut before, &mut after] {
             assert_eq!(reader.head().unwrap(), Some(commit(5, 8).head), "{name}");
@@ -79,7 +97,7 @@ fn what_is_committed_is_read_by_writer_and_readers() {
             assert_eq!(reader.rows(4..u64::MAX).unwrap().len(), 4);
             assert_eq!(reader.tile(Tile { level: 0, number: 0 }).unwrap(), [7; 256]);
             assert!(reader.tile(Tile { level: 1, number: 0 }).unwrap().is_empty());
-            assert_eq!(reader.totals().unwrap(), Totals { rows: 8, postings: 16, tiles: 1 });
+            assert_eq!(reader.totals().unwrap(), Totals { rows: 8, postings: 24, tiles: 1 });
             assert_eq!(reader.damage().unwrap(), Vec::<String>::new());
         }
     });
@@ -91,22 +109,21 @@ fn positions_come_in_either_order_within_their_range() {
         let mut writer = backend.writer().unwrap();
         write(&mut writer, first(10)).unwrap();
         let mut reader = backend.reader().unwrap();
-        let mut found =
-            |number, range, order, limit| reader.positions(term(number), range, order, limit).unwrap();
-        assert_eq!(found(11, 0..10, Order::Oldest, 9), [1, 4, 7], "{name}");
-        assert_eq!(found(11, 0..10, Order::Newest, 9), [7, 4, 1]);
-        assert_eq!(found(11, 0..10, Order::Newest, 2), [7, 4]);
-        assert_eq!(found(11, 1..7, Order::Oldest, 9), [1, 4]);
-        assert!(found(11, 5..5, Order::Oldest, 9).is_empty());
-        assert_eq!(found(1, 3..u64::MAX, Order::Oldest, 2), [3, 4]);
-        assert!(found(1, 0..10, Order::Oldest, 0).is_empty());
-        assert!(found(99, 0..10, Order::Oldest, 9).is_empty());
+        let mut found = |term, range, order, limit| reader.positions(term, range, order, limit).unwrap();
+        assert_eq!(found(third(1), 0..10, Order::Oldest, 9), [1, 4, 7], "{name}");
+        assert_eq!(found(third(1), 0..10, Order::Newest, 9), [7, 4, 1]);
+        assert_eq!(found(third(1), 0..10, Order::Newest, 2), [7, 4]);
+        assert_eq!(found(third(1), 1..7, Order::Oldest, 9), [1, 4]);
+        assert!(found(third(1), 5..5, Order::Oldest, 9).is_empty());
+        assert_eq!(found(all(), 3..u64::MAX, Order::Oldest, 2), [3, 4]);
+        assert!(found(all(), 0..10, Order::Oldest, 0).is_empty());
+        assert!(found(third(9), 0..10, Order::Oldest, 9).is_empty());
     });
 }
 
 #[test]
-fn positions_stay_in_order_while_many_are_tidied() {
-    each_backend("tidy", |name, backend| {
+fn positions_stay_in_order_when_there_are_many() {
+    each_backend("many", |name, backend| {
         let mut writer = backend.writer().unwrap();
         let mut start = 0;
         for end in [20_000, 40_000, 40_100] {
@@ -114,15 +131,14 @@ fn positions_stay_in_order_while_many_are_tidied() {
             let commit = Commit { after: (start > 0).then_some(start), tiles, ..commit(start, end) };
             let rows = commit.rows.into_iter().map(|row| Row { content: Vec::new(), ..row }).collect();
             write(&mut writer, Commit { rows, ..commit }).unwrap();
-            writer.tidy().unwrap();
             start = end;
         }
         let mut reader = backend.reader().unwrap();
-        let found = reader.positions(term(10), 0..50_000, Order::Oldest, 50_000).unwrap();
+        let found = reader.positions(third(0), 0..50_000, Order::Oldest, 50_000).unwrap();
         assert_eq!(found, (0..40_100).filter(|at| at % 3 == 0).collect::<Vec<_>>(), "{name}");
-        let newest = reader.positions(term(10), 0..50_000, Order::Newest, 14_000).unwrap();
+        let newest = reader.positions(third(0), 0..50_000, Order::Newest, 14_000).unwrap();
         assert!(newest.iter().eq(found.iter().rev().take(14_000)), "{name}");
-        assert_eq!(reader.totals().unwrap().postings, 80_200);
+        assert_eq!(reader.totals().unwrap().postings, 120_300);
     });
 }
 
@@ -135,7 +151,7 @@ fn what_is_read_together_is_there_and_whole() {
         let mut sizes = Vec::new();
         let done = reader.together(&mut |read| {
             for end in [6, 7] {
-                assert_eq!(read.positions(term(1), 0..5, Order::Newest, 9)?, [4, 3, 2, 1, 0], "{name}");
+                assert_eq!(read.positions(all(), 0..5, Order::Newest, 9)?, [4, 3, 2, 1, 0], "{name}");
                 assert_eq!(read.rows(0..5)?.len(), 5);
                 write(&mut writer, commit(end - 1, end))?;
             }
@@ -144,7 +160,7 @@ fn what_is_read_together_is_there_and_whole() {
         });
         assert_eq!(done, Ok(()));
         assert!(matches!(sizes[..], [5..=7]), "{name}: {sizes:?}");
-        assert_eq!(reader.positions(term(1), 0..9, Order::Newest, 1).unwrap(), [6]);
+        assert_eq!(reader.positions(all(), 0..9, Order::Newest, 1).unwrap(), [6]);
         assert_eq!(reader.together(&mut |_| Err(Error::Stopped)), Err(Error::Stopped));
         assert_eq!(reader.head().unwrap().map(|head| head.size), Some(7), "{name}");
     });
@@ -160,7 +176,7 @@ fn a_commit_that_does_not_go_on_from_the_head_changes_nothing() {
             assert_eq!(refused, Error::Overtaken { expected, found: 5 }, "{name}");
         }
         assert_eq!(backend.reader().unwrap().head().unwrap(), Some(first(5).head));
-        assert_eq!(backend.reader().unwrap().totals().unwrap(), Totals { rows: 5, postings: 10, tiles: 1 });
+        assert_eq!(backend.reader().unwrap().totals().unwrap(), Totals { rows: 5, postings: 15, tiles: 1 });
         write(&mut writer, commit(5, 6)).unwrap();
     });
 }
@@ -192,7 +208,7 @@ fn readers_in_other_threads_see_whole_commits_and_hold_nobody_up() {
                         let size = reader.head().unwrap().unwrap().size;
                         assert!(size >= last, "{name}");
                         assert_eq!(reader.rows(0..size).unwrap().len() as u64, size);
-                        let found = reader.positions(term(1), 0..size, Order::Oldest, 1000).unwrap();
+                        let found = reader.positions(all(), 0..size, Order::Oldest, 1000).unwrap();
                         assert_eq!(found.len() as u64, size);
                         last = size;
                     }

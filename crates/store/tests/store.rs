@@ -354,26 +354,29 @@ fn many_threads_write_and_each_item_is_there_once() {
 fn a_full_queue_turns_away_and_a_stop_answers_what_waits() {
     each_backend("queue", |name, backend| {
         let limits = Limits { queue_jobs: 2, commit_items: 1, ..Limits::default() };
-        let store = Store::open(Arc::clone(backend), signer(), limits).unwrap();
         let (held, release) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
         let (there, go) = (Arc::clone(&held), Arc::clone(&release));
-        let hold = move |_| {
-            there.wait();
-            go.wait();
-        };
-        store.submit(at(0), vec![vec![evidence("held", "x")]], hold).unwrap();
-        held.wait(); // the writing thread is busy with this answer
         let (sender, receiver) = mpsc::channel();
-        for id in ["a", "b"] {
-            let sender = sender.clone();
-            let answer = move |outcomes: Vec<_>| sender.send((id, outcomes.len())).unwrap();
-            store.submit(at(0), vec![vec![evidence(id, id)]], answer).unwrap();
-        }
-        let refused = store.submit(at(0), vec![vec![evidence("c", "c")]], |_| panic!("turned away"));
+        let follow = move |answers: Vec<(&'static str, Vec<_>)>| {
+            for (ticket, outcomes) in answers {
+                if ticket == "held" {
+                    there.wait();
+                    go.wait();
+                }
+                sender.send((ticket, outcomes.len())).unwrap();
+            }
+        };
+        let store = Store::open_with(Arc::clone(backend), signer(), limits, follow).unwrap();
+        let submit = |id| store.submit(at(0), vec![vec![evidence(id, id)]], id);
+        submit("held").unwrap();
+        held.wait(); // the writing thread is busy with this answer
+        submit("a").unwrap();
+        submit("b").unwrap();
+        let refused = submit("c");
         assert_eq!(refused, Err(Error::Busy), "{name}");
         release.wait();
         store.stop().unwrap();
-        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [("a", 1), ("b", 1)]);
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [("held", 1), ("a", 1), ("b", 1)]);
         let mut reader = open(backend).reader().unwrap();
         assert_eq!(reader.head().unwrap().size, 3);
         assert!(reader.find(Kind::Evidence, "c", 3).unwrap().is_none());

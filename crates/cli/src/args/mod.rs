@@ -14,7 +14,9 @@ use karat_report::exit;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
-pub use store::{LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs};
+pub use store::{
+    LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs,
+};
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]

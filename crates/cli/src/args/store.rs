@@ -1,5 +1,7 @@
 //! The arguments of the verbs that look at receipts and at the databases that they come from: verify, log, rescore.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::{GraderArgs, moment};
@@ -44,10 +46,12 @@ pub struct VerifyArgs {
 pub enum LogVerb {
     /// Show what is in a store: size, root, kinds, moments
     Show(LogShowArgs),
-    /// Check a whole store: every byte, entry, tile and the head
+    /// Check a whole store: every entry, tile and the head
     Verify(LogVerifyArgs),
     /// Write the receipt of one item
     Receipt(LogReceiptArgs),
+    /// Copy a store, also while a server writes to it
+    Backup(LogBackupArgs),
 }
 
 /// `karat log show`
@@ -115,6 +119,32 @@ pub struct LogReceiptArgs {
     /// The file to write; standard output if not given
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
+}
+
+/// `karat log backup`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The copy is of one moment, and appears when it is whole. Without --with-key it
+has no secret: to serve it, put a copy of log.key into its folder.
+
+Example:
+  karat log backup karat-data backup-monday")]
+pub struct LogBackupArgs {
+    /// The database, or the folder of a server
+    #[arg(value_name = "DATABASE")]
+    pub database: String,
+    /// The folder of the copy: new, or empty
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// Copy the key that signs the log, too
+    #[arg(long)]
+    pub with_key: bool,
+    /// One JSON object (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A list (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
 }
 
 /// `karat rescore`

@@ -1,4 +1,4 @@
-//! `karat log`: what is in a store, whether all of it is as it was, and receipts of its items. The database is only read.
+//! `karat log`: shows a store, checks it, writes receipts of its items, and copies it. The database is only read.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -8,11 +8,12 @@ use karat_report::exit::Exit;
 use karat_report::failure::Failure;
 use karat_report::text::clean;
 use karat_report::verification::{Check, Outcome, Status};
+use karat_server::folder;
 use karat_store::log::Checkpoint;
-use karat_store::{Audit, Kind, sqlite};
+use karat_store::{Audit, Error, Kind, sqlite};
 use serde_json::{Value, json};
 
-use crate::args::{Cli, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs};
+use crate::args::{Cli, LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs};
 use crate::input::read_text;
 use crate::output::{FAINT, STRONG, Screen, is_watched, lines, replace_own};
 use crate::progress::Progress;
@@ -31,6 +32,7 @@ pub fn run(verb: &LogVerb, cli: &Cli) -> Result<Exit, Failure> {
         LogVerb::Show(args) => show(args, cli),
         LogVerb::Verify(args) => verify(args, cli),
         LogVerb::Receipt(args) => receipt(args),
+        LogVerb::Backup(args) => backup(args, cli),
     }
 }
 
@@ -50,7 +52,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
             let found = audit.problems.clone();
             (Some(audit), found)
         }
-        Err(karat_store::Error::Damaged(what)) => (None, vec![what]),
+        Err(Error::Damaged(what)) => (None, vec![what]),
         Err(error) => return Err(store::refused(&error)),
     };
     let checks = [signature(key.is_some()), content(audit.as_ref(), &found), elsewhere(heads.len())];
@@ -96,7 +98,7 @@ fn content(audit: Option<&Audit>, found: &[String]) -> Check {
     if let ([], Some(audit)) = (found, audit) {
         let (rows, tiles) = (audit.totals.rows, audit.totals.tiles);
         let tiles = if tiles == 1 { String::from("1 tile") } else { format!("{tiles} tiles") };
-        let says = format!("{rows} entries and {tiles} of hashes are as they were, to the last byte");
+        let says = format!("{rows} entries and {tiles} of hashes are as they were");
         let details = vec![format!("root {}", audit.root)];
         return Check { details, ..Check::new("content", Outcome::Holds, says) };
     }
@@ -121,9 +123,9 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut reader = store::reader(&args.database)?;
     let head = reader.head().map_err(|error| store::refused(&error))?;
     let claimed = Checkpoint::claimed(&head.checkpoint);
-    let (name, root) = claimed.map(|(name, head)| (name, head.root)).map_err(|error| {
-        store::refused(&karat_store::Error::Damaged(format!("the head of the log: {error}")))
-    })?;
+    let (name, root) = claimed
+        .map(|(name, head)| (name, head.root))
+        .map_err(|error| store::refused(&Error::Damaged(format!("the head of the log: {error}"))))?;
     let mut kinds: BTreeMap<Kind, (u64, u64)> = Kind::ALL.into_iter().map(|kind| (kind, (0, 0))).collect();
     let mut moments: Option<(i64, i64)> = None;
     let progress = Progress::of_items(args.no_progress);
@@ -206,6 +208,40 @@ fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
             out.flush()?;
         }
     }
+    Ok(Exit::Done)
+}
+
+/// Copies a store with what a server needs beside it.
+fn backup(args: &LogBackupArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let database = store::database(&args.database)?;
+    folder::back_up(&database, &args.folder, args.with_key).map_err(|error| match error {
+        Error::Exists(path) => Failure::new(format!("`{}` is not empty", path.display()))
+            .help("name a folder that is not there yet, or an empty one"),
+        error => store::refused(&error),
+    })?;
+    let copy = args.folder.display().to_string();
+    let mut reader = store::reader(&copy)?;
+    let head = reader.head().map_err(|error| store::refused(&error))?;
+    let root = reader.root(head.size).map_err(|error| store::refused(&error))?.to_string();
+    if args.json || (!args.table && !is_watched()) {
+        print(&json!({
+            "copy": copy,
+            "database": args.database,
+            "entries": head.size,
+            "root": root,
+            "schema": "karat/log-backup/1",
+            "with_key": args.with_key,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let mut screen = Screen::stdout(cli.color);
+    writeln!(screen, "{STRONG}{}{STRONG:#}  a copy of {}\n", clean(&copy), clean(&args.database))?;
+    let key = if args.with_key { "copied: keep the copy where nobody else reads it" } else { "not copied" };
+    for (name, value) in [("entries", head.size.to_string().as_str()), ("root", &root), (folder::SECRET, key)]
+    {
+        writeln!(screen, "  {FAINT}{name:<9}{FAINT:#}  {value}")?;
+    }
+    screen.flush()?;
     Ok(Exit::Done)
 }
 

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ServeArgs};
 use crate::output::{Screen, is_watched};
+use crate::progress::Progress;
 use crate::render::serve::{Started, Stopped};
 
 /// The folder of a server, if none is named.
@@ -45,7 +46,11 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let options = Options { is_public: args.public, hosts: args.hosts.clone(), ..Options::default() };
     let clock = if args.demo { Clock::fixed(karat_demo::NOW) } else { Clock::system() };
     let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
-    let server = Server::bind_at(path, log_name, args.listen, options, clock).map_err(failed)?;
+    let progress = Progress::of_items(!is_screen);
+    let mut watch = |done, all| progress.reached(done, all);
+    let bound = Server::bind_watched(path, log_name, args.listen, options, clock, &mut watch);
+    drop(progress);
+    let server = bound.map_err(failed)?;
     if args.demo {
         karat_demo::fill(&server.app).map_err(failed)?;
     }

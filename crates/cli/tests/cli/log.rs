@@ -7,6 +7,8 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::common::{Folder, Run};
+#[cfg(unix)]
+use crate::serve::{Server, ask};
 use crate::store::{file, items, receipt, season, season_file, signer};
 
 const RECORD: &str = "17/run-worked-example/workflow@1.0.0";
@@ -58,9 +60,7 @@ fn the_folder_of_a_server_and_a_place_in_the_log_are_names_too() {
     let folder = folder();
     let data = folder.path().join("data");
     fs::create_dir(&data).unwrap();
-    for (from, to) in [("scores.db", "karat.db"), ("scores.db-pages", "karat.db-pages")] {
-        fs::copy(folder.path().join(from), data.join(to)).unwrap();
-    }
+    fs::copy(folder.path().join("scores.db"), data.join("karat.db")).unwrap();
     let verified = answer(&folder.karat(&["log", "verify", "data", "--key", "log.key"]), 0);
     assert_eq!((&verified["database"], &verified["entries"]), (&Value::from("data"), &Value::from(12)));
     let by_id = folder.karat(&["log", "receipt", "data", RECORD]);
@@ -77,19 +77,99 @@ fn a_changed_database_is_not_verified() {
     let folder = folder();
     let path = folder.path().join("scores.db");
     let sound = fs::read(&path).unwrap();
-    // In the first page, in the middle and at the end: every byte counts.
-    for at in [40, sound.len() / 2, sound.len() - 1] {
+    let verify = ["log", "verify", "scores.db", "--key", "log.key"];
+    // In the definitions of the tables, and in the content that is written last.
+    let place = |text: &str| sound.windows(text.len()).rposition(|it| it == text.as_bytes()).unwrap();
+    for at in [place("CREATE TABLE tile"), place("workflow@1.0.0")] {
         let mut changed = sound.clone();
         changed[at] ^= 1;
         fs::write(&path, &changed).unwrap();
-        let run = folder.karat(&["log", "verify", "scores.db", "--key", "log.key"]);
-        let answer = answer(&run, 14);
+        let answer = answer(&folder.karat(&verify), 14);
         assert_eq!(answer["status"], "failed");
         assert!(!answer["problems"].as_array().unwrap().is_empty());
     }
-    let screen = folder.karat(&["log", "verify", "scores.db", "--key", "log.key", "--table"]).screen();
-    assert!(screen.contains("✗ content") && screen.contains("page"), "{screen}");
+    let screen = folder.karat(&[&verify[..], &["--table"]].concat()).screen();
+    assert!(screen.contains("✗ content") && screen.contains("entr"), "{screen}");
     assert!(!screen.contains('✓'), "{screen}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_backup_of_a_server_that_is_written_to_verifies_and_serves() {
+    let folder = Folder::new();
+    let server = Server::new(folder.path(), &["scores"]);
+    let (address, key) =
+        (server.address().to_owned(), server.started["admin_key"].as_str().unwrap().to_owned());
+    let path = "/v1/evidence?card=log-forensics";
+    let item = |number: u32| {
+        format!(r#"{{"match_id": "m-{number}", "agent_id": "bee", "scores": {{"correctness": {number}}}}}"#)
+    };
+    let log_key = server.started["log_key"].as_str().unwrap().to_owned();
+    let verified = |copy: &str| answer(&folder.karat(&["log", "verify", copy, "--key", &log_key]), 0);
+    std::thread::scope(|scope| {
+        let (address, key) = (&address, &key);
+        let writing = scope.spawn(move || {
+            for number in 0..200 {
+                assert_eq!(ask(address, key, "POST", path, &item(number)).unwrap().0, 201);
+            }
+        });
+        let mut copies = 0;
+        while !writing.is_finished() || copies == 0 {
+            let copy = format!("copy-{copies}");
+            let made = answer(&folder.karat(&["log", "backup", "scores", &copy]), 0);
+            let verified = verified(&copy);
+            assert_eq!((&made["entries"], &made["root"]), (&verified["entries"], &verified["root"]));
+            assert!(!folder.path().join(&copy).join("log.key").exists(), "the key is a secret");
+            copies += 1;
+        }
+    });
+    let run = folder.karat(&["log", "backup", "scores", "copy-0", "--with-key"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert!(
+        run.stderr.contains("`copy-0` is not empty") && run.stderr.contains("an empty one"),
+        "{}",
+        run.stderr
+    );
+    fs::create_dir(folder.path().join("last")).unwrap();
+    let screen = folder.karat(&["log", "backup", "scores", "last/", "--with-key", "--table"]).screen();
+    assert!(screen.contains("log.key    copied"), "{screen}");
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &fs::metadata(folder.path().join("last/log.key")).unwrap().permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(server.end("TERM").0, Some(0));
+    let server = Server::new(folder.path(), &["last"]);
+    assert_eq!(server.started["log_key"], log_key.as_str());
+    assert_eq!(ask(server.address(), &key, "POST", path, &item(7)).unwrap().0, 200, "it is there already");
+    assert_eq!(ask(server.address(), &key, "POST", path, &item(900)).unwrap().0, 201);
+    assert_eq!(server.end("TERM").0, Some(0));
+    verified("last");
+    // A copy without the key says what it lacks.
+    let run = folder.karat(&["serve", "copy-0", "--listen", "127.0.0.1:0"]);
+    assert!(run.status == 1 && run.stderr.contains("log.key"), "{}", run.stderr);
+    assert!(
+        fs::read_dir(folder.path())
+            .unwrap()
+            .all(|it| { !it.unwrap().file_name().to_string_lossy().ends_with("-draft") })
+    );
+}
+
+#[test]
+fn a_backup_that_cannot_be_made_leaves_nothing() {
+    let folder = folder();
+    folder.write("text.db", &"nothing of the sort\n".repeat(400));
+    for (database, copy) in
+        [("text.db", "new"), ("none.db", "new"), ("scores.db", "no/such"), ("scores.db", "..")]
+    {
+        let run = folder.karat(&["log", "backup", database, copy]);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{database} {copy}: {}", run.stderr);
+    }
+    // A folder without the key that is to be copied.
+    fs::create_dir(folder.path().join("data")).unwrap();
+    fs::copy(folder.path().join("scores.db"), folder.path().join("data/karat.db")).unwrap();
+    let run = folder.karat(&["log", "backup", "data", "new", "--with-key"]);
+    assert!(run.status == 1 && run.stderr.contains("log.key"), "{}", run.stderr);
+    assert!(!folder.path().join("new").exists() && !folder.path().join("new-draft").exists());
 }
 
 #[test]

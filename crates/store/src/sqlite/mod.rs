@@ -1,21 +1,13 @@
-//! A store in a file of SQLite. No word of SQLite stands outside of this folder.
+//! A store in a file of SQLite. Nothing outside of this folder knows of SQLite.
 //!
-//! * `ahead`: the write-ahead log as a file.
 //! * `block`: rows, packed together.
-//! * `carry`: the write-ahead log carried over into the file.
-//! * `filter`: which terms are certainly not stored.
-//! * `pages`: a checksum for every page.
-//! * `recent`: postings that are not in their table yet.
+//! * `postings`: which rows each term finds, in memory and as blobs.
 //! * `schema`: the tables, by version.
 //! * `tables`: the port, in SQL.
 //! * `writer`: the one connection that writes.
 
-mod ahead;
 mod block;
-mod carry;
-mod filter;
-mod pages;
-mod recent;
+mod postings;
 mod schema;
 mod tables;
 mod writer;
@@ -35,30 +27,29 @@ use crate::log::VerifyingKey;
 use crate::port::{Backend, Read, Write};
 use crate::reader::Reader;
 use block::Block;
-use pages::Pages;
-use recent::Recent;
+use postings::Postings;
 use tables::Tables;
 use writer::SqliteWriter;
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// What every connection is set to. The schema of a file is not trusted: no function is called because it says so.
+/// The settings of every connection. The schema of a file is not trusted: no function is called because it says so.
+/// Another program may have the file locked for a moment, so a connection waits a while for its turn.
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; \
-     PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0; \
-     PRAGMA cache_size = -32768; PRAGMA busy_timeout = 0";
+     PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 1000; \
+     PRAGMA cache_size = -32768; PRAGMA busy_timeout = 5000";
 
-/// What the name of the write-ahead log ends in.
-const AHEAD: &str = "-wal";
-/// What the name of the file ends in whose lock is the right to write. It also says how much of that log is committed.
+/// The size of a page of a new store.
+const PAGE_BYTES: u32 = 4096;
+/// The end of the name of the file whose lock is the right to write.
 const LOCK: &str = "-lock";
 
-/// A store in a file. Beside it stand its write-ahead log (`-wal`) with an index (`-shm`), the checksums of its pages
-/// (`-pages`) and its lock (`-lock`), which also says how much of the write-ahead log is committed. A copy is made while no
-/// process has it open, of the file, `-pages` and, if it is there, `-wal`.
+/// A store in a file. Beside it are the write-ahead log of SQLite (`-wal`), its index (`-shm`), and an empty file whose
+/// lock is the right to write (`-lock`).
 #[derive(Debug, Clone)]
 pub struct Sqlite {
     place: Place,
-    recent: Arc<Recent>,
+    postings: Arc<Postings>,
     pages_max: Option<u32>,
 }
 
@@ -66,8 +57,8 @@ impl Sqlite {
     /// Makes an empty store in a new file.
     ///
     /// # Errors
-    /// That there is something already, that the folder is missing or cannot be written, or that the disk is full. Then
-    /// nothing is at `path`.
+    /// If there is something already, if the folder is missing or cannot be written, or if the disk is full. Then nothing is
+    /// at `path`.
     pub fn create(path: &Path) -> Result<Self> {
         let place = Place { path: path.to_owned() };
         if path.exists() {
@@ -88,7 +79,6 @@ impl Sqlite {
         let draft = Place { path: place.beside("-new") };
         let made = draft.make().and_then(|()| {
             let rename = || {
-                fs::rename(draft.beside("-pages"), place.beside("-pages"))?;
                 fs::rename(&draft.path, path)?;
                 File::open(folder)?.sync_all()
             };
@@ -96,16 +86,15 @@ impl Sqlite {
         });
         draft.remove();
         match made {
-            Ok(()) => Ok(Self { place, recent: Arc::default(), pages_max: None }),
-            // Nobody knows the draft.
+            Ok(()) => Ok(Self { place, postings: Arc::default(), pages_max: None }),
+            // Errors name the store: the draft means nothing to the caller.
             Err(Error::Full(_)) => Err(Error::Full(place.path)),
             Err(Error::ReadOnly(_)) => Err(Error::ReadOnly(place.path)),
             Err(error) => Err(error),
         }
     }
 
-    /// The same store, which may not grow beyond so many pages of 4 KiB. What goes beyond is refused as if the disk were
-    /// full.
+    /// Limits the store to a number of pages of 4 KiB. What goes beyond is refused as if the disk were full.
     #[must_use]
     pub fn with_pages_at_most(self, pages: u32) -> Self {
         Self { pages_max: Some(pages), ..self }
@@ -115,24 +104,25 @@ impl Sqlite {
         Tables {
             connection,
             place: self.place.clone(),
-            recent: Arc::clone(&self.recent),
-            fixed: None,
-            filter: None,
+            postings: Arc::clone(&self.postings),
             block: Block::default(),
         }
     }
 
-    /// The store in the file at `path`.
+    /// Opens the store in the file at `path`. One of an older version can be opened too; [`Self::writer`] carries it over,
+    /// and before that it cannot be read.
     ///
     /// # Errors
-    /// That there is none, or that it is something else or from a newer version.
+    /// If there is none, or if it is something else or from a newer version.
     pub fn open(path: &Path) -> Result<Self> {
         let place = Place { path: path.to_owned() };
         if !path.exists() {
             return Err(Error::Missing(place.path));
         }
-        schema::check(&place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?, &place)?;
-        Ok(Self { place, recent: Arc::default(), pages_max: None })
+        match schema::check(&place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?, &place) {
+            Ok(()) | Err(Error::Older(_)) => Ok(Self { place, postings: Arc::default(), pages_max: None }),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -140,8 +130,12 @@ impl Backend for Sqlite {
     fn writer(&self) -> Result<Box<dyn Write>> {
         let lock = self.place.lock()?;
         let mut connection = self.place.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        schema::check(&connection, &self.place)?;
-        schema::migrate(&mut connection, &self.place)?;
+        schema::carry_over(&mut connection, &self.place)?;
+        // A copy that another program made may have left it.
+        self.place.query::<String>(&connection, "PRAGMA journal_mode = WAL")?;
+        // Stores of version 1 had checksums of their pages beside them, and a note in the file of the lock.
+        let _ = fs::remove_file(self.place.beside("-pages"));
+        let _ = lock.set_len(0);
         if let Some(pages) = self.pages_max {
             self.place.query::<i64>(&connection, &format!("PRAGMA max_page_count = {pages}"))?;
         }
@@ -155,16 +149,16 @@ impl Backend for Sqlite {
     }
 }
 
-/// Checks a whole store: every byte of its file against the checksums of its pages, then everything that it says, as
-/// [`audit_watched`] does. Another process may have it open for writing meanwhile; this one must not have it open at all.
+/// Checks a whole store: how SQLite stores it, then everything that it says, as [`audit_watched`] does. Another process may
+/// have it open for writing meanwhile.
 ///
 /// # Errors
-/// That there is no store, or that it cannot be read: then it is damaged, foreign or not accessible, as the error says.
+/// If there is no store, or if it cannot be read: then it is damaged, foreign or not accessible, as the error says.
 pub fn verify(path: &Path, key: &VerifyingKey, known: &[String]) -> Result<Audit> {
     verify_watched(path, Some(key), known, &mut |_, _| {})
 }
 
-/// The same, with the progress and without need of a key, as [`audit_watched`] has it.
+/// Does the same, reports the progress, and needs no key, as [`audit_watched`].
 ///
 /// # Errors
 /// As [`verify`].
@@ -174,28 +168,35 @@ pub fn verify_watched(
     known: &[String],
     watch: &mut dyn FnMut(u64, u64),
 ) -> Result<Audit> {
+    audit_watched(&mut Reader::new(Sqlite::open(path)?.reader()?), key, known, watch)
+}
+
+/// Writes a copy of the store at `path` to the new file `copy`, as the store is at one moment. Another process may have the
+/// store open for writing meanwhile, and goes on writing. Returns when the copy would outlive a loss of power.
+///
+/// # Errors
+/// If there is no store at `path`, if it cannot be read, or if the copy cannot be written; then there may be a part of it.
+pub fn copy(path: &Path, copy: &Path) -> Result<()> {
     let place = Place { path: path.to_owned() };
     if !path.exists() {
         return Err(Error::Missing(place.path));
     }
-    let mut problems = pages::check(&place).map_err(|error| match Sqlite::open(path) {
-        // Whatever it is, it is not a store whose checksums were lost.
-        Err(foreign @ Error::Foreign(_)) => foreign,
-        _ => error,
-    })?;
-    let audited = Sqlite::open(path)
-        .and_then(|store| audit_watched(&mut Reader::new(store.reader()?), key, known, watch));
-    match audited {
-        Ok(mut audit) => {
-            problems.append(&mut audit.problems);
-            Ok(Audit { problems, ..audit })
-        }
-        Err(error) if problems.is_empty() => Err(error),
-        Err(error) => {
-            problems.push(error.to_string());
-            Err(Error::Damaged(problems.join("; ")))
-        }
+    if copy.exists() {
+        return Err(Error::Exists(copy.to_owned()));
     }
+    let connection = place.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    schema::check(&connection, &place)?;
+    let target = Place { path: copy.to_owned() };
+    let name = copy.to_str().ok_or_else(|| {
+        Error::Failed(format!("`{}` is not text (UTF-8); use another name", copy.display()))
+    })?;
+    connection.execute("VACUUM INTO ?1", [name]).map_err(|error| match place.error(&error) {
+        Error::Full(_) => Error::Full(target.path.clone()),
+        Error::ReadOnly(_) => Error::ReadOnly(target.path.clone()),
+        other => other,
+    })?;
+    let sync = || OpenOptions::new().write(true).open(copy)?.sync_all();
+    sync().map_err(|error| target.io_error("write", &error))
 }
 
 /// Where a store is, for its files and for messages.
@@ -229,22 +230,21 @@ impl Place {
 
     /// Makes the database of an empty store.
     fn make(&self) -> Result<()> {
-        self.remove(); // what a process left that was stopped here
+        self.remove(); // left by a process that was killed here
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut connection = self.connect(flags)?;
         connection
-            .execute_batch(&format!("PRAGMA page_size = {}", pages::PAGE_BYTES))
+            .execute_batch(&format!("PRAGMA page_size = {PAGE_BYTES}"))
             .map_err(|error| self.error(&error))?;
-        schema::migrate(&mut connection, self)?;
+        schema::make(&mut connection, self)?;
         self.query::<String>(&connection, "PRAGMA journal_mode = WAL")?;
-        connection.close().map_err(|(_, error)| self.error(&error))?;
-        Pages::make(self)
+        connection.close().map_err(|(_, error)| self.error(&error))
     }
 
     /// Removes what there is of a draft.
     fn remove(&self) {
-        for suffix in ["", AHEAD, "-shm", "-journal", "-pages"] {
-            // What is not there need not be removed.
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            // A file that is not there need not be removed.
             let _ = fs::remove_file(self.beside(suffix));
         }
     }
@@ -274,7 +274,11 @@ impl Place {
         }
     }
 
-    /// What an error of SQLite means for a store.
+    fn damaged(&self, problem: &str) -> Error {
+        Error::Damaged(format!("`{}`: {problem}", self.path.display()))
+    }
+
+    /// Returns what an error of SQLite means for a store.
     fn error(&self, error: &rusqlite::Error) -> Error {
         let path = self.path.clone();
         match error.sqlite_error_code() {
@@ -283,7 +287,7 @@ impl Place {
             Some(ErrorCode::NotADatabase) => Error::Foreign(path),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Locked(path),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => {
-                Error::Damaged(format!("`{}`: {error}", path.display()))
+                self.damaged(&error.to_string())
             }
             Some(ErrorCode::SystemIoFailure) => Error::Failed(format!(
                 "cannot write or read `{}`: {error}; look at its disk, and at limits on the size of files",
@@ -291,7 +295,7 @@ impl Place {
             )),
             Some(_) => Error::Failed(format!("`{}`: {error}", path.display())),
             // No error of SQLite itself: a value of another type or out of range.
-            None => Error::Damaged(format!("`{}`: {error}", path.display())),
+            None => self.damaged(&error.to_string()),
         }
     }
 }

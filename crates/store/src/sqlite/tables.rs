@@ -6,37 +6,20 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::block::{self, Block, Packer, Stored};
-use super::filter::Filter;
-use super::recent::{Posting, Recent};
+use super::postings::{self, Batch, Postings};
 use super::{Place, Result, schema};
 use crate::error::Error;
 use crate::item::{Entry, Term};
 use crate::log::{Hash, TILE_HASHES, Tile};
 use crate::port::{Commit, Head, Order, Read, Row, Totals, Work};
 
-/// Rows that are read at a time where their postings are worked out.
-const CHUNK_ROWS: u64 = 1024;
-
 /// A connection to a store.
 pub(super) struct Tables {
     pub connection: Connection,
     pub place: Place,
-    pub recent: Arc<Recent>,
-    /// Within a transaction, the sizes at its beginning.
-    pub fixed: Option<Sizes>,
-    /// Of the writer, which terms are certainly not stored.
-    pub filter: Option<Filter>,
+    pub postings: Arc<Postings>,
     /// The block that was read last. What is committed never changes, so it need not be read again for its next row.
     pub block: Block,
-}
-
-/// How far rows and postings go.
-#[derive(Clone, Copy)]
-pub(super) struct Sizes {
-    /// How many rows there are.
-    pub rows: u64,
-    /// How many of the first ones have their postings in the table.
-    pub indexed: u64,
 }
 
 impl Tables {
@@ -44,25 +27,19 @@ impl Tables {
         work(&self.connection).map_err(|error| self.place.error(&error))
     }
 
-    /// Runs `work` in one transaction, which is synced when this returns, or taken back if `work` fails. Nobody else can
-    /// write meanwhile.
+    /// Runs `work` in one transaction, which is synced when this returns, or rolled back if `work` fails. No other
+    /// connection can write meanwhile.
     pub fn transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.begin("BEGIN IMMEDIATE", work)
     }
 
     fn begin<T>(&mut self, begin: &str, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.execute(begin)?;
-        let begun = self.cover().map(|sizes| self.fixed = sizes);
-        let done = begun.and_then(|()| work(self)).and_then(|done| self.execute("COMMIT").map(|()| done));
-        if done.is_err() {
-            // It may be one that was written just now, and is taken back.
-            self.block = Block::default();
-            if !self.connection.is_autocommit() {
-                // Some failures take back everything themselves; the first one is the one to tell.
-                let _ = self.execute("ROLLBACK");
-            }
+        let done = work(self).and_then(|done| self.execute("COMMIT").map(|()| done));
+        if done.is_err() && !self.connection.is_autocommit() {
+            // Some failures roll back everything themselves; the first one is the one to report.
+            let _ = self.execute("ROLLBACK");
         }
-        self.fixed = None;
         done
     }
 
@@ -70,31 +47,21 @@ impl Tables {
         self.run(|connection| connection.prepare_cached(statement)?.execute([]).map(drop))
     }
 
-    /// Lets a transaction of a reader, if there is one, see what was committed since it began: postings that were in memory
-    /// then are in the table now. The writer has no need of it, for nobody else moves them.
-    fn look_again(&self) -> Result<()> {
-        if self.connection.is_autocommit() {
-            return Ok(());
-        }
-        self.execute("COMMIT")?;
-        self.execute("BEGIN")
-    }
-
-    /// How far rows and postings go; none in an empty store.
-    pub fn sizes(&self) -> Result<Option<Sizes>> {
+    /// The number of rows; `None` in an empty store.
+    pub fn size(&self) -> Result<Option<u64>> {
         self.run(|connection| {
-            let mut select = connection.prepare_cached("SELECT size, indexed FROM head")?;
-            select.query_row([], |row| Ok(Sizes { rows: row.get(0)?, indexed: row.get(1)? })).optional()
+            connection.prepare_cached("SELECT size FROM head")?.query_row([], |row| row.get(0)).optional()
         })
     }
 
-    /// Writes rows, tiles and head of a commit; its postings follow later, with many others.
+    /// Writes rows, postings, tiles and head of a commit.
     pub fn write(&self, commit: &Commit) -> Result<()> {
         self.write_rows(&commit.rows)?;
+        self.write_postings(commit)?;
         self.write_tiles(&commit.tiles)?;
         self.run(|connection| {
             let mut insert = connection.prepare_cached(
-                "INSERT INTO head (one, size, indexed, checkpoint) VALUES (1, ?1, 0, ?2) \
+                "INSERT INTO head (one, size, checkpoint) VALUES (1, ?1, ?2) \
                  ON CONFLICT (one) DO UPDATE SET size = ?1, checkpoint = ?2",
             )?;
             insert.execute(params![commit.head.size, commit.head.checkpoint]).map(drop)
@@ -112,6 +79,17 @@ impl Tables {
             })?;
         }
         Ok(())
+    }
+
+    fn write_postings(&self, Commit { rows, postings, .. }: &Commit) -> Result<()> {
+        let Some(Row { position: first, .. }) = rows.first() else { return Ok(()) };
+        let blob = postings::blob(*first, postings)
+            .ok_or_else(|| Error::Failed(String::from("a posting finds none of the rows of its commit")))?;
+        self.run(|connection| {
+            let mut insert =
+                connection.prepare_cached("INSERT INTO posting (first, hashes) VALUES (?1, ?2)")?;
+            insert.execute(params![first, blob]).map(drop)
+        })
     }
 
     /// Adds to each tile the hashes that it does not have yet: a log only grows, so those that it has stay as they are.
@@ -132,40 +110,34 @@ impl Tables {
         })
     }
 
-    /// Sees to it that the postings which are not in the table are in memory, and says of which rows; none in an empty
-    /// store. The process that writes has them from its commits, others work them out.
-    pub fn cover(&mut self) -> Result<Option<Sizes>> {
-        if self.fixed.is_some() {
-            return Ok(self.fixed);
+    /// Reads into memory the postings that were logged since they were last read.
+    pub fn load_postings(&self) -> Result<()> {
+        let Some(size) = self.size()? else { return Ok(()) };
+        let known = self.postings.end();
+        if size <= known {
+            return Ok(());
         }
-        loop {
-            let Some(sizes) = self.sizes()? else { return Ok(None) };
-            {
-                let state = self.recent.read();
-                if state.rows.start <= sizes.indexed && sizes.rows <= state.rows.end {
-                    return Ok(Some(sizes));
-                }
-                if state.rows.start > sizes.indexed && state.rows.end > 0 {
-                    // Postings went into the table after the sizes were read.
-                    drop(state);
-                    self.look_again()?;
-                    continue;
+        let mut batch = Batch::default();
+        let mut broken = None;
+        self.run(|connection| {
+            let mut select = connection
+                .prepare_cached("SELECT first, hashes FROM posting WHERE first >= ?1 ORDER BY first")?;
+            let mut found = select.query([signed(known)])?;
+            while let Some(row) = found.next()? {
+                let first = row.get(0)?;
+                if !batch.read(first, row.get_ref(1)?.as_blob()?) {
+                    broken.get_or_insert(first);
                 }
             }
-            let recent = Arc::clone(&self.recent);
-            let mut state = recent.write();
-            state.forget_before(sizes.indexed);
-            while state.rows.end < sizes.rows {
-                let end = sizes.rows.min(state.rows.end + CHUNK_ROWS);
-                let mut postings = Vec::new();
-                self.each_row(state.rows.end..end, |Stored { position, entry, .. }| {
-                    // An entry that cannot be read is reported by whoever reads it.
-                    let terms = Entry::parse(entry).map(|entry| entry.terms()).unwrap_or_default();
-                    postings.extend(terms.into_iter().map(|term| (term, position)));
-                })?;
-                state.extend(postings, end);
-            }
+            Ok(())
+        })?;
+        if let Some(first) = broken {
+            let problem = format!("the postings of the rows from {first} on cannot be read");
+            return Err(self.place.damaged(&problem));
         }
+        // What was committed after the size was read may be in the batch too, and is loaded again.
+        self.postings.extend(batch, size);
+        Ok(())
     }
 
     /// Shows `take` each row at `positions`, in order.
@@ -185,10 +157,9 @@ impl Tables {
         while let Some(row) = found.next().map_err(failed)? {
             let read = || Ok((row.get(0)?, row.get(1)?, row.get_ref(2)?.as_blob()?));
             let (first, rows, packed) = read().map_err(failed)?;
-            let unpacked = block.unpack(first, rows, packed);
-            unpacked.map_err(|problem| Error::Damaged(format!("`{}`: {problem}", place.path.display())))?;
+            block.unpack(first, rows, packed).map_err(|problem| place.damaged(&problem))?;
             block.rows(&positions).for_each(&mut take);
-            // Whatever damaged blocks say, a row comes once.
+            // Each row comes once, even if damaged blocks overlap.
             positions.start = positions.start.max(block.positions().end);
         }
         if block.is_large() {
@@ -197,55 +168,20 @@ impl Tables {
         Ok(())
     }
 
-    /// Writes postings into their table, where they may stand already; they come in its order.
-    pub fn index(&self, postings: &[Posting]) -> Result<()> {
-        self.run(|connection| {
-            let mut insert = connection
-                .prepare_cached("INSERT OR IGNORE INTO posting (term, position) VALUES (?1, ?2)")?;
-            for (term, position) in postings {
-                insert.execute(params![term.0, position])?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Says that all postings of the rows before `end` are in their table.
-    pub fn set_indexed(&self, end: u64) -> Result<()> {
-        self.run(|connection| {
-            connection.prepare_cached("UPDATE head SET indexed = ?1")?.execute([end]).map(drop)
-        })
-    }
-
-    /// The first `limit` of the terms after `term` in their table; one may come more than once.
-    pub fn terms_after(&self, term: &[u8], limit: usize) -> Result<Vec<Term>> {
-        self.run(|connection| {
-            let mut select = connection
-                .prepare_cached("SELECT term FROM posting WHERE term > ?1 ORDER BY term LIMIT ?2")?;
-            select.query_map(params![term, limit], |row| row.get(0).map(Term))?.collect()
-        })
-    }
-
-    /// The positions of `term` that the table has.
-    pub fn indexed(&self, term: Term, range: &Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
-        self.run(|connection| {
-            let mut select = connection.prepare_cached(match order {
-                Order::Oldest => OLDEST,
-                Order::Newest => NEWEST,
-            })?;
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let (start, end) = (signed(range.start), signed(range.end));
-            select.query_map(params![term.0, start, end, limit], |row| row.get(0))?.collect()
-        })
+    /// Returns whether `term` finds the row at `position`, as its entry says.
+    fn is_found(&mut self, position: u64, term: Term) -> Result<bool> {
+        let mut is_found = false;
+        self.each_row(position..position.saturating_add(1), |row| {
+            // An entry that cannot be read is found by nothing; a check of the store reports it.
+            is_found = Entry::parse(row.entry).is_ok_and(|entry| entry.terms().contains(&term));
+        })?;
+        Ok(is_found)
     }
 }
 
 /// The blocks with rows at these positions, from the one on that the first is in.
 const BLOCKS: &str = "SELECT first, rows, packed FROM block \
      WHERE first >= coalesce((SELECT max(first) FROM block WHERE first <= ?1), ?1) AND first < ?2 ORDER BY first";
-const OLDEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
-     ORDER BY position LIMIT ?4";
-const NEWEST: &str = "SELECT position FROM posting WHERE term = ?1 AND position >= ?2 AND position < ?3 \
-     ORDER BY position DESC LIMIT ?4";
 
 /// The places of the hashes of a tile: those of one level follow each other, and the level that grows most comes last, where
 /// a table takes new rows most easily.
@@ -257,7 +193,7 @@ fn places(tile: Tile) -> Range<i64> {
     signed(start)..signed(start + TILE_HASHES)
 }
 
-/// A number as SQLite can hold it; nothing is stored beyond.
+/// A number as SQLite can store it; no stored number is larger.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -279,33 +215,33 @@ impl Read for Tables {
         Ok(rows)
     }
 
-    fn positions(&mut self, term: Term, range: Range<u64>, order: Order, limit: usize) -> Result<Vec<u64>> {
-        if self.filter.as_ref().is_some_and(|filter| !filter.may_have(term)) {
-            return Ok(Vec::new());
+    fn positions(
+        &mut self,
+        term: Term,
+        mut range: Range<u64>,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<u64>> {
+        if range.end > self.postings.end() {
+            self.load_postings()?;
         }
-        loop {
-            let Some(sizes) = self.cover()? else { return Ok(Vec::new()) };
-            // What was committed since the sizes were read is left out, here as there.
-            let old = range.start..range.end.min(sizes.indexed);
-            let new = range.start.max(sizes.indexed)..range.end.min(sizes.rows);
-            let mut found = if old.is_empty() { Vec::new() } else { self.indexed(term, &old, order, limit)? };
-            let state = self.recent.read();
-            if state.rows.start > sizes.indexed {
-                drop(state);
-                self.fixed = None;
-                self.look_again()?;
-                continue;
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let wanted = limit - found.len();
+            let candidates = self.postings.candidates(term, &range, order, wanted);
+            match (candidates.last(), order) {
+                (None, _) => break,
+                (Some(last), Order::Oldest) => range.start = last + 1,
+                (Some(last), Order::Newest) => range.end = *last,
             }
-            let recent = state.positions(term, new, order, limit);
-            match order {
-                Order::Oldest => found.extend(recent),
-                Order::Newest => {
-                    found.splice(0..0, recent);
+            for position in candidates {
+                // A row that another connection committed may not be visible here yet.
+                if self.is_found(position, term)? {
+                    found.push(position);
                 }
             }
-            found.truncate(limit);
-            return Ok(found);
         }
+        Ok(found)
     }
 
     fn tile(&mut self, tile: Tile) -> Result<Vec<u8>> {
@@ -320,26 +256,22 @@ impl Read for Tables {
     }
 
     fn together(&mut self, work: &mut Work<'_>) -> Result<()> {
-        if self.fixed.is_some() { work(self) } else { self.begin("BEGIN", |tables| work(tables)) }
+        if self.connection.is_autocommit() { self.begin("BEGIN", |tables| work(tables)) } else { work(self) }
     }
 
     fn totals(&mut self) -> Result<Totals> {
-        let Some(sizes) = self.cover()? else { return Ok(Totals { rows: 0, postings: 0, tiles: 0 }) };
-        let recent =
-            self.recent.read().postings().filter(|(_, at)| (sizes.indexed..sizes.rows).contains(at)).count()
-                as u64;
-        self.run(|connection| {
+        let (rows, posting_bytes, tiles) = self.run(|connection| {
             connection.query_row(
-                // Of the rows between, the table may have some postings already.
-                "SELECT (SELECT coalesce(sum(rows), 0) FROM block), (SELECT count(*) FROM posting WHERE position < indexed \
-                 OR position >= size), (SELECT count(DISTINCT place >> 8) FROM tile) FROM head",
+                "SELECT (SELECT coalesce(sum(rows), 0) FROM block), \
+                 (SELECT coalesce(sum(length(hashes)), 0) FROM posting), \
+                 (SELECT count(DISTINCT place >> 8) FROM tile)",
                 [],
-                |row| {
-                    let postings: u64 = row.get(1)?;
-                    Ok(Totals { rows: row.get(0)?, postings: postings + recent, tiles: row.get(2)? })
-                },
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )
-        })
+        })?;
+        let postings =
+            postings::count(posting_bytes).ok_or_else(|| self.place.damaged("some postings are cut off"))?;
+        Ok(Totals { rows, postings, tiles })
     }
 
     fn damage(&mut self) -> Result<Vec<String>> {
