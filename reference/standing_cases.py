@@ -55,55 +55,28 @@ def limits(random):
 
 
 def window_input(random):
-    """Entries in any order, some of them again, some with other content, and moments at which nothing comes."""
-    start = random.choice([0, -100, 1_700_000_000, OLDEST, NEWEST - 50 * DAY])
+    """Entries of different ids in any order, and the moment at which they are looked at."""
+    start = random.choice([0, -100, 1_700_000_000])
     step = random.choice([1, 30, 3 * DAY])
-    events = []
+    entries = []
     for at in range(random.choice([0, 1, 4, 12, 25])):
-        kind = random.random()
-        moment = start + random.randint(0, min(12, at)) * step
-        if events and kind < 0.15:
-            events.append(random.choice(events))
-        elif kind < 0.22:
-            events.append([moment])
-        else:
-            entry = random.choice(["a", "Z", "é", "日", "𝄞", ""]) + str(random.randint(0, 20))
-            events.append([moment, entry, some_score(random)])
-    return limits(random) | {"events": events}
-
-
-def window_state(window):
-    mean = window.mean()
-    return {
-        "entries": window.order(),
-        "seen": window.seen,
-        "latest": window.latest,
-        "is_full": window.tasks is not None and len(window.held) >= window.tasks,
-        "mean": None if mean is None else [str(mean), round(mean * SCORE), round(mean * READING)],
-    }
+        name = random.choice(["a", "Z", "é", "日", "𝄞"]) + str(at)
+        entries.append([start + random.randint(0, min(12, at)) * step, name, some_score(random)])
+    return limits(random) | {"entries": entries, "as_of": start + random.choice([0, 3, 12, 20]) * step}
 
 
 def window_answer(given):
     window = standing.Window(given["tasks"], given["span_seconds"])
-    arrivals = [window.enter(*event) if len(event) == 3 else window.pass_time(*event) for event in given["events"]]
-    return {"arrivals": arrivals} | window_state(window)
-
-
-def merge_input(random):
-    """Entries of different ids, in parts."""
-    parts = [[] for _ in range(random.randint(1, 4))]
-    for at in range(random.choice([0, 1, 5, 20])):
-        random.choice(parts).append([random.randint(0, 15) * DAY, f"e{at}", some_score(random)])
-    return limits(random) | {"parts": parts}
-
-
-def merge_answer(given):
-    """One window in which all of them arrived."""
-    window = standing.Window(given["tasks"], given["span_seconds"])
-    for part in given["parts"]:
-        for entry in part:
+    for entry in given["entries"]:
+        if entry[0] <= given["as_of"]:
             window.enter(*entry)
-    return window_state(window)
+    window.pass_time(given["as_of"])
+    mean = window.mean()
+    return {
+        "entries": window.order(),
+        "seen": window.seen,
+        "mean": None if mean is None else [str(mean), round(mean * SCORE), round(mean * READING)],
+    }
 
 
 def rolling_input(random):
@@ -439,8 +412,7 @@ def ranks_input(random):
 
 # By name: how an input is made, how it is answered, and how many cases there are at 100 percent.
 FUNCTIONS = {
-    "window": (window_input, window_answer, 300),
-    "window_merge": (merge_input, merge_answer, 100),
+    "window": (window_input, window_answer, 400),
     "rolling": (rolling_input, lambda given: standing.rolling_means(**given), 100),
     "decay_points": (decay_points_input, decay_points_answer, 100),
     "decay_composite": (decay_composite_input, decay_composite_answer, 100),

@@ -1,12 +1,12 @@
 //! Arena matches: dimensions of a challenge, the weighted total, its result, and the last step of a custom scorer.
 
-use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::number::Decimal;
 use karat_core::scorecard::family::{self, Description, DimensionInfo};
 use karat_core::scorecard::{Publish, Scale, Scorecard};
+use karat_report::card::CompiledCard;
 use serde_json::{Map, Value, json};
 
-use crate::functions::{Judge, all, facts, item, number};
+use crate::functions::{Judge, all, number};
 use crate::given::Given;
 
 /// The palette, and a challenge on speed alone.
@@ -18,10 +18,10 @@ pub struct Arena {
 
 impl Arena {
     /// Takes the palette.
-    pub fn new(palette: Scorecard, portable: bool) -> Result<Self, String> {
-        let alone = family::dims(&palette, &[(String::from("speed"), Decimal::ONE)], &[]);
-        let scorer = challenge(&palette, &alone)?;
-        Ok(Self { palette, speed: Judge::new(scorer, portable)?, portable })
+    pub fn new(palette: &Scorecard, portable: bool) -> Result<Self, String> {
+        let alone = family::dims(palette, &[(String::from("speed"), Decimal::ONE)], &[]);
+        let speed = Judge::new(challenge(palette, &alone)?, portable)?;
+        Ok(Self { palette: palette.clone(), speed, portable })
     }
 
     /// `dims`: the dimensions of a challenge as they are shown.
@@ -81,7 +81,7 @@ impl Arena {
         });
         let weights: Vec<(String, Decimal)> = weights.collect::<Result<_, String>>()?;
         let chosen = family::dims(&self.palette, &weights, &[]);
-        let scorer = challenge(&self.palette, &chosen)?;
+        let mut judge = Judge::new(challenge(&self.palette, &chosen)?, self.portable)?;
         let mut named = Vec::new();
         let raw = given.member("raw")?;
         for info in &chosen {
@@ -94,22 +94,20 @@ impl Arena {
         }
         let named: Vec<(&str, Option<f64>)> =
             named.iter().map(|(fact, score)| (fact.as_str(), *score)).collect();
-        let mut workspace =
-            if self.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
-        let facts = facts(scorer.card(), &named);
-        let record = scorer.score(&mut workspace, &item(&facts), &Context::default()).map_err(all)?;
         // The parts are points of the same scale as the total, which alone is rounded.
         let points = Scale { publish: Publish::Exact, ..self.palette.scale };
-        let weighted: Map<String, Value> = record
-            .dimensions
-            .iter()
-            .map(|part| (part.key.to_owned(), number(points.publish(part.contribution).to_f64())))
-            .collect();
-        Ok(json!({
-            "weighted": weighted,
-            "total": record.published.map(|total| number(total.to_f64())),
-            "result": record.band,
-        }))
+        judge.score_facts(&named, |record| {
+            let weighted: Map<String, Value> = record
+                .dimensions
+                .iter()
+                .map(|part| (part.key.to_owned(), number(points.publish(part.contribution).to_f64())))
+                .collect();
+            json!({
+                "weighted": weighted,
+                "total": record.published.map(|total| number(total.to_f64())),
+                "result": record.band,
+            })
+        })
     }
 
     /// `score_to_result`: the band of a total.
@@ -132,7 +130,7 @@ impl Arena {
         let named =
             [("time_used_seconds", time("elapsed_secs")?), ("time_limit_seconds", time("limit_secs")?)];
         let max = f64::from(self.palette.scale.max);
-        self.speed.score_facts(&named, |_, _, record| {
+        self.speed.score_facts(&named, |record| {
             let value = record.dimensions.iter().find_map(|part| part.value);
             json!({ "score": value.map(|value| number(value * max)) })
         })
@@ -158,8 +156,8 @@ pub fn finalize_breakdown(given: &Given<'_>) -> Result<Value, String> {
     })
 }
 
-/// The scorer of a challenge.
-fn challenge(palette: &Scorecard, chosen: &[DimensionInfo]) -> Result<Scorer, String> {
+/// A challenge, compiled.
+fn challenge(palette: &Scorecard, chosen: &[DimensionInfo]) -> Result<CompiledCard, String> {
     let card = family::challenge(palette, chosen).map_err(|problems| problems.join("; "))?;
-    Scorer::new(card).map_err(|error| error.to_string())
+    CompiledCard::new("", card).map_err(|error| error.to_string())
 }

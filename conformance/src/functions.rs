@@ -2,24 +2,19 @@
 //! system turns the inputs of its cases into facts and its records into the names of the cases, and computes nothing.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, Record};
 use karat_core::scorecard::Scorecard;
 use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::{Kind, Reader, ReaderOptions};
+use karat_report::card::CompiledCard;
+use karat_report::engine::{Engine, Options};
 use serde_json::{Number, Value};
 
 use crate::given::Given;
 use crate::{arena, graders, standing, trace, trust, workflow};
-
-/// The card whose cases ask for weights, decay and standing.
-pub const TRUST: &str = include_str!("../../scorecards/trust/1.0.0.toml");
-const WORKFLOW: &str = include_str!("../../scorecards/workflow/1.0.0.toml");
-const TRACE: &str = include_str!("../../scorecards/trace/1.0.0.toml");
-const ARENA: &str = include_str!("../../scorecards/arena/1.0.0.toml");
 
 /// What the engine says to a case.
 #[derive(Debug)]
@@ -44,16 +39,16 @@ pub struct Functions {
 impl Functions {
     /// Gets the released scorecards ready, and the embedder if its folder is given.
     pub fn new(embedder: Option<&str>, portable: bool) -> Result<Self, String> {
-        let judge = |text| Judge::new(Scorer::new(card(text)?).map_err(|error| error.to_string())?, portable);
+        let judge = |name| Judge::new(released(name)?, portable);
         let load = |folder: &str| {
             let embedder = Embedder::load(Path::new(folder)).map_err(|problems| all(&problems))?;
             Ok::<_, String>(if portable { embedder.portable() } else { embedder })
         };
         Ok(Self {
-            workflow: judge(WORKFLOW)?,
-            trace: judge(TRACE)?,
+            workflow: judge("workflow@1.0.0")?,
+            trace: judge("trace@1.0.0")?,
             trust: judge(TRUST)?,
-            arena: arena::Arena::new(card(ARENA)?, portable)?,
+            arena: arena::Arena::new(&Scorecard::clone(&*released("arena@1.0.0")?), portable)?,
             embedder: embedder.map(load).transpose()?,
         })
     }
@@ -81,66 +76,64 @@ impl Functions {
     }
 }
 
-/// A card with everything that is needed to score by it.
+/// An engine of one card.
 pub struct Judge {
-    pub scorer: Scorer,
-    pub workspace: Workspace,
-    reader: Reader,
+    pub engine: Engine,
+    portable: bool,
 }
 
 impl Judge {
     /// Gets a card ready to score.
-    pub fn new(scorer: Scorer, portable: bool) -> Result<Self, String> {
-        let workspace = if portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
-        let card = scorer.card();
-        let kind = Kind::from_name(&card.evidence).ok_or("the card reads evidence of an unknown kind")?;
-        let wanted: Vec<_> = card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect();
-        let reader = Reader::new(kind, &wanted, ReaderOptions::default()).map_err(all)?;
-        Ok(Self { scorer, workspace, reader })
+    pub fn new(card: impl Into<Arc<CompiledCard>>, portable: bool) -> Result<Self, String> {
+        let options = Options { is_portable: portable, ..Options::default() };
+        let engine = Engine::new(card, options).map_err(|error| error.to_string())?;
+        Ok(Self { engine, portable })
     }
 
-    pub fn card(&self) -> &Scorecard {
-        self.scorer.card()
+    pub fn card(&self) -> &CompiledCard {
+        self.engine.card()
     }
 
     /// Scores one item of evidence, as JSON; under other weights if `weighted` is given.
     pub fn read_and_score<T>(
         &mut self,
         item: &Value,
-        weighted: Option<&Scorer>,
+        weighted: Option<CompiledCard>,
         visit: impl FnOnce(&Record<'_>) -> T,
     ) -> Result<T, String> {
         let text = item.to_string();
-        let evidence = self.reader.read(text.as_bytes()).map_err(|problems| {
-            let list = problems.iter().map(|problem| {
-                let mend = if problem.mend.is_empty() { "" } else { "; " };
-                let (path, found, expected) = (&problem.path, &problem.found, &problem.expected);
-                format!("{path}: found {found}, expected {expected}{mend}{}", problem.mend)
-            });
-            all(list)
-        })?;
-        let scorer = weighted.unwrap_or(&self.scorer);
-        let record = scorer.score(&mut self.workspace, &evidence.item(), &Context::default());
-        Ok(visit(&record.map_err(all)?))
+        let scored = match weighted {
+            None => self.engine.visit(text.as_bytes(), |scored| visit(&scored.record)),
+            Some(card) => {
+                let mut judge = Self::new(card, self.portable)?;
+                judge.engine.visit(text.as_bytes(), |scored| visit(&scored.record))
+            }
+        };
+        scored.map_err(|error| match error.problems() {
+            [] => error.to_string(),
+            problems => all(problems.iter().map(|problem| format!("{}: {}", problem.path, problem.detail))),
+        })
     }
 
     /// Scores named facts; the rest is missing.
     pub fn score_facts<T>(
         &mut self,
         named: &[(&str, Option<f64>)],
-        visit: impl FnOnce(&Scorer, &Workspace, &Record<'_>) -> T,
+        visit: impl FnOnce(&Record<'_>) -> T,
     ) -> Result<T, String> {
-        let facts = facts(self.scorer.card(), named);
-        let item = item(&facts);
-        let record = self.scorer.score(&mut self.workspace, &item, &Context::default()).map_err(all)?;
-        Ok(visit(&self.scorer, &self.workspace, &record))
+        let facts = facts(self.card(), named);
+        self.engine.visit_item(&item(&facts), visit).map_err(|error| error.to_string())
     }
 }
 
-/// Parses a released card.
-pub fn card(text: &str) -> Result<Scorecard, String> {
-    let card = Scorecard::parse(text, &|name| (name == "arena@1.0.0").then(|| ARENA.to_owned()));
-    card.map_err(|found| all(found.into_iter().map(|found| found.message)))
+/// The card whose cases ask for weights, decay and standing.
+pub const TRUST: &str = "trust@1.0.0";
+/// The card whose cases ask for windows.
+pub const WORKFLOW: &str = "workflow@1.0.0";
+
+/// A card that comes with karat.
+pub fn released(name: &str) -> Result<Arc<CompiledCard>, String> {
+    CompiledCard::released(name).map_err(|error| error.to_string())
 }
 
 /// Facts in the order of the card, from numbers by name. No case speaks of refused dimensions, so none is.
@@ -155,7 +148,7 @@ pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
     Item {
         subject: "case",
         id: "case",
-        occasion: Occasion::default(),
+        context: ItemContext::default(),
         digest: Digest::of(b""),
         facts,
         grading: None,

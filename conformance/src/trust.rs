@@ -1,9 +1,10 @@
 //! Agent dimensions: weights, overrides, the composite over what is covered, and the published scale.
 
 use karat_core::evaluate::Scorer;
+use karat_core::number::Decimal;
 use karat_core::record::ReadingStatus;
 use karat_core::scorecard::{Scorecard, WeightSum};
-use karat_core::{number::Decimal, weights};
+use karat_report::card::CompiledCard;
 use serde_json::{Map, Value, json};
 
 use crate::functions::{Judge, number, score};
@@ -12,7 +13,7 @@ use crate::given::Given;
 /// `weights_guard`: the sum of the weights given, and whether the card accepts it.
 pub fn weights_guard(trust: &Judge, given: &Given<'_>) -> Result<Value, String> {
     let given = given.member("weights")?;
-    let sum = weights::sum(given.exact_weights()?.into_iter().map(|(_, weight)| weight));
+    let sum = karat_core::number::sum(given.exact_weights()?.into_iter().map(|(_, weight)| weight));
     let sum = sum.ok_or_else(|| given.expected("weights that can be added up"))?;
     let guard = trust.card().weight_sum;
     Ok(json!({ "sum": sum.to_string(), "ok": guard.is_none_or(|guard: WeightSum| guard.accepts(sum)) }))
@@ -24,13 +25,14 @@ pub fn effective_weights(trust: &Judge, given: &Given<'_>) -> Result<Value, Stri
     let card = trust.card();
     if given.is_null() {
         let base: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
-        let sum = weights::sum(base.iter().copied()).unwrap_or_default();
+        let sum = karat_core::number::sum(base.iter().copied()).unwrap_or_default();
         return Ok(
             json!({ "outcome": "none", "merged_sum": sum.to_string(), "effective": by_name(card, &base) }),
         );
     }
-    let scorer = overridden(trust, &given)?;
-    let used = scorer.override_use().ok_or_else(|| given.expected("weights"))?;
+    let card_with = overridden(trust, &given)?;
+    let used =
+        card_with.scorer().ok().and_then(Scorer::override_use).ok_or_else(|| given.expected("weights"))?;
     Ok(json!({
         "outcome": used.outcome(),
         "merged_sum": used.merged_sum.to_string(),
@@ -48,14 +50,17 @@ pub fn composite_covered(trust: &mut Judge, given: &Given<'_>) -> Result<Value, 
     }
     let weights = given.member("weights")?;
     let weighted = if weights.is_null() { None } else { Some(overridden(trust, &weights)?) };
-    let refusal = weighted.as_ref().and_then(Scorer::override_use).and_then(|used| used.reason.clone());
+    let refusal = weighted
+        .as_ref()
+        .and_then(|card| card.scorer().ok()?.override_use())
+        .and_then(|used| used.reason.clone());
     if let Some(reason) = refusal {
         return Err(reason);
     }
     let item = json!({ "subject": "case", "dimensions": dimensions });
-    trust.read_and_score(&item, weighted.as_ref(), |record| {
+    trust.read_and_score(&item, weighted, |record| {
         let covered = || record.dimensions.iter().filter(|part| part.status == ReadingStatus::Scored);
-        let weight = weights::sum(covered().map(|part| part.weight)).unwrap_or_default();
+        let weight = karat_core::number::sum(covered().map(|part| part.weight)).unwrap_or_default();
         json!({
             "covered": covered().map(|part| part.key).collect::<Vec<_>>(),
             "covered_count": covered().count(),
@@ -78,8 +83,8 @@ pub fn to_thousand(trust: &Judge, given: &Given<'_>) -> Result<Value, String> {
 }
 
 /// The scorer under weights from outside.
-fn overridden(trust: &Judge, given: &Given<'_>) -> Result<Scorer, String> {
-    trust.scorer.with_override(&given.exact_weights()?).map_err(|refusal| refusal.to_string())
+fn overridden(trust: &Judge, given: &Given<'_>) -> Result<CompiledCard, String> {
+    trust.card().with_override(&given.exact_weights()?).map_err(|refusal| refusal.message().to_owned())
 }
 
 fn by_name(card: &Scorecard, weights: &[Decimal]) -> Map<String, Value> {

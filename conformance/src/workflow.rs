@@ -26,15 +26,16 @@ pub fn score(workflow: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
     for (name, fact) in FACTS {
         facts.push((fact, given.member(name)?.optional_number()?));
     }
-    workflow.score_facts(&facts, |scorer, workspace, record| {
-        let ratio = scorer.value_of_let(workspace, "completion_ratio");
+    let mut output = workflow.score_facts(&facts, |record| {
         let mut output = Map::new();
-        output.insert("completion_ratio".into(), ratio.map_or(Value::Null, number));
         for dimension in &record.dimensions {
             output.insert(format!("s_{}", dimension.key), reading(dimension));
         }
         output.insert("score".into(), crate::functions::score(record.score));
         output.insert("status".into(), record.status.name().into());
-        Value::Object(output)
-    })
+        output
+    })?;
+    let ratio = workflow.engine.value_of_let("completion_ratio");
+    output.insert("completion_ratio".into(), ratio.map_or(Value::Null, number));
+    Ok(Value::Object(output))
 }

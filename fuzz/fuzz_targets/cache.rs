@@ -5,7 +5,7 @@
 #![no_main]
 
 use karat_core::facts::Digest;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::novelty::{Item, VectorCache, novelty, observe};
 use libfuzzer_sys::fuzz_target;
 
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     assert_eq!(cache.save(), saved, "saved as it was loaded");
     assert!(cache.len() as u64 <= cache.settings().capacity, "no more than fit");
-    let moment = cache.entries().last().map_or(Moment { milliseconds: 0 }, |entry| entry.moment);
+    let moment = cache.entries().last().map_or(Timestamp { milliseconds: 0 }, |entry| entry.moment);
     let vectors: Vec<Vec<f32>> = cache.entries().take(8).map(|entry| entry.vector.to_vec()).collect();
     for vector in vectors {
         assert!(vector.iter().all(|number| number.is_finite()), "{vector:?}");

@@ -5,7 +5,7 @@
 use karat_core::check::check_text;
 use karat_core::diagnostic::Severity;
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::scorecard::FactType;
 use libfuzzer_sys::fuzz_target;
 
@@ -42,7 +42,7 @@ fn same_on_every_path(scorer: &Scorer, facts: &[Fact<'_>]) {
     let item = Item {
         subject: "subject",
         id: "id",
-        occasion: Occasion::default(),
+        context: ItemContext::default(),
         digest: Digest::of(b"{}"),
         facts,
         grading: None,

@@ -1,6 +1,6 @@
 //! Cases about reasoning traces: the novelty cache, the embedder, votes.
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::eigentrust::{Options, Stop, eigentrust, votes};
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache, VectorError, value, vector};
 use serde_json::{Map, Value, json};
@@ -30,7 +30,7 @@ fn cache(given: &Given<'_>) -> Result<Value, String> {
         ttl_milliseconds: whole("ttl_ms")?,
     };
     let mut cache = VectorCache::new(settings).map_err(|problems| problems.to_string())?;
-    let mut moment = Moment { milliseconds: 0 };
+    let mut moment = Timestamp { milliseconds: 0 };
     let mut results = Vec::new();
     for operation in given.member("ops")?.elements()? {
         let name = operation.member("op")?;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
+use karat_core::facts::Digest;
 use karat_core::number::{Score, round};
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{Scorecard, WindowLimits};
 use karat_core::weights::OverrideUse;
 use karat_standing::calibration::{self, CalibrationRules, Difficulty, PlayedMatch};
 use karat_standing::decay::{self, DecayRule, Periods};
@@ -12,8 +13,9 @@ use karat_standing::lifecycle::{LifecycleRules, TaskLife};
 use karat_standing::ratio::Ratio;
 use karat_standing::review::{ReviewRules, swing};
 use karat_standing::shares::{ShareRules, is_due, shares, sixteen_bit_shares};
+use karat_standing::stand::{Interval, Item, stand};
 use karat_standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdict};
-use karat_standing::window::{Entry, Window, WindowLimits};
+use karat_stats::bootstrap::Plan;
 use serde_json::{Map, Value, json};
 
 use crate::functions::{Answer, all, number, score};
@@ -38,17 +40,28 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     Some(answer.map_or_else(Answer::Refused, Answer::Output))
 }
 
-/// `workflow.window`: the mean of the last scores, oldest first.
+/// `workflow.window`: the standing of one subject by its last scores, oldest first.
 fn window(given: &Given<'_>) -> Result<Value, String> {
     let tasks = given.member("window_size")?;
     let tasks = NonZeroU32::new(count(&tasks)?).ok_or_else(|| tasks.expected("a number above 0"))?;
-    let mut window = Window::new(WindowLimits { tasks: Some(tasks), span_seconds: None });
-    for (at, value) in given.member("scores")?.elements()?.iter().enumerate() {
-        let entry = Entry { at_seconds: at as i64, id: format!("{at:09}"), score: grid(value)? };
-        (window, _) = window.next(entry);
+    let mut card =
+        crate::functions::released(crate::functions::WORKFLOW).map(|card| Scorecard::clone(&card))?;
+    if let Some(standing) = &mut card.standing {
+        standing.window = WindowLimits { tasks: Some(tasks), span_seconds: None };
     }
-    let mean = window.mean().map_or(0.0, Ratio::to_f64);
-    Ok(json!({ "count": window.count(), "tasks_seen": window.seen(), "mean": number(mean) }))
+    let scores = grid_list(&given.member("scores")?)?;
+    let ids: Vec<String> = (0..scores.len()).map(|at| format!("{at:09}")).collect();
+    let items = ids.iter().zip(&scores).enumerate().map(|(at, (id, &score))| Item {
+        time_seconds: Some(at as i64),
+        score: Some(score),
+        ..Item::new("case", id, Digest::of(id.as_bytes()))
+    });
+    let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
+    let standings = stand(&card, &items.collect::<Vec<_>>(), &[], i64::MAX, interval).map_err(all)?;
+    let subject = standings.subjects.first();
+    let mean = subject.and_then(|subject| subject.score).map_or(0.0, Ratio::to_f64);
+    let in_window = subject.map_or(0, |subject| subject.counts.in_window);
+    Ok(json!({ "count": in_window, "tasks_seen": scores.len(), "mean": number(mean) }))
 }
 
 /// `weights.cap` and `weights.proportional_cap`: shares below a cap, from weights or means. They differ in nothing but what
@@ -203,7 +216,7 @@ fn pipeline(given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn trust_card() -> Result<Scorecard, String> {
-    crate::functions::card(crate::functions::TRUST)
+    crate::functions::released(crate::functions::TRUST).map(|card| Scorecard::clone(&card))
 }
 
 /// The verdict on the dimensions of the input. The cases have no gate.

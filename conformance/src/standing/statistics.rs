@@ -6,7 +6,7 @@ use karat_core::number::Decimal;
 use karat_stats::attempts::{Attempt, Attempts, Eligible, enough};
 use karat_stats::distribution::{ChallengeStatistics, Entry, Summary};
 use karat_stats::proportion::Proportion;
-use karat_stats::track::{Members, TrackMethod, track_score};
+use karat_stats::track::{TrackMethod, track_score};
 use karat_stats::trend::{Trend, score_trend};
 use serde_json::{Map, Value, json};
 
@@ -116,7 +116,7 @@ fn track(given: &Given<'_>) -> Result<Value, String> {
         "min" => TrackMethod::Min,
         _ => return Err(method.expected("`sum`, `average` or `min`")),
     };
-    Ok(json!({ "score": number(track_score(best, method, Members::Attempted)) }))
+    Ok(json!({ "score": number(track_score(best, method)) }))
 }
 
 /// A whole number from 0 on.

@@ -1,16 +1,17 @@
 //! How a name on the command line finds a scorecard, and what is said when it is refused.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use karat_core::evaluate::Scorer;
 use karat_core::scorecard::Scorecard;
+use karat_report::card::CompiledCard;
+use karat_report::cards::unknown;
 pub use karat_report::cards::{CardText, EMBEDDED, check, library, released};
-use karat_report::cards::{ready, unknown};
 
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::input;
 use crate::output::Color;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 
 /// Finds a scorecard by released id (the last of [`EMBEDDED`], if no version is named) or path.
 pub fn find(wanted: &str) -> Result<CardText, Failure> {
@@ -30,7 +31,7 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
         }
         return Ok(CardText { name: wanted.to_owned(), text });
     }
-    Err(unknown(wanted))
+    Err(unknown(wanted).into())
 }
 
 /// A scorecard that can be used; if it is refused, its errors go to standard error.
@@ -51,6 +52,9 @@ pub fn parse(card: &CardText, color: Color) -> Result<Scorecard, Failure> {
 }
 
 /// A scorecard that is ready to score.
-pub fn scorer(wanted: &str, color: Color) -> Result<Scorer, Failure> {
-    ready(load(wanted, color)?)
+pub fn compiled(wanted: &str, color: Color) -> Result<Arc<CompiledCard>, Failure> {
+    let text = find(wanted)?;
+    let card = CompiledCard::new(&text.text, parse(&text, color)?)?;
+    card.scorer()?;
+    Ok(Arc::new(card))
 }

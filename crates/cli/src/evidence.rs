@@ -2,15 +2,13 @@
 
 use std::fs::{File, metadata};
 use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::ops::ControlFlow;
 
-use karat_evidence::source::{Layout, Source};
-use karat_evidence::{Kind, ReaderOptions};
-
+use crate::failure::Failure;
 use crate::output::{Color, FAINT, Screen};
 use crate::progress::Progress;
-use karat_report::failure::Failure;
-use karat_report::session::{Place, Refusal, Wanted};
+use karat_report::engine::{Wanted, each_item};
+use karat_report::error::{Error, Place};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
@@ -25,7 +23,7 @@ pub enum Flow {
 }
 
 /// What is done with each item, or with the reason why there is none in its place.
-pub type Visit<'v> = dyn FnMut(Place<'_>, Result<&[u8], Refusal>) -> Result<Flow, Failure> + 'v;
+pub type Visit<'v> = dyn FnMut(&Place, Result<&[u8], Error>) -> Result<Flow, Failure> + 'v;
 
 /// Files of evidence; `-` is standard input.
 pub struct Files {
@@ -62,19 +60,10 @@ impl Files {
                     )?;
                 }
                 let mut input = BufReader::with_capacity(BUFFER, progress.count(io::stdin().lock()));
-                let layout = layout_of_stream(&mut input, wanted)?;
+                let layout = wanted.layout_of_stream(&mut input)?;
                 items("standard input", input, layout, wanted, visit)?
             } else {
-                let layout = Layout::of_path(Path::new(path));
-                if layout == Layout::Csv && wanted.kind != Kind::Facts {
-                    let message = format!(
-                        "`{path}` is a table, which evidence of kind `{}` is not",
-                        wanted.kind.name()
-                    );
-                    return Err(
-                        Failure::new(message).help("tables hold evidence of kind `facts`; give JSON instead")
-                    );
-                }
+                let layout = wanted.layout_of_file(path)?;
                 let file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
                 let input = BufReader::with_capacity(BUFFER, progress.count(file));
                 items(path, input, layout, wanted, visit)?
@@ -85,26 +74,6 @@ impl Files {
         }
         Ok(())
     }
-}
-
-/// A stream has no name that could end in `.csv`. For facts, what does not begin as JSON does, but with one of their names, is
-/// the header of a table, whatever separates its columns: the source of rows says which must.
-fn layout_of_stream(input: &mut impl BufRead, wanted: &Wanted) -> io::Result<Layout> {
-    if wanted.kind != Kind::Facts {
-        return Ok(Layout::Auto);
-    }
-    let head = input.fill_buf()?;
-    let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let header = String::from_utf8_lossy(header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header));
-    let is_name = |cell: &str| {
-        let cell = cell.trim().trim_matches('"');
-        cell == "subject"
-            || wanted.facts.iter().any(|(name, _)| name == cell)
-            || wanted.columns.iter().any(|name| name == cell)
-    };
-    let is_table =
-        !header.trim_start().starts_with(['{', '[']) && header.split([',', ';', '\t', '|']).any(is_name);
-    Ok(if is_table { Layout::Csv } else { Layout::Auto })
 }
 
 /// The size of a regular file; none for a pipe.
@@ -119,32 +88,16 @@ fn size(path: &str) -> Result<Option<u64>, Failure> {
 fn items(
     name: &str,
     input: impl BufRead,
-    layout: Layout,
+    layout: karat_evidence::source::Layout,
     wanted: &Wanted,
     visit: &mut Visit<'_>,
 ) -> Result<Flow, Failure> {
-    let limit = ReaderOptions::default().max_item_bytes;
-    let is_row = layout == Layout::Csv;
-    let mut source = Source::new(input, layout, &wanted.facts, limit);
-    while let Some(item) = source.next_item() {
-        let (flow, over) = match item {
-            Ok(item) => {
-                let place = Place { file: name, line: Some(item.line), is_row };
-                (visit(place, Ok(item.bytes))?, false)
-            }
-            Err(error) => {
-                let place = Place { file: name, line: error.problem.line, is_row };
-                let refusal =
-                    Refusal { place: place.to_string(), problems: vec![error.to_string()], help: None };
-                (visit(place, Err(refusal))?, !error.resumable)
-            }
-        };
-        if flow == Flow::Stop {
-            return Ok(Flow::Stop);
-        }
-        if over {
-            break;
-        }
+    let ended = each_item(name, input, layout, wanted, |place, bytes| match visit(&place, bytes) {
+        Ok(Flow::Continue) => ControlFlow::Continue(()),
+        other => ControlFlow::Break(other),
+    });
+    match ended {
+        ControlFlow::Continue(()) => Ok(Flow::Continue),
+        ControlFlow::Break(flow) => flow,
     }
-    Ok(Flow::Continue)
 }

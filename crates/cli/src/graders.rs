@@ -6,38 +6,43 @@ use std::path::Path;
 use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
-use karat_evidence::grade::arena::Evaluator;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
-use karat_evidence::{Graders, Kind, Moment};
+use karat_evidence::{Graders, Kind};
 
 use crate::args::GraderArgs;
+use crate::failure::Failure;
 use crate::output::replace;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
-use karat_report::session::kind;
-use karat_report::text::clean;
+use karat_report::engine::{Options, kind};
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
 const CACHE_BYTES: u64 = 4 << 30;
 
-/// What graders of the evidence of `card` need.
-pub fn of_card(
+/// The options of an engine for `card`, from the command line, but for the moment of the verdict.
+pub fn options(
     card: &Scorecard,
     args: &GraderArgs,
-    as_of: Option<&str>,
+    subject_field: Option<&str>,
     portable: bool,
-) -> Result<Graders, Failure> {
-    let evaluator = evaluator(card).transpose()?;
-    let graders = of_kind(kind(card)?, args, as_of, portable)?;
-    Ok(Graders { evaluator, ..graders })
+) -> Result<Options, Failure> {
+    let kind = kind(card)?;
+    if subject_field.is_some() && kind != Kind::Facts {
+        let message = format!("evidence of kind `{}` says itself who is scored", kind.name());
+        return Err(
+            Failure::new(message).help("leave out --subject-field; it is for evidence of kind `facts`")
+        );
+    }
+    let Graders { embedder, cache, .. } = of_kind(kind, args, None, portable)?;
+    let subject_field = subject_field.map(str::to_owned);
+    Ok(Options { as_of: None, subject_field, embedder, cache, budget: None, is_portable: portable })
 }
 
 /// What graders of evidence of a kind need, without a card.
 pub fn of_kind(
     kind: Kind,
     args: &GraderArgs,
-    as_of: Option<&str>,
+    as_of: Option<Timestamp>,
     portable: bool,
 ) -> Result<Graders, Failure> {
     if kind != Kind::ReasoningTrace
@@ -49,28 +54,7 @@ pub fn of_kind(
     }
     let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
-    // Where no grader asks for the moment, one that none could take, a leap second, does no harm.
-    let is_asked_for = matches!(kind, Kind::ReasoningTrace | Kind::AgentEvidence);
-    let moment = |text: &str| {
-        Moment::parse(text).ok_or_else(|| {
-            Failure::new(format!("`{}` is not a moment that evidence can be graded at", clean(text)))
-                .help("write it as 2026-01-31T12:00:00Z; no leap second")
-        })
-    };
-    let as_of = as_of.filter(|_| is_asked_for).map(moment).transpose()?;
     Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, ..Graders::default() })
-}
-
-/// The evaluator of a challenge, which was checked when the card was.
-fn evaluator(card: &Scorecard) -> Option<Result<Evaluator, Failure>> {
-    let tables = card.evaluator.as_deref()?;
-    let keys: Vec<&str> = card.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
-    let tables = serde_json::from_str(tables).unwrap_or_default();
-    Some(Evaluator::from_json(&tables, &keys).map_err(|problems| {
-        let message = format!("the evaluator of `{}` cannot be used", card.name());
-        let failure = Failure::with_exit(Exit::CardRefused, message);
-        problems.iter().fold(failure, |failure, problem| failure.help(problem.to_string()))
-    }))
 }
 
 /// The embedder in a folder.

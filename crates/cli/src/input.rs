@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// Largest file that is read whole, in bytes.
 const MAX_BYTES: u64 = 16 << 20;

@@ -1,18 +1,20 @@
 //! Loading scored items from files: records, or evidence that is scored on the way.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use karat_evidence::Kind;
-use karat_report::rows::problems::{Problems, said};
+use karat_core::timestamp::WrittenTimestamp;
+use karat_report::engine::{Engine, Wanted};
+use karat_report::record::Record;
+use karat_report::rows::problems::Problems;
 use karat_report::rows::{Loader, Rows, Selection};
-use karat_report::session::{Session, Wanted};
 
 use crate::args::Cli;
 use crate::cards;
 use crate::evidence::{Files, Flow};
+use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
-use karat_report::failure::Failure;
+use karat_report::error::Code;
 use karat_report::recompute;
 
 /// What is to be loaded.
@@ -24,8 +26,8 @@ pub struct Request<'a> {
     pub card: Option<&'a str>,
     /// The field of an item of facts that says who is scored.
     pub subject_field: Option<&'a str>,
-    /// The moment of the verdict, for evidence that is graded by it.
-    pub as_of: Option<&'a str>,
+    /// The time of the verdict, for evidence that is graded by it.
+    pub as_of: Option<WrittenTimestamp<'a>>,
     /// Which items are wanted.
     pub selection: Selection<'a>,
     /// No progress bar.
@@ -34,72 +36,73 @@ pub struct Request<'a> {
 
 /// Loads everything, or says everything that is wrong.
 pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
-    let given = request.card.map(|card| cards::scorer(card, cli.color)).transpose()?;
-    let mut session = match &given {
-        Some(scorer) => {
-            let graders = graders::of_card(scorer.card(), &Default::default(), request.as_of, cli.portable)?;
-            Some(Session::new(scorer, request.subject_field, graders, cli.portable)?)
+    let given = request.card.map(|card| cards::compiled(card, cli.color)).transpose()?;
+    let mut engine = match &given {
+        Some(card) => {
+            let field = request.subject_field;
+            let options = graders::options(card.card(), &Default::default(), field, cli.portable)?;
+            let mut engine = Engine::new(Arc::clone(card), options)?;
+            engine.set_as_of_written(request.as_of);
+            Some(engine)
         }
         None => None,
     };
-    let wanted = session
-        .as_ref()
-        .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
+    let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
     let files = Files::new(request.files, cli.color)?;
     let progress = Progress::new(files.bytes(), request.quiet);
     let mut loader = Loader::new(request.selection)?;
-    if let Some(scorer) = &given {
-        loader.scorer(scorer);
+    if let Some(card) = &given {
+        loader.scorer(card);
     }
     let mut problems = Problems::default();
     files.each(&wanted, &progress, &mut |place, bytes| {
-        let (shown, file) = (place.to_string(), place.file);
+        let (shown, file) = (place.to_string(), place.file.as_str());
         let bytes = match bytes {
             Ok(bytes) => bytes,
-            Err(refusal) => {
-                problems.add(refusal.to_string());
+            Err(error) => {
+                problems.add(error.to_string());
                 return Ok(Flow::Continue);
             }
         };
-        let claim = match recompute::claim(bytes) {
+        let claim = match Record::parse(bytes) {
             Ok(claim) => claim,
-            Err(failure) => {
-                problems.add_failure(&shown, &failure);
+            Err(error) => {
+                problems.add_error(&shown, &error);
                 return Ok(Flow::Continue);
             }
         };
-        let told = match (claim, &mut session) {
+        let told = match (claim, &mut engine) {
             (Some(claim), _) => {
                 let base = recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)));
-                let base = base.map(Cow::into_owned);
-                let is_at_hand = |named: String| given.is_some() || cards::released(&named).is_some();
-                if let (Err(failure), Ok(false)) = (base.as_ref(), claim.card().map(is_at_hand)) {
+                if let Err(error) = &base
+                    && error.code() == Code::MissingScorecard
+                {
                     // It is missing for all of its records: said once.
-                    return Err(Failure::new(format!("{shown}: {}", said(failure))));
+                    return Err(error.clone().at(place.clone()).into());
                 }
                 let told =
                     base.and_then(|base| loader.add_record(&claim, &base, cli.portable, (&shown, file)));
-                if let Err(failure) = told {
-                    problems.add_failure(&shown, &failure);
+                if let Err(error) = told {
+                    problems.add_error(&shown, &error);
                     return Ok(Flow::Continue);
                 }
                 Ok(())
             }
-            (None, Some(session)) => session
-                .score(&place, Ok(bytes), request.as_of, |record, _| loader.add(&shown, file, 0, record))
-                .map_err(|refusal| refusal.to_string()),
+            (None, Some(engine)) => engine
+                .visit(bytes, |scored| loader.add(&shown, file, 0, &scored.record))
+                .map_err(|error| error.at(place.clone())),
             (None, None) => {
                 return Err(Failure::new(format!("{shown}: this is not a record, so it needs a scorecard"))
                     .help("say how to score it: --card workflow")
                     .help("`karat card list` names the scorecards that come with karat"));
             }
         };
-        if let Err(problem) = told {
-            problems.add(problem);
+        if let Err(error) = told {
+            problems.add(Failure::from(error).to_string());
         }
         Ok(Flow::Continue)
     })?;
     drop(progress);
     problems.end("nothing was computed: correct what is refused, or leave it out")?;
-    loader.finish()
+    Ok(loader.finish()?)
 }

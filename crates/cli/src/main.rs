@@ -4,6 +4,8 @@ mod args;
 mod cards;
 mod cmd;
 mod evidence;
+mod exit;
+mod failure;
 mod graders;
 mod input;
 mod load;
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
 /// Prints the help, or what is wrong with the command line.
 fn tell(answer: &clap::Error) -> ExitCode {
     let printed = answer.print().and_then(|()| stdout().flush());
-    match printed.map_err(karat_report::failure::Failure::from) {
+    match printed.map_err(failure::Failure::from) {
         Err(failure) if !answer.use_stderr() => {
             output::tell(output::Color::Auto, &failure);
             failure.exit().into()
@@ -58,7 +60,7 @@ fn last_resort() {
     let mut stderr = std::io::stderr();
     // There is nobody else to tell.
     let _ = stderr.write_all(DEFECT.as_bytes());
-    std::process::exit(i32::from(karat_report::exit::Exit::CouldNotRun as u8));
+    std::process::exit(i32::from(exit::Exit::CouldNotRun as u8));
 }
 
 const DEFECT: &str = "\

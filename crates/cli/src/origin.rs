@@ -1,16 +1,18 @@
 //! Whose facts a record holds: its evidence, scored again by the same card, and what differs.
 
-use karat_core::evaluate::Scorer;
+use std::sync::Arc;
+
 use karat_core::facts::Digest;
-use karat_core::record::Record;
+use karat_core::record::Record as Scoring;
 
 use crate::args::{Cli, GraderArgs};
 use crate::evidence::{Files, Flow};
+use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
-use karat_report::claim::Claim;
-use karat_report::failure::Failure;
-use karat_report::session::Session;
+use karat_report::card::CompiledCard;
+use karat_report::engine::Engine;
+use karat_report::record::Record;
 
 /// How much says that an item of evidence is the one that a record is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,37 +67,38 @@ pub enum Comparison {
     Absent(Vec<String>),
 }
 
-/// Compares the record `claim`, which `scorer` has verified, with its evidence: who is scored, digest, facts and score.
+/// Compares the record `claim`, which `card` has verified, with its evidence: who is scored, digest, facts and score.
 ///
 /// The item is found by its digest; else by subject and id, then by its subject; else it must be the only one.
 pub fn compare(
-    claim: &Claim,
-    scorer: &Scorer,
+    claim: &Record,
+    card: &Arc<CompiledCard>,
     request: &Request<'_>,
     cli: &Cli,
 ) -> Result<Comparison, Failure> {
+    let document = claim.document();
     let (subject, id, digest) =
-        (claim.text("/subject")?, claim.text("/evidence/id")?, claim.evidence_digest()?);
-    let as_of = claim.as_of()?;
-    let graders = graders::of_card(scorer.card(), request.graders, as_of, cli.portable)?;
-    let mut session = Session::new(scorer, request.subject_field, graders, cli.portable)?;
+        (document.subject.as_str(), document.evidence.id.as_str(), document.evidence.digest);
+    let options = graders::options(card.card(), request.graders, request.subject_field, cli.portable)?;
+    let mut engine = Engine::new(Arc::clone(card), options)?;
+    engine.set_as_of_from(claim);
     let mut best: Option<Origin> = None;
     let files = Files::new(&[request.path.to_owned()], cli.color)?;
-    files.each(&session.wanted(), &Progress::hidden(), &mut |place, bytes| {
-        let scored = session.score(&place, bytes, as_of, |record, _| {
-            let likeness = likeness(record, subject, id, digest);
+    files.each(&engine.wanted(), &Progress::hidden(), &mut |place, bytes| {
+        let flow = engine.visit(bytes?, |scored| {
+            let likeness = likeness(&scored.record, subject, id, digest);
             match &mut best {
                 Some(best) if best.likeness > likeness => {}
                 Some(best) if best.likeness == likeness => best.others = true,
                 _ => {
                     let mut bytes = Vec::new();
-                    record.write(&mut bytes);
+                    scored.write(&mut bytes);
                     best = Some(Origin { likeness, place: place.to_string(), others: false, record: bytes });
                 }
             }
             if likeness == Likeness::Digest { Flow::Stop } else { Flow::Continue }
         });
-        scored.map_err(|refusal| Failure::new(refusal.to_string()))
+        Ok(flow.map_err(|error| error.at(place.clone()))?)
     })?;
     let Some(origin) = best.filter(|origin| !origin.others) else {
         return Ok(Comparison::Absent(vec![
@@ -112,7 +115,7 @@ pub fn compare(
     })
 }
 
-fn likeness(record: &Record<'_>, subject: &str, id: &str, digest: Digest) -> Likeness {
+fn likeness(record: &Scoring<'_>, subject: &str, id: &str, digest: Digest) -> Likeness {
     let item = &record.item;
     if item.digest == digest {
         Likeness::Digest

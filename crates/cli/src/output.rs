@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use karat_report::page::html;
 use karat_report::page::model::Page;
 
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 use karat_report::text::Tone;
 
 /// Headings.

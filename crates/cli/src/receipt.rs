@@ -3,8 +3,8 @@
 use std::fs;
 use std::io;
 
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_report::text::clean;
 use karat_store::log::VerifyingKey;
 

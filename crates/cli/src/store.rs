@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_server::folder::STORE;
 use karat_store::port::Backend as _;
 use karat_store::sqlite::Sqlite;

@@ -18,6 +18,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-store"),
     ("karat-conformance", "karat-core"),
     ("karat-conformance", "karat-evidence"),
+    ("karat-conformance", "karat-report"),
     ("karat-conformance", "karat-standing"),
     ("karat-conformance", "karat-stats"),
     ("karat-demo", "karat-evidence"),

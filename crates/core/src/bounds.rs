@@ -1,18 +1,18 @@
-//! What the missing parts could still make of a score (`docs/guide/scorecard.md`, Bounds).
+//! Bounds: the lowest and highest score that the missing parts leave possible (`docs/guide/scorecard.md`, Bounds).
 
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use crate::check::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
-use crate::evaluate::Scorer;
 use crate::facts::Fact;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, Score, UNITS_PER_ONE, round};
 use crate::plan::{mean_of_points, units};
 use crate::record::{Published, Record};
 use crate::scorecard::{FactType, Scorecard};
+use crate::scorer::Scorer;
 
-/// The lowest and the highest published score that the missing parts leave possible.
+/// Returns the lowest and the highest published score that the missing parts leave possible.
 pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option<(Published, Published)> {
     let card = &scorer.card;
     let scale = card.scale;
@@ -38,12 +38,12 @@ pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option
     hull.map(|hull| (publish(hull.low), publish(hull.high)))
 }
 
-/// What the reading of a dimension could still become.
+/// The possible readings of a dimension.
 #[derive(Clone, Copy)]
 struct Outlook {
     /// Billionths.
     range: Interval,
-    /// Whether there surely is a reading once all facts are there.
+    /// True if there surely is a reading once all facts are there.
     settled: bool,
 }
 
@@ -53,7 +53,7 @@ impl Outlook {
     const OPEN: Self = Self { range: Interval { low: 0.0, high: BILLION as f64 }, settled: false };
 }
 
-/// What a let could still give, and whether it is settled.
+/// The possible values of a let, and whether it is settled.
 type LetOutlook = ((Range, Known), bool);
 
 /// Everything that an item leaves open, as intervals.
@@ -119,7 +119,7 @@ impl<'a> ItemRange<'a> {
         self.card.facts.get(fact).is_none_or(|declared| declared.is_missing(given))
     }
 
-    /// The outlook of a dimension that rests on something missing and still has a reading (`point`) or does not apply.
+    /// Returns the outlook of a dimension that rests on something missing and still has a reading (`point`) or does not apply.
     fn reading(&self, at: usize, point: Option<Interval>) -> Option<Outlook> {
         let dimension = self.card.dimensions.get(at)?;
         let truth = |formula: &Option<Formula>| match formula {
@@ -148,7 +148,7 @@ impl<'a> ItemRange<'a> {
         Some(Outlook { range, settled: true })
     }
 
-    /// Whether a formula surely has a value once all facts are there. Overflow is left aside.
+    /// Returns whether a formula surely has a value once all facts are there. Overflow is left aside.
     fn is_settled(&self, expr: &Expr<Symbol>) -> bool {
         match &expr.kind {
             ExprKind::Name(Symbol::Reading(at)) => {
@@ -177,7 +177,7 @@ impl<'a> ItemRange<'a> {
         }
     }
 
-    /// Whether an operation has a result for all of its operands.
+    /// Returns whether an operation has a result for all of its operands.
     fn always_has_result(&self, expr: &Expr<Symbol>) -> bool {
         let number = |operand: &Expr<Symbol>| evaluate(operand, self).number();
         match &expr.kind {
@@ -209,7 +209,7 @@ impl<'a> ItemRange<'a> {
 
     /// Steps 4 to 6 over intervals; none where nothing applies.
     fn score(&mut self, scorer: &Scorer, profile: usize) -> Option<Interval> {
-        let [low, high] = mean_of_points(scorer, profile, &|dimension| {
+        let [low, high] = mean_of_points(&scorer.card, &scorer.weighting, profile, &|dimension| {
             let range = self.readings.get(dimension).copied().flatten()?.range;
             Some([range.low, range.high])
         })?;
@@ -243,7 +243,8 @@ impl<'a> ItemRange<'a> {
     }
 }
 
-/// What a value has in common with 0..1; all of 0..1 if that is nothing, which no card that passed the checks asks for.
+/// Returns what a value has in common with 0..1; all of 0..1 if that is nothing, which no card that passed the checks
+/// asks for.
 fn within_unit(value: Range) -> Interval {
     value.number().intersect(Interval::UNIT).unwrap_or(Interval::UNIT)
 }
@@ -293,7 +294,7 @@ impl Surroundings for ItemRange<'_> {
 }
 
 impl ItemRange<'_> {
-    /// The declared range of a fact, cut at the fact that bounds it where that one is known.
+    /// Returns the declared range of a fact, cut at the fact that bounds it where that one is known.
     fn declared(&self, at: usize) -> Range {
         let Some(declared) = self.card.facts.get(at) else { return Range::Number(Interval::EVERYTHING) };
         if declared.kind == FactType::Boolean {

@@ -1,10 +1,10 @@
-//! What the checker says about a scorecard file: where, what, why, and how to mend it.
+//! Findings of the checker about a scorecard file: the place, the problem, the reason, and a hint.
 
 use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
 
-/// How bad it is.
+/// The severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The card is refused.
@@ -32,15 +32,15 @@ impl Severity {
 pub struct Diagnostic {
     /// Stable code, explained in `docs/guide/diagnostics.md`.
     pub code: Code,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// Bytes of the file that are meant.
     pub span: Range<usize>,
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub message: String,
     /// A few words to stand under the place; may be empty.
     pub label: String,
-    /// How to mend it; may be empty.
+    /// A hint how to fix it; may be empty.
     pub help: String,
 }
 
@@ -63,7 +63,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// What it means, in one line.
+            /// Returns what it means, in one line.
             #[must_use]
             pub const fn about(self) -> &'static str {
                 match self { $(Self::$name => $about,)* }
@@ -112,7 +112,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Whether a character of a foreign text could steer a terminal: a control character, a line separator, or a mark that
+/// Returns whether a character of a foreign text could steer a terminal: a control character, a line separator, or a mark that
 /// turns the direction of what follows, so that a name reads as another.
 #[must_use]
 pub fn steers_terminal(c: char) -> bool {
@@ -120,7 +120,7 @@ pub fn steers_terminal(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The known name closest to `name`, if it is close enough to be what was meant.
+/// Returns the known name closest to `name`, if it is close enough to be what was meant.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + name.chars().count() / 3;

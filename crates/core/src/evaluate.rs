@@ -13,58 +13,22 @@
 //! 9. **Bounds**: what the missing parts could still make of it.
 //!
 //! Steps 1, 2 and 4 to 8 are instructions of one plan (`plan/`), the weights of step 3 its input
-//! ([`crate::weights`]). `facts_check.rs` says why an item is refused, `account.rs` what became of each part of a score,
+//! ([`crate::weights`]). `facts_check.rs` says why an item is refused, `breakdown.rs` what became of each part of a score,
 //! `bounds.rs` does step 9.
 
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
-use crate::account;
 use crate::facts::{Fact, Item};
-pub use crate::facts_check::FactError;
-use crate::formula::Symbol;
-use crate::number::Decimal;
-pub use crate::plan::Column;
+pub use crate::facts_check::{ColumnsError, FactError};
 use crate::plan::vector::{Instructions, execute, hand_over};
 use crate::plan::{BLOCK, Code, FactColumns, Input, Known, Registers};
+pub use crate::plan::{Column, Columns, Scores};
 use crate::record::{ProfileUse, Record};
 use crate::scorecard::{FactType, Scorecard};
-use crate::weights::{NoOverride, OverrideUse, Weighting};
-
-/// A card ready to score, compiled once.
-#[derive(Debug, Clone)]
-pub struct Scorer {
-    pub(crate) card: Scorecard,
-    pub(crate) plan: Code,
-    pub(crate) weighting: Weighting,
-    pub(crate) override_use: Option<OverrideUse>,
-    /// For each dimension what it needs, lets opened: to name what is missing.
-    pub(crate) needs: Vec<Vec<Symbol>>,
-}
-
-/// A family is a palette: its challenges are scored, not the family itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotScoreable(
-    /// The family.
-    pub String,
-);
-
-impl fmt::Display for NotScoreable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is a family of challenges: name one of its challenges", self.0)
-    }
-}
+pub use crate::scorer::{Context, NotScoreable, Scorer};
 
 /// Bytes in a page of memory on most machines, and in a block of a column.
 const PAGE_BYTES: usize = 4096;
-
-/// What is given besides the evidence.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Context<'a> {
-    /// The moment of the verdict, as RFC 3339; it is written into the record.
-    pub as_of: Option<&'a str>,
-}
 
 /// Room for the intermediate results of one scorer, reused from item to item. Not shared between threads.
 #[derive(Debug, Clone)]
@@ -108,110 +72,7 @@ impl Workspace {
     }
 }
 
-/// Many items as columns.
-#[derive(Debug, Clone, Copy)]
-pub struct Columns<'a> {
-    /// One column per fact of the card, in its order; a text fact is a constant NaN.
-    pub facts: &'a [Column<'a>],
-    /// The profile of each row by its place in the card; empty for the fallback throughout, or a card without profiles.
-    pub profiles: &'a [u32],
-}
-
-/// Where the results of [`Scorer::score_columns`] go; all slices are as long as the columns.
-#[derive(Debug)]
-pub struct Scores<'a> {
-    /// The score in units of 1e-15; NaN where there is none.
-    pub score: &'a mut [f64],
-    /// The coverage in billionths.
-    pub coverage: &'a mut [f64],
-    /// How many bands start at or below the published score: 0 for none, else the place of the band plus 1.
-    pub band: &'a mut [u8],
-    /// How many tiers are reached.
-    pub tier: &'a mut [u8],
-}
-
-impl Scores<'_> {
-    /// Rows `start` to `end`.
-    fn part(&mut self, start: usize, end: usize) -> Scores<'_> {
-        Scores {
-            score: self.score.get_mut(start..end).unwrap_or_default(),
-            coverage: self.coverage.get_mut(start..end).unwrap_or_default(),
-            band: self.band.get_mut(start..end).unwrap_or_default(),
-            tier: self.tier.get_mut(start..end).unwrap_or_default(),
-        }
-    }
-}
-
-/// A table that cannot be scored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ColumnsError {
-    /// Columns, profiles and results are not all as long as each other, or a column is not there.
-    Length,
-    /// A row asks for a profile that the card does not have.
-    Profile {
-        /// The row, from 0.
-        row: usize,
-    },
-    /// A value breaks the declaration of its fact.
-    Fact {
-        /// The row, from 0.
-        row: usize,
-        /// What is wrong with it.
-        error: FactError,
-    },
-}
-
-impl fmt::Display for ColumnsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length => f.write_str("the columns are not all there, or not of one length"),
-            Self::Profile { row } => write!(f, "row {row}: the card has no profile of this number"),
-            Self::Fact { row, error } => write!(f, "row {row}: {error}"),
-        }
-    }
-}
-
 impl Scorer {
-    /// Compiles a card.
-    ///
-    /// # Errors
-    /// [`NotScoreable`] for a family.
-    pub fn new(card: Scorecard) -> Result<Self, NotScoreable> {
-        if card.family.is_some() {
-            return Err(NotScoreable(card.name()));
-        }
-        let needs = (0..card.dimensions.len()).map(|at| account::needs(&card, at)).collect();
-        Ok(Self {
-            plan: Code::for_items(&card),
-            weighting: Weighting::new(&card, None),
-            override_use: None,
-            needs,
-            card,
-        })
-    }
-
-    /// The same card under weights from outside; whether they were accepted stands in [`Scorer::override_use`] and in every record.
-    ///
-    /// # Errors
-    /// [`NoOverride`] when the card does not take overrides.
-    pub fn with_override(&self, given: &[(String, Decimal)]) -> Result<Self, NoOverride> {
-        let used = OverrideUse::new(&self.card, given)?;
-        let weighting = Weighting::new(&self.card, Some(&used.effective));
-        Ok(Self { weighting, override_use: Some(used), ..self.clone() })
-    }
-
-    /// The card.
-    #[must_use]
-    pub const fn card(&self) -> &Scorecard {
-        &self.card
-    }
-
-    /// What became of the weights from outside, if any were given.
-    #[must_use]
-    pub const fn override_use(&self) -> Option<&OverrideUse> {
-        self.override_use.as_ref()
-    }
-
     /// Scores one item and accounts for every point of it.
     ///
     /// # Errors
@@ -224,10 +85,10 @@ impl Scorer {
     ) -> Result<Record<'a>, Vec<FactError>> {
         let profile = self.profile(item);
         self.run(work, item, profile.map_or(0, |(place, _)| place))?;
-        Ok(self.account(&work.single, item, context, profile))
+        Ok(self.breakdown(&work.single, item, context, profile))
     }
 
-    /// The value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
+    /// Returns the value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
     /// missing or failed, if nothing in the card reads it, or if the card has no let of this name.
     #[must_use]
     pub fn value_of_let(&self, work: &Workspace, name: &str) -> Option<f64> {
@@ -286,7 +147,7 @@ impl Scorer {
         Ok(())
     }
 
-    /// The profile that an item asks for: its place and whether the fallback stands in.
+    /// Returns the profile that an item asks for: its place and whether the fallback stands in.
     fn profile<'a>(&'a self, item: &Item<'a>) -> Option<(usize, ProfileUse<'a>)> {
         let profiles = self.card.profiles.as_ref()?;
         let asked = match item.facts.get(profiles.by) {
@@ -330,8 +191,8 @@ impl Scorer {
     }
 }
 
-/// Rows of the first block: so many that the next one begins where a page of memory does, if the columns can be in step. Then a
-/// block of a column is one page, and vectors never lie across two lines of the cache.
+/// Rows of the first block: so many that the next one begins where a page of memory does, if the columns can be in
+/// step. Then a block of a column is one page, and vectors never lie across two lines of the cache.
 fn first_block(facts: &[Column<'_>]) -> usize {
     let ahead = facts.iter().find_map(|column| match column {
         Column::Values(values) => Some(values.as_ptr().align_offset(PAGE_BYTES)),

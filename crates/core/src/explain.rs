@@ -1,4 +1,4 @@
-//! What would change a verdict: the smallest change of one reading that reaches the next band or tier.
+//! Explanations: the smallest change of one reading that reaches the next band or tier.
 //!
 //! Nothing is computed by a formula of its own. For each dimension the card is compiled once more with the value of
 //! that dimension as a fact, and the engine scores candidate readings: all other formulas, gates and rules stay live,
@@ -21,7 +21,7 @@ const COARSE_STEP: usize = 1_000_000;
 /// Parts into which a stretch is cut, again and again, until its ends are neighbours on the grid: one block of the engine.
 const PARTS: i64 = 256;
 
-/// What a score can rise to next.
+/// The next level that a score can reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level<'a> {
     /// Band or tier.
@@ -51,7 +51,7 @@ impl LevelKind {
         }
     }
 
-    /// The levels of this kind in a card, lowest first.
+    /// Returns the levels of this kind in a card, lowest first.
     fn names(self, card: &Scorecard) -> impl DoubleEndedIterator<Item = &str> {
         let (bands, tiers) = match self {
             Self::Band => (card.bands.as_slice(), &[][..]),
@@ -66,7 +66,7 @@ impl LevelKind {
 pub struct Change<'a> {
     /// The dimension.
     pub dimension: &'a str,
-    /// What people call it.
+    /// The label for people.
     pub label: &'a str,
     /// The reading now, in billionths; none if it was not measured.
     pub from: Option<i64>,
@@ -80,7 +80,7 @@ pub struct Change<'a> {
     pub published: Published,
 }
 
-/// The next tier above the one reached; for a card without tiers, or at the highest, the next band. None at the top.
+/// Returns the next tier above the one reached; for a card without tiers, or at the highest, the next band. None at the top.
 #[must_use]
 pub fn next_level<'a>(record: &Record<'a>) -> Option<Level<'a>> {
     let card = record.card;
@@ -93,8 +93,8 @@ pub fn next_level<'a>(record: &Record<'a>) -> Option<Level<'a>> {
         .find_map(|(kind, place)| kind.names(card).nth(place).map(|name| Level { kind, name, place }))
 }
 
-/// The smallest change of one reading that reaches [`next_level`]; among equal ones the first in card order, upwards before
-/// downwards. None at the top, and where no single reading is enough. `record` must be one that `scorer` made.
+/// Returns the smallest change of one reading that reaches [`next_level`]; among equal ones the first in card order,
+/// upwards before downwards. None at the top, and where no single reading is enough. `record` must be one that `scorer` made.
 ///
 /// A dimension that does not apply is left alone, and one behind a closed gate stays at 0 whatever its value. For one that
 /// was not measured the distance counts from the reading that stands in for it, or from 0.
@@ -128,8 +128,8 @@ pub fn nearest_change<'a>(scorer: &Scorer, record: &Record<'a>) -> Option<Change
     nearest.map(|(_, change)| change)
 }
 
-/// The card with the value of one of its dimensions as a fact, the last: any reading can be put in, and all else stays live.
-/// None if there is no such dimension.
+/// Returns the card with the value of one of its dimensions as a fact, the last: any reading can be put in, and all
+/// else stays live. None if there is no such dimension.
 ///
 /// Whoever measures a dimension shows that it applies. Its gate speaks of other evidence and stays as it is.
 #[must_use]
@@ -200,7 +200,7 @@ impl Trial {
         })
     }
 
-    /// The reading nearest to `start` that is enough, `candidates` being sorted and `start` among them.
+    /// Returns the reading nearest to `start` that is enough, `candidates` being sorted and `start` among them.
     fn nearest(&mut self, start: i64, candidates: Vec<i64>) -> Option<Reached> {
         let found = self.score(&candidates);
         let down = found.iter().zip(&candidates).rev().find_map(|(found, &it)| found.filter(|_| it < start));
@@ -218,7 +218,7 @@ impl Trial {
         ends.into_iter().min_by_key(|reached| (reached.reading.abs_diff(start), Reverse(reached.reading)))
     }
 
-    /// The reading nearest to `short`, which is not enough, up to `reached`, which is.
+    /// Returns the reading nearest to `short`, which is not enough, up to `reached`, which is.
     fn refine(&mut self, mut short: i64, mut reached: Reached) -> Reached {
         while short.abs_diff(reached.reading) > 1 {
             let length = reached.reading - short;
@@ -259,7 +259,8 @@ impl Trial {
     }
 }
 
-/// The readings that are tried first, sorted: an even grid, and whatever the card may compare a reading with, from both sides.
+/// Returns the readings that are tried first, sorted: an even grid, and whatever the card may compare a reading with,
+/// from both sides.
 fn candidates(record: &Record<'_>, start: i64) -> Vec<i64> {
     let card = record.card;
     let dimensions = card.dimensions.iter();

@@ -1,10 +1,7 @@
-//! What evidence says, reduced to what a scorecard can read.
+//! Facts: evidence, reduced to what a scorecard can read.
 
-use core::fmt;
-
-use sha2::{Digest as _, Sha256};
-
-use crate::json::hexadecimal;
+pub use crate::digest::Digest;
+use crate::timestamp::Timestamp;
 
 /// One measurement of one evidence item. A missing fact is a value of its own, never a number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -23,17 +20,17 @@ pub enum Fact<'a> {
 /// One evidence item, ready to be scored.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'a> {
-    /// Who is scored: an agent, a workflow, a trace. Never parsed.
+    /// The subject: an agent, a workflow, a trace. Never parsed.
     pub subject: &'a str,
     /// The item's own id, unique among the evidence of its kind.
     pub id: &'a str,
     /// When it took place, at what, and how it ended.
-    pub occasion: Occasion<'a>,
+    pub context: ItemContext<'a>,
     /// SHA-256 over the canonical JSON (RFC 8785) of the item.
     pub digest: Digest,
     /// The facts in the order in which the scorecard declares them.
     pub facts: &'a [Fact<'a>],
-    /// What graders saw when they made the facts: a JSON object in canonical form (RFC 8785), which goes into the record as
+    /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record as
     /// it stands. None where the facts were given.
     pub grading: Option<&'a str>,
 }
@@ -41,16 +38,16 @@ pub struct Item<'a> {
 /// When an item took place, at what, and how it ended, as far as it says so. No score of the item itself depends on it: a
 /// standing orders, groups and counts items by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Occasion<'a> {
-    /// The moment, after RFC 3339 in UTC.
-    pub time: Option<&'a str>,
+pub struct ItemContext<'a> {
+    /// When it took place.
+    pub time: Option<Timestamp>,
     /// What was attempted. Several runs at one task are not independent of each other; an item without one is its own task.
     pub task: Option<&'a str>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Option<Outcome>,
 }
 
-/// How a run ended. A missing verdict is neither failure nor success, so each class keeps its name.
+/// The end of a run. A missing verdict is neither failure nor success, so each class keeps its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The task was solved.
@@ -85,7 +82,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome that is written so.
+    /// Returns the outcome that is written so.
     ///
     /// ```
     /// use karat_core::facts::Outcome;
@@ -95,62 +92,5 @@ impl Outcome {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
-    }
-}
-
-/// A SHA-256 digest, printed as `sha256:` and 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest(pub [u8; 32]);
-
-impl Digest {
-    /// The digest of `bytes`.
-    ///
-    /// ```
-    /// let digest = karat_core::facts::Digest::of(b"abc");
-    /// assert!(digest.to_string().starts_with("sha256:ba7816bf"));
-    /// ```
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-
-    /// The digest that is written so: `sha256:` and 64 hexadecimal digits in lower case.
-    ///
-    /// ```
-    /// use karat_core::facts::Digest;
-    /// let digest = Digest::of(b"abc");
-    /// assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
-    /// assert_eq!(Digest::parse("sha256:00"), None);
-    /// ```
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix("sha256:")?.as_bytes();
-        let mut bytes = [0u8; 32];
-        if digits.len() != 2 * bytes.len() {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = pair.iter().try_fold(0u8, |byte, &digit| {
-                let value = match digit {
-                    b'0'..=b'9' => digit - b'0',
-                    b'a'..=b'f' => digit - b'a' + 10,
-                    _ => return None,
-                };
-                Some(byte << 4 | value)
-            })?;
-        }
-        Some(Self(bytes))
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        f.write_str(str::from_utf8(&hexadecimal(&self.0)).map_err(|_| fmt::Error)?)
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }

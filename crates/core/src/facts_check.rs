@@ -5,21 +5,22 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::error::Error;
 use core::fmt;
 
-use crate::evaluate::{Columns, ColumnsError, Scorer};
 use crate::facts::{Fact, Item};
-use crate::plan::Column;
+use crate::plan::{Column, Columns};
 use crate::scorecard::{FactDeclaration, FactType};
+use crate::scorer::Scorer;
 
 /// A fact that breaks its declaration: the item is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactError {
     /// The fact.
     pub fact: String,
-    /// What the evidence says.
+    /// The value in the evidence.
     pub found: String,
-    /// What the card declares.
+    /// The declaration of the card.
     pub expected: String,
 }
 
@@ -29,8 +30,41 @@ impl fmt::Display for FactError {
     }
 }
 
+/// A table that cannot be scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnsError {
+    /// Columns, profiles and results are not all as long as each other, or a column is not there.
+    Length,
+    /// A row asks for a profile that the card does not have.
+    Profile {
+        /// The row, from 0.
+        row: usize,
+    },
+    /// A value breaks the declaration of its fact.
+    Fact {
+        /// The row, from 0.
+        row: usize,
+        /// The problem.
+        error: FactError,
+    },
+}
+
+impl fmt::Display for ColumnsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length => f.write_str("the columns are not all there, or not of one length"),
+            Self::Profile { row } => write!(f, "row {row}: the card has no profile of this number"),
+            Self::Fact { row, error } => write!(f, "row {row}: {error}"),
+        }
+    }
+}
+
+impl Error for FactError {}
+
+impl Error for ColumnsError {}
+
 impl Scorer {
-    /// The first row of a block that breaks a declaration.
+    /// Returns the first row of a block that breaks a declaration.
     pub(crate) fn broken_row(&self, columns: &Columns<'_>, start: usize, end: usize) -> ColumnsError {
         for row in start..end {
             let at = |fact: usize| match columns.facts.get(fact) {
@@ -81,7 +115,7 @@ impl Scorer {
         errors
     }
 
-    /// What is wrong with a number, if anything.
+    /// Returns what is wrong with a number, if anything.
     fn check_number(
         &self,
         declared: &FactDeclaration,

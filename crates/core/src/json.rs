@@ -5,27 +5,9 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::facts::Digest;
+pub use crate::digest::hexadecimal;
 
-/// The hexadecimal digits of a SHA-256, in lower case.
-///
-/// ```
-/// let digits = karat_core::json::hexadecimal(&[0xa9; 32]);
-/// assert_eq!(digits.as_slice(), "a9".repeat(32).as_bytes());
-/// ```
-#[must_use]
-pub fn hexadecimal(bytes: &[u8; 32]) -> [u8; 64] {
-    let mut digits = [0; 64];
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
-        pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
-    }
-    digits
-}
-
-/// The digit of half a byte, without a table, so that many are done at once.
-fn digit(half: u8) -> u8 {
-    half + if half < 10 { b'0' } else { b'a' - 10 }
-}
+use crate::digest::{Digest, digit};
 
 /// Appends a digest as a JSON string: `sha256:` and its digits.
 pub fn write_digest(out: &mut Vec<u8>, digest: Digest) {

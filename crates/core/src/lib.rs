@@ -1,13 +1,15 @@
 //! The pure scoring engine of karat: a checked scorecard, facts and a moment in, a score record out.
 #![no_std]
+#![warn(unreachable_pub)]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod account;
 mod bounds;
+mod breakdown;
 pub mod check;
 pub mod diagnostic;
+mod digest;
 pub mod evaluate;
 pub mod explain;
 pub mod facts;
@@ -20,5 +22,7 @@ pub mod outcome;
 mod plan;
 pub mod record;
 pub mod scorecard;
+mod scorer;
 mod shares;
+pub mod timestamp;
 pub mod weights;

@@ -1,6 +1,6 @@
 //! The means by which weighted readings become one number.
 
-/// How weighted readings become one number (`docs/guide/scorecard.md`, The mean).
+/// The mean by which weighted readings become one number (`docs/guide/scorecard.md`, The mean).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Mean {

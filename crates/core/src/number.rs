@@ -41,7 +41,7 @@ pub fn round_ratio(numerator: i128, denominator: i128) -> i128 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Decimal(i64);
 
-/// Why a text is not a [`Decimal`].
+/// The reason why a text is not a [`Decimal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecimalError {
     /// Not a decimal number at all (or `nan`, `inf`).
@@ -62,13 +62,13 @@ impl Decimal {
         Self(millionths)
     }
 
-    /// The value in whole millionths.
+    /// Returns the value in whole millionths.
     #[must_use]
     pub const fn millionths(self) -> i64 {
         self.0
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         self.0 as f64 / MILLION as f64
@@ -170,7 +170,7 @@ impl Score {
         Self(billionths * MILLION)
     }
 
-    /// The value in whole units of 1e-15.
+    /// Returns the value in whole units of 1e-15.
     #[must_use]
     pub const fn units(self) -> i64 {
         self.0
@@ -189,13 +189,13 @@ impl Score {
         round_ratio(self.0.into(), UNITS) as i64
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         self.0 as f64 / UNITS_PER_ONE as f64
     }
 
-    /// The difference `self - other`.
+    /// Returns the difference `self - other`.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
         Self(self.0 - other.0)
@@ -208,7 +208,7 @@ impl fmt::Display for Score {
     }
 }
 
-/// The decimal `value / 10^places` without trailing zeros: `-0.5`, `823.5`, `0`.
+/// Returns the decimal `value / 10^places` without trailing zeros: `-0.5`, `823.5`, `0`.
 #[must_use]
 pub fn plain(value: i64, places: usize) -> String {
     let mut text = Vec::with_capacity(24);
@@ -269,7 +269,8 @@ pub fn write_json(out: &mut Vec<u8>, value: i64, places: usize) {
 /// Shares `total` out as the quotients `part / divisor`: each is rounded down, and the units left over go to the largest
 /// remainders, first come first among equals. The shares sum to `total` exactly.
 ///
-/// `total` must be the sum of the quotients, rounded; parts must not be negative. With a `divisor` of zero all shares are zero.
+/// `total` must be the sum of the quotients, rounded; parts must not be negative. With a `divisor` of zero all shares
+/// are zero.
 ///
 /// ```
 /// use karat_core::number::apportion;
@@ -303,6 +304,30 @@ pub fn apportion(total: i64, parts: &[i128], divisor: i128) -> Vec<i64> {
         }
     }
     shares
+}
+
+/// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
+pub const MOST_WEIGHT_UNITS: i64 = 8_000_000;
+
+/// Returns the greatest common divisor of weights, in millionths; 1 where they are all zero.
+#[must_use]
+pub fn common_unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
+    let gcd = |mut a: i64, mut b: i64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a.abs()
+    };
+    weights.into_iter().fold(0, |unit, weight| gcd(unit, weight.millionths())).max(1)
+}
+
+/// Returns the sum of weights, or none if it is larger than any sum of weights can be.
+#[must_use]
+pub fn sum(weights: impl IntoIterator<Item = Decimal>) -> Option<Decimal> {
+    weights
+        .into_iter()
+        .try_fold(0i64, |sum, weight| sum.checked_add(weight.millionths()))
+        .map(Decimal::from_millionths)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 pub use crate::facts::Outcome;
 
-/// What an outcome counts as.
+/// The treatment of an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Treatment {
     /// A success.
@@ -11,7 +11,7 @@ pub enum Treatment {
     Failure,
     /// Nothing: the run is left out.
     Excluded,
-    /// What it scored, where scores are compared. Where only endings are, the run is left out: a score is no success.
+    /// Its score, where scores are compared. Where only outcomes are, the run is left out: a score is no success.
     Scored,
 }
 
@@ -31,7 +31,7 @@ impl Treatment {
     }
 }
 
-/// What each outcome counts as that is neither success nor failure.
+/// The treatment of each outcome that is neither success nor failure.
 ///
 /// ```
 /// use karat_core::outcome::{Outcome, Policy, Treatment};
@@ -40,18 +40,18 @@ impl Treatment {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Policy {
-    /// What [`Outcome::NoVerdict`] counts as.
+    /// The treatment of [`Outcome::NoVerdict`].
     pub no_verdict: Treatment,
-    /// What [`Outcome::Stopped`] counts as.
+    /// The treatment of [`Outcome::Stopped`].
     pub stopped: Treatment,
-    /// What [`Outcome::NotApplicable`] counts as.
+    /// The treatment of [`Outcome::NotApplicable`].
     pub not_applicable: Treatment,
-    /// What [`Outcome::Refused`] counts as.
+    /// The treatment of [`Outcome::Refused`].
     pub refused: Treatment,
 }
 
 impl Default for Policy {
-    /// What is not the subject's doing is left out, the rest is a failure.
+    /// Leaves out what is not the subject's doing; the rest is a failure.
     fn default() -> Self {
         use Treatment::{Excluded, Failure};
         Self { no_verdict: Excluded, stopped: Failure, not_applicable: Excluded, refused: Failure }
@@ -59,7 +59,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// What an outcome counts as.
+    /// The treatment of an outcome.
     #[must_use]
     pub fn treatment(self, outcome: Outcome) -> Treatment {
         match outcome {

@@ -13,7 +13,7 @@ use crate::weights::OverrideUse;
 /// The version of the engine, written into every record.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What is said about one subject, and why. Borrows from the card and the evidence item.
+/// The score of one subject and its reasons. Borrows from the card and the evidence item.
 #[derive(Debug, Clone)]
 pub struct Record<'a> {
     /// The rule.
@@ -22,7 +22,7 @@ pub struct Record<'a> {
     pub item: Item<'a>,
     /// The moment of the verdict, if one was given.
     pub as_of: Option<&'a str>,
-    /// Whether there is a score.
+    /// The status of a score.
     pub status: Status,
     /// The score on the grid of 1e-15; none unless `status` is scored.
     pub score: Option<Score>,
@@ -32,15 +32,15 @@ pub struct Record<'a> {
     pub composite: Option<Score>,
     /// Share of the applicable weight that was measured, in billionths.
     pub coverage: i64,
-    /// What the missing parts could still make of the score; none where nothing applies.
+    /// The lowest and highest score that the missing parts leave possible; none where nothing applies.
     pub bounds: Option<(Published, Published)>,
     /// The weight profile used, for a card with profiles.
     pub profile: Option<ProfileUse<'a>>,
-    /// What became of the weights given from outside, if any were.
+    /// The outcome of the weights given from outside, if any were.
     pub override_use: Option<&'a OverrideUse>,
     /// The dimensions in card order.
     pub dimensions: Vec<DimensionRecord<'a>>,
-    /// What moved the score after the weighted parts were added, in order.
+    /// The steps that moved the score after the weighted parts were added, in order.
     pub steps: Vec<Step<'a>>,
     /// Rules and gates whose condition was missing or failed.
     pub undecided: Vec<&'a str>,
@@ -50,11 +50,11 @@ pub struct Record<'a> {
     pub band: Option<&'a str>,
     /// The tier, for a card with tiers.
     pub tier: Option<TierRecord<'a>>,
-    /// What a reader of the number should know.
+    /// Warnings for the reader of the number.
     pub warnings: Vec<Warning<'a>>,
 }
 
-/// Whether there is a score.
+/// The status of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// There is one.
@@ -87,7 +87,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// True when the number is at least `points`.
+    /// Returns true if the number is at least `points`.
     #[must_use]
     pub fn reaches(self, points: Decimal) -> bool {
         let places = self.places.max(6);
@@ -95,7 +95,7 @@ impl Published {
             >= i128::from(points.millionths()) * 10i128.pow(places - 6)
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         self.value as f64 / 10u64.pow(self.places) as f64
@@ -109,7 +109,7 @@ impl fmt::Display for Published {
 }
 
 impl Scale {
-    /// The published form of an exact score.
+    /// Returns the published form of an exact score.
     #[must_use]
     pub fn publish(self, score: Score) -> Published {
         match self.publish {
@@ -118,7 +118,7 @@ impl Scale {
         }
     }
 
-    /// The published form of the fraction `numerator / denominator` of a perfect score; both not negative, the second
+    /// Returns the published form of the fraction `numerator / denominator` of a perfect score; both not negative, the second
     /// above zero. With [`Publish::Exact`] it is rounded to the grid of scores, ties to even.
     ///
     /// ```
@@ -147,7 +147,7 @@ impl Scale {
 pub struct ProfileUse<'a> {
     /// The profile.
     pub name: &'a str,
-    /// What the evidence asked for, if it said.
+    /// The profile that the evidence asked for, if any.
     pub asked: Option<&'a str>,
     /// True when the fallback stood in.
     pub fallback: bool,
@@ -158,7 +158,7 @@ pub struct ProfileUse<'a> {
 pub struct DimensionRecord<'a> {
     /// The dimension's key.
     pub key: &'a str,
-    /// What came of it.
+    /// The status.
     pub status: ReadingStatus,
     /// The reading used in the mean, in billionths.
     pub reading: Option<i64>,
@@ -170,13 +170,13 @@ pub struct DimensionRecord<'a> {
     pub effective_weight: i64,
     /// Its part of the composite.
     pub contribution: Score,
-    /// Why there is no reading, or why it is not what was measured; empty if there is nothing to say.
+    /// The reason why there is no reading, or why it is not what was measured; empty if there is nothing to say.
     pub reason: Reason<'a>,
     /// Its group, if any.
     pub group: Option<&'a str>,
 }
 
-/// What came of a dimension.
+/// The status of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadingStatus {
     /// The formula gave a value.
@@ -204,14 +204,14 @@ impl ReadingStatus {
         }
     }
 
-    /// True when there should be a value and there is none: missing or failed.
+    /// Returns true if there should be a value and there is none: missing or failed.
     #[must_use]
-    pub const fn is_unmeasured(self) -> bool {
+    pub(crate) const fn is_unmeasured(self) -> bool {
         matches!(self, Self::Missing | Self::Failed)
     }
 }
 
-/// Why a dimension has no reading, or not the measured one.
+/// The reason why a dimension has no reading, or not the measured one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason<'a> {
     /// Nothing to say.
@@ -238,7 +238,7 @@ impl fmt::Display for Reason<'_> {
 /// A step after the weighted parts were added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step<'a> {
-    /// What kind of step.
+    /// The kind of step.
     pub kind: StepKind,
     /// Name of the mean, rule or gate.
     pub name: &'a str,
@@ -278,22 +278,22 @@ pub struct TierRecord<'a> {
     pub name: Option<&'a str>,
     /// The next higher one.
     pub next: Option<&'a str>,
-    /// What the next one lacks.
+    /// The requirements of the next one that are not met.
     pub blocked_by: Vec<Blocker<'a>>,
 }
 
 /// A condition of a tier that does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocker<'a> {
-    /// What is asked.
+    /// The requirement.
     pub condition: Condition<'a>,
-    /// How much of it.
+    /// The least that is needed.
     pub needed: Decimal,
-    /// How much there is; none if it was not measured.
+    /// The value found; none if it was not measured.
     pub found: Option<Published>,
 }
 
-/// What a tier asks.
+/// A requirement of a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition<'a> {
     /// A published score.
@@ -302,7 +302,7 @@ pub enum Condition<'a> {
     Coverage,
     /// A reading of this dimension.
     Dimension(&'a str),
-    /// That this gate does not hold.
+    /// This gate must not apply.
     Gate(&'a str),
 }
 
@@ -322,7 +322,7 @@ impl fmt::Display for Condition<'_> {
 pub enum Warning<'a> {
     /// No profile has this name; the fallback stands in.
     ProfileFallback {
-        /// What the evidence asked for.
+        /// The profile that the evidence asked for.
         asked: Option<&'a str>,
         /// The profile used.
         used: &'a str,
@@ -347,7 +347,7 @@ pub enum Warning<'a> {
 }
 
 impl Warning<'_> {
-    /// A stable name.
+    /// Returns a stable name.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {

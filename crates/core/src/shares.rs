@@ -1,11 +1,11 @@
-//! Who contributed what: the composite shared out among the dimensions, to the last unit.
+//! Contributions: the composite shared out among the dimensions, to the last unit.
 
 use alloc::vec::Vec;
 
-use crate::evaluate::Scorer;
 use crate::number::{BILLION, Decimal, MILLION, Score, apportion, round_ratio};
 use crate::record::DimensionRecord;
 use crate::scorecard::Mean;
+use crate::scorer::Scorer;
 use crate::weights::members_of;
 
 /// Writes contribution and effective weight into each dimension; gives the weighted arithmetic mean (or sum) that the
@@ -103,7 +103,7 @@ impl Sharing<'_> {
         let members = self.members(Some(member.at - count), dimensions);
         let units = share / unit;
         // In units of their common divisor the weights have at most 23 bits, readings 30, `units` 50: far below 2^127.
-        let divisor = i128::from(crate::weights::unit(
+        let divisor = i128::from(crate::number::common_unit(
             members.iter().map(|member| Decimal::from_millionths(member.weight)),
         ));
         let parts: Vec<i128> = members.iter().map(|member| member.part() / divisor).collect();

@@ -8,60 +8,22 @@ use core::fmt;
 
 use crate::diagnostic::nearest;
 use crate::json::{write_option, write_string};
-use crate::number::{Decimal, write_json};
+use crate::number::{Decimal, MOST_WEIGHT_UNITS, common_unit, sum, write_json};
 use crate::scorecard::{Mean, Scorecard, WeightSum};
-
-/// The largest sum of weights, in units of their greatest common divisor, for which quotients are exact (decision 0001).
-pub const MOST_WEIGHT_UNITS: i64 = 8_000_000;
-
-/// The greatest common divisor of weights, in millionths; 1 where they are all zero.
-#[must_use]
-pub fn unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
-    let gcd = |mut a: i64, mut b: i64| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a.abs()
-    };
-    weights.into_iter().fold(0, |unit, weight| gcd(unit, weight.millionths())).max(1)
-}
-
-/// The sum of weights, or none if it is larger than any sum of weights can be.
-#[must_use]
-pub fn sum(weights: impl IntoIterator<Item = Decimal>) -> Option<Decimal> {
-    weights
-        .into_iter()
-        .try_fold(0i64, |sum, weight| sum.checked_add(weight.millionths()))
-        .map(Decimal::from_millionths)
-}
-
-impl WeightSum {
-    /// True when `sum` is within the tolerance of the target: exact, and inclusive at the boundary.
-    ///
-    /// ```
-    /// use karat_core::{number::Decimal, scorecard::WeightSum};
-    /// let guard = WeightSum { target: Decimal::ONE, tolerance: Decimal::from_millionths(1_000) };
-    /// assert!(guard.accepts(Decimal::from_millionths(999_000)));
-    /// assert!(!guard.accepts(Decimal::from_millionths(1_001_001)));
-    /// ```
-    #[must_use]
-    pub fn accepts(self, sum: Decimal) -> bool {
-        sum.millionths().abs_diff(self.target.millionths()) <= self.tolerance.millionths().unsigned_abs()
-    }
-}
 
 /// The weights of every member of every mean, as the plan takes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Weighting {
-    /// By member (dimensions, then groups), then by profile: weight in the composite, weight in the coverage. The first in millionths
-    /// or in units of the common divisor, whatever the mean needs; the second in units of the common divisor.
+    /// By member (dimensions, then groups), then by profile: weight in the composite, weight in the coverage. The
+    /// first in millionths or in units of the common divisor, whatever the mean needs; the second in units of the
+    /// common divisor.
     pub table: Vec<Vec<(f64, f64)>>,
     /// By member, then by profile: the weights themselves.
     decimals: Vec<Vec<Decimal>>,
 }
 
 impl Weighting {
-    /// The weights of `card`, under `effective` weights of its dimensions if an override is in force.
+    /// Returns the weights of `card`, under `effective` weights of its dimensions if an override is in force.
     pub(crate) fn new(card: &Scorecard, effective: Option<&[Decimal]>) -> Self {
         let members = card.dimensions.len() + card.groups.len();
         let profiles = card.profiles.as_ref().map_or(1, |profiles| profiles.list.len());
@@ -85,9 +47,13 @@ impl Weighting {
                 // A weighted sum counts in millionths; where its coverage may too, the two are one column of numbers.
                 let is_small =
                     sum(own_weights.clone()).is_some_and(|sum| sum.millionths() <= MOST_WEIGHT_UNITS);
-                let cover_unit = if mean == Mean::WeightedSum && is_small { 1 } else { unit(own_weights) };
-                let unit =
-                    if mean == Mean::WeightedMean { unit(members.iter().map(|&at| used(at))) } else { 1 };
+                let cover_unit =
+                    if mean == Mean::WeightedSum && is_small { 1 } else { common_unit(own_weights) };
+                let unit = if mean == Mean::WeightedMean {
+                    common_unit(members.iter().map(|&at| used(at)))
+                } else {
+                    1
+                };
                 for &at in &members {
                     let weights =
                         ((used(at).millionths() / unit) as f64, (own(at).millionths() / cover_unit) as f64);
@@ -103,26 +69,27 @@ impl Weighting {
         Self { table, decimals }
     }
 
-    /// The weight of a member under a profile.
+    /// Returns the weight of a member under a profile.
     pub(crate) fn weight(&self, member: usize, profile: usize) -> Decimal {
         self.decimals.get(member).and_then(|row| row.get(profile)).copied().unwrap_or(Decimal::ZERO)
     }
 }
 
-/// The members of a group, or of the top level: dimensions in the order of the file, then groups, counted on.
+/// Returns the members of a group, or of the top level: dimensions in the order of the file, then groups, counted on.
 pub(crate) fn members_of(card: &Scorecard, node: Option<usize>) -> impl Iterator<Item = usize> {
     let dimensions = card.dimensions.iter().enumerate().filter(move |(_, dimension)| dimension.group == node);
     let groups = card.groups.iter().enumerate().filter(move |(_, group)| group.parent == node);
     dimensions.map(|(at, _)| at).chain(groups.map(|(at, _)| card.dimensions.len() + at))
 }
 
-/// Why the mean of some group, or of the top level, would not be exact under `weights` of the dimensions (decision 0001).
+/// Returns why the mean of some group, or of the top level, would not be exact under `weights` of the dimensions
+/// (decision 0001).
 fn too_fine(card: &Scorecard, weights: &[Decimal]) -> Option<String> {
     let groups = card.groups.iter().map(|group| group.weight);
     let weights: Vec<Decimal> = weights.iter().copied().chain(groups).collect();
     core::iter::once(None).chain((0..card.groups.len()).map(Some)).find_map(|node| {
         let members = || members_of(card, node).filter_map(|at| weights.get(at)).copied();
-        let unit = unit(members());
+        let unit = common_unit(members());
         let units: i128 = members().map(|weight| i128::from(weight.millionths() / unit)).sum();
         (units > i128::from(MOST_WEIGHT_UNITS)).then(|| {
             let group = node.and_then(|at| card.groups.get(at));
@@ -132,7 +99,7 @@ fn too_fine(card: &Scorecard, weights: &[Decimal]) -> Option<String> {
     })
 }
 
-/// What became of weights given from outside.
+/// The outcome of weights given from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverrideUse {
     /// The weights as given, by dimension, sorted by name.
@@ -141,13 +108,13 @@ pub struct OverrideUse {
     pub applied: bool,
     /// The sum after the merge over the card's weights.
     pub merged_sum: Decimal,
-    /// Why they were refused.
+    /// The reason why they were refused.
     pub reason: Option<String>,
     /// The weights in force, in the order of the dimensions.
     pub effective: Vec<Decimal>,
 }
 
-/// Why weights from outside were not even laid over those of the card.
+/// The reason why weights from outside were not even laid over those of the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoOverride {
     /// The card of this name has no `[override]`.
@@ -168,8 +135,8 @@ impl fmt::Display for NoOverride {
 impl Error for NoOverride {}
 
 impl OverrideUse {
-    /// Lays `given` over the weights of `card` (trust document, section 4): merged by name, accepted when the sum is within the
-    /// tolerance of 1, inclusive; else refused with the reason, and the card's weights stay.
+    /// Lays `given` over the weights of `card` (trust document, section 4): merged by name, accepted when the sum is
+    /// within the tolerance of 1, inclusive; else refused with the reason, and the card's weights stay.
     ///
     /// # Errors
     /// [`NoOverride`] when the card does not take overrides, or a dimension is given twice.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use karat_evidence::source::{Layout, Source};
 use karat_evidence::{ReaderOptions, canonical_json};
-use karat_report::session::wanted;
+use karat_report::card::CompiledCard;
+use karat_report::engine::Wanted;
 use karat_store::Moment;
 use serde_json::{Map, Value};
 
@@ -77,9 +78,8 @@ const EVIDENCE: &[(&str, &str, &str)] = texts! {
 pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
     let mut batch = Submission::default();
     for (_, _, text) in CARDS {
-        let card = app.memory.cards().check(text).card;
-        let card = card.ok_or_else(|| Problem::internal(&"a scorecard of the demo has errors"))?;
-        let rule = Arc::new(Rule::new(text, card, false)?);
+        let card = CompiledCard::parse(text).map_err(|error| Problem::internal(&error))?;
+        let rule = Arc::new(Rule::new(card));
         batch = batch.with(scorecards::item(&rule), Some(Effect::Card(rule)));
     }
     app.append_one(batch).await.map(|_| ())
@@ -98,7 +98,12 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Moment, Vec<Submission>>, P
             let how = How { rule: &rule, as_of: None, key: &key };
             let layout = if path.ends_with(".csv") { Layout::Csv } else { Layout::Auto };
             let max_bytes = ReaderOptions::default().max_item_bytes;
-            let mut source = Source::new(text.as_bytes(), layout, &wanted(&rule.card), max_bytes);
+            let mut source = Source::new(
+                text.as_bytes(),
+                layout,
+                &Wanted::of(&rule.card).map_err(|error| Problem::internal(&error))?.facts,
+                max_bytes,
+            );
             while let Some(item) = source.next_item() {
                 let item = item.map_err(|error| Problem::internal(&format!("{path}: {error}")))?;
                 let scored = match DATED.contains(card) {

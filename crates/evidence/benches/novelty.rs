@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::novelty::{Item, Settings, VectorCache, observe};
 
 const DIMENSION: usize = 384;
@@ -57,8 +57,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn moment(at: u64) -> Moment {
-    Moment { milliseconds: at.cast_signed() }
+fn moment(at: u64) -> Timestamp {
+    Timestamp { milliseconds: at.cast_signed() }
 }
 
 /// Prints and returns microseconds of one of the `units` that `work` does.

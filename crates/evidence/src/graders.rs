@@ -1,42 +1,42 @@
-//! What graders need besides the item that they grade.
+//! Input of graders besides the item that they grade.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::Moment;
 use crate::grade::arena::{Evaluator, MatchOptions};
 use crate::grade::quality;
 use crate::grade::trace::embedder::Embedder;
 use crate::grade::trace::novelty::VectorCache;
+use karat_core::timestamp::Timestamp;
 
-/// What graders need besides the item: all that a fact may depend on and an item does not hold.
+/// Input of graders besides the item: everything that a fact may depend on and that is not in the item.
 ///
 /// A reader has one. Without anything in it, items are graded as far as they can be by themselves.
 #[derive(Debug, Clone, Default)]
 pub struct Graders {
     /// The moment of the verdict. Where none is given, what an item says of its own time counts.
-    pub as_of: Option<Moment>,
-    /// How outputs of workflows are graded.
+    pub as_of: Option<Timestamp>,
+    /// Options for grading outputs of workflows.
     pub quality: quality::Options,
-    /// What a challenge compares, for matches that come as they were played.
+    /// Evaluator of a challenge, for matches that come as they were played.
     pub evaluator: Option<Evaluator>,
-    /// How such matches are graded.
+    /// Options for grading such matches.
     pub matches: MatchOptions,
-    /// What turns the text of a trace into a vector.
+    /// Embedder that turns the text of a trace into a vector.
     pub embedder: Option<Arc<Embedder>>,
     /// The vectors of earlier traces; every trace with a vector goes into it. Without one, the first vector begins one of
     /// its length.
     pub cache: Option<VectorCache>,
 }
 
-/// A trace that was read, on its way into the cache: it goes in once whoever asked for it has not refused it.
+/// A trace that was read, on its way into the cache: it goes in once the caller has not refused it.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub id: String,
     /// None if the trace does not belong into the cache; then only what is expired goes.
     pub vector: Option<Vec<f32>>,
-    pub moment: Moment,
+    pub moment: Timestamp,
 }
 
 impl Graders {
@@ -54,9 +54,9 @@ impl Graders {
 /// The graders at work on one item: what they need, what they saw, and who is told when a stage has ended.
 pub(crate) struct Work<'g> {
     pub graders: &'g mut Graders,
-    /// What each grader saw, by its name.
+    /// Observations of each grader, by its name.
     pub seen: Map<String, Value>,
-    /// What goes into the cache if the item is not refused.
+    /// Entry for the cache, if the item is not refused.
     pub pending: Option<Pending>,
     /// Is told the name of every stage when it ends.
     pub watch: &'g mut dyn FnMut(&'static str),

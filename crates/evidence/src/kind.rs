@@ -1,12 +1,11 @@
 //! The kinds of evidence and the facts that each can supply.
 
-pub use karat_core::scorecard::FactType;
-
 use crate::kinds::agent_dimensions::Dimensions;
 use crate::kinds::agent_evidence::AgentFacts;
 use crate::kinds::arena_match::MatchFacts;
 use crate::kinds::reasoning_trace::TraceFacts;
 use crate::kinds::workflow_run::RunFacts;
+use crate::vocabulary::FactSpec;
 
 /// A kind of evidence: what shape its items have and which facts they give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,19 +22,6 @@ pub enum Kind {
     AgentEvidence,
     /// A flat table of the user's own facts.
     Facts,
-}
-
-/// One fact of a kind's vocabulary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FactSpec {
-    /// The name by which scorecards declare it.
-    pub name: &'static str,
-    /// What sort of value it is.
-    pub fact_type: FactType,
-    /// Its unit; `1` and `count` are dimensionless.
-    pub unit: &'static str,
-    /// One line on what it measures.
-    pub about: &'static str,
 }
 
 impl Kind {
@@ -78,33 +64,6 @@ impl Kind {
         }
     }
 }
-
-/// Declares the facts of a kind once: their names as fields, and the vocabulary in the same order.
-macro_rules! vocabulary {
-    ($(#[$doc:meta])* $name:ident { $($field:ident: $fact_type:ident in $unit:literal, $about:literal;)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Default)]
-        pub(crate) struct $name<'a> {
-            $(pub $field: karat_core::facts::Fact<'a>,)+
-        }
-
-        impl<'a> $name<'a> {
-            pub(crate) const SPECS: &'static [$crate::FactSpec] = &[$($crate::FactSpec {
-                name: stringify!($field),
-                fact_type: $crate::FactType::$fact_type,
-                unit: $unit,
-                about: $about,
-            },)+];
-
-            /// The facts at these places of the vocabulary.
-            pub(crate) fn pick(&self, slots: &[usize], into: &mut Vec<karat_core::facts::Fact<'a>>) {
-                let all = [$(self.$field,)+];
-                into.extend(slots.iter().map(|&slot| all.get(slot).copied().unwrap_or_default()));
-            }
-        }
-    };
-}
-pub(crate) use vocabulary;
 
 #[cfg(test)]
 mod tests {

@@ -26,27 +26,21 @@
 //! with neither is refused. An item without an id of its own is identified by its digest, so that the same item given
 //! twice stays one item.
 
-mod canonical;
-mod check;
-mod document;
-mod explain;
 pub mod grade;
 mod graders;
-mod instant;
+mod json;
 mod kind;
 mod kinds;
-mod locate;
-mod moment;
-mod problem;
 mod reader;
 pub mod source;
-mod value;
+mod vocabulary;
 
 pub use graders::Graders;
-pub use kind::{FactSpec, FactType, Kind};
+pub use json::note::Note;
+pub use json::problem::{Problem, Problems};
+pub use json::value::canonical_json;
+pub use kind::Kind;
 pub use kinds::arena_match::finalize_breakdown;
 pub use kinds::reasoning_trace::embedding_text;
-pub use moment::Moment;
-pub use problem::{Problem, Problems};
-pub use reader::{Evidence, Note, Reader, ReaderOptions, UnknownFact};
-pub use value::canonical_json;
+pub use reader::{Evidence, Reader, ReaderOptions, UnknownFact};
+pub use vocabulary::{FactSpec, FactType};

@@ -2,41 +2,46 @@
 
 use std::fmt;
 
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 
-use crate::canonical::Canonical;
-use crate::check::{Check, Identity, Name, UnknownFields, digits};
-use crate::document::{Document, Node, Tape, Value};
-use crate::explain;
 use crate::graders::{Graders, Pending, Work};
-use crate::kind::{FactType, Kind};
+use crate::json::canonical::Canonical;
+use crate::json::check::{Check, Identity, Name, UnknownFields, digits};
+use crate::json::document::{Node, Tape, Value};
+use crate::json::locate;
+use crate::json::note::Note;
+use crate::json::parse::{Limits, parse};
+use crate::json::problem::{Problems, nearest, quoted};
+use crate::json::value;
+use crate::kind::Kind;
 use crate::kinds::played_match::{self, Graded};
 use crate::kinds::{agent_dimensions, agent_evidence, fact_table, reasoning_trace, workflow_run};
-use crate::locate;
-use crate::problem::{Problem, Problems, nearest, quoted};
-use crate::value;
+use crate::vocabulary::FactType;
 
-/// What may be set about a reader.
+/// Options of a reader.
 #[derive(Debug, Clone)]
 pub struct ReaderOptions {
     /// The field that names the subject of a [`Kind::Facts`] item; `subject` if not given.
     pub subject_field: Option<String>,
-    /// How deep brackets may nest; more than [`ReaderOptions::DEEPEST`] counts as that.
+    /// Deepest nesting of brackets; more than [`ReaderOptions::DEEPEST`] counts as that.
     pub max_depth: usize,
-    /// How many bytes an item may have; more than 2 GiB counts as that.
+    /// Most bytes of an item; more than 2 GiB counts as that.
     pub max_item_bytes: usize,
 }
 
 impl ReaderOptions {
-    /// The parser recurses, so the depth has a limit of its own.
-    pub const DEEPEST: usize = 120;
-    /// Places in an item are kept in 31 bits.
-    const LARGEST: usize = i32::MAX as usize;
+    /// The deepest nesting that can be allowed, because the parser recurses.
+    pub const DEEPEST: usize = Limits::DEEPEST;
+
+    fn limits(&self) -> Limits {
+        Limits { max_depth: self.max_depth, max_bytes: self.max_item_bytes }
+    }
 }
 
 impl Default for ReaderOptions {
     fn default() -> Self {
-        Self { subject_field: None, max_depth: 64, max_item_bytes: 16 << 20 }
+        let Limits { max_depth, max_bytes } = Limits::default();
+        Self { subject_field: None, max_depth, max_item_bytes: max_bytes }
     }
 }
 
@@ -63,27 +68,12 @@ impl fmt::Display for UnknownFact {
 
 impl std::error::Error for UnknownFact {}
 
-/// Something about an item that does not stand in the way of a score and that a reader of the score should know.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// JSON path of what the note is about.
-    pub path: String,
-    /// The note.
-    pub text: String,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.text)
-    }
-}
-
 /// One item that was read.
 #[derive(Debug)]
 pub struct Evidence<'a> {
     subject: &'a str,
     id: &'a str,
-    occasion: Occasion<'a>,
+    context: ItemContext<'a>,
     digest: Digest,
     facts: Vec<Fact<'a>>,
     grading: Option<&'a str>,
@@ -94,8 +84,8 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// The item, as the engine takes it.
     pub fn item(&self) -> Item<'_> {
-        let Self { subject, id, occasion, digest, grading, .. } = *self;
-        Item { subject, id, occasion, digest, facts: &self.facts, grading }
+        let Self { subject, id, context, digest, grading, .. } = *self;
+        Item { subject, id, context, digest, facts: &self.facts, grading }
     }
 
     /// The item as canonical JSON (RFC 8785): the bytes that its digest is of.
@@ -103,7 +93,7 @@ impl Evidence<'_> {
         self.canonical
     }
 
-    /// What a reader of the score should know about the item.
+    /// Returns what a reader of the score should know about the item.
     pub fn notes(&self) -> &[Note] {
         self.notes
     }
@@ -123,7 +113,7 @@ pub struct Reader {
     memory: Memory,
 }
 
-/// What is overwritten by every item.
+/// Memory that every item overwrites.
 #[derive(Debug, Default)]
 struct Memory {
     tape: Tape,
@@ -134,7 +124,6 @@ struct Memory {
     places: Vec<usize>,
     subject: String,
     id: String,
-    time: String,
     task: String,
 }
 
@@ -198,10 +187,16 @@ impl Reader {
         Self { graders, ..self }
     }
 
-    /// What graders need besides an item, as it is after all items so far: the cache of vectors changes from item to item.
+    /// Returns what graders need besides an item, as it is after all items so far: the cache of vectors changes from
+    /// item to item.
     pub fn graders(&mut self) -> &Graders {
         self.keep_last();
         &self.graders
+    }
+
+    /// Sets the moment of the verdict for the items that follow.
+    pub fn set_as_of(&mut self, as_of: Option<karat_core::timestamp::Timestamp>) {
+        self.graders.as_of = as_of;
     }
 
     /// Says that the item that was read last is refused for reasons of the caller: it leaves nothing in the cache.
@@ -239,10 +234,9 @@ impl Reader {
         watch: &mut dyn FnMut(&'static str),
     ) -> Result<Evidence<'a>, Problems> {
         self.keep_last();
-        let Memory { tape, graded, grading, canonical, notes, places, subject, id, time, task } =
-            &mut self.memory;
+        let Memory { tape, graded, grading, canonical, notes, places, subject, id, task } = &mut self.memory;
         notes.clear();
-        let document = parse(tape, text, &self.options)?;
+        let document = parse(tape, text, &self.options.limits())?;
         let root = document.root();
         canonical.write(document);
 
@@ -319,14 +313,8 @@ impl Reader {
             }
         };
         let subject = identity.subject.map_or(id, |name| written(name, subject));
-        let time = identity.time.map(|moment| {
-            time.clear();
-            // Writing to a string cannot fail.
-            let _ = fmt::Write::write_fmt(time, format_args!("{moment}"));
-            time.as_str()
-        });
         let task = identity.task.map(|name| written(name, task));
-        let occasion = Occasion { time, task, outcome: identity.outcome };
+        let context = ItemContext { time: identity.time, task, outcome: identity.outcome };
         let grading = if work.seen.is_empty() {
             None
         } else {
@@ -336,7 +324,7 @@ impl Reader {
         };
         (work.watch)("read");
         self.pending = work.pending;
-        Ok(Evidence { subject, id, occasion, digest, facts, grading, canonical: canonical.bytes(), notes })
+        Ok(Evidence { subject, id, context, digest, facts, grading, canonical: canonical.bytes(), notes })
     }
 
     /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.
@@ -345,7 +333,7 @@ impl Reader {
     }
 }
 
-/// What an item of facts has in place of a name: one of its fields may be meant.
+/// Describes the fields that an item of facts has in place of a name: one of its fields may be meant.
 fn no_name_among(root: Node<'_>) -> String {
     const SHOWN: usize = 6;
     let shown: Vec<String> = root.children().take(SHOWN).map(|member| quoted(member.key())).collect();
@@ -364,37 +352,5 @@ fn written<'a>(name: Name<'a>, memory: &'a mut String) -> &'a str {
             *memory = digits(number);
             memory
         }
-    }
-}
-
-/// Parses an item within the limits.
-pub(crate) fn parse<'a>(
-    tape: &'a mut Tape,
-    bytes: &'a [u8],
-    options: &ReaderOptions,
-) -> Result<Document<'a>, Problems> {
-    let limit = options.max_item_bytes.min(ReaderOptions::LARGEST);
-    if bytes.len() > limit {
-        return Err(too_long(bytes.len() as u64, limit).into());
-    }
-    let text = std::str::from_utf8(bytes).map_err(|error| explain::not_utf8(bytes, error.valid_up_to()))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let max_depth = options.max_depth.min(ReaderOptions::DEEPEST);
-    let outcome = tape.parse(text, max_depth);
-    let last = tape.last();
-    let document = Document::new(tape, text);
-    outcome.map_err(|failure| explain::parse_failure(&failure, document, last, max_depth))?;
-    Ok(document)
-}
-
-/// The problem of an item that is longer than allowed.
-pub(crate) fn too_long(bytes: u64, limit: usize) -> Problem {
-    Problem {
-        path: "$".into(),
-        found: format!("an item of {bytes} bytes or more"),
-        expected: format!("at most {limit} bytes"),
-        mend: "leave out what is not scored".into(),
-        line: Some(1),
-        column: Some(1),
     }
 }

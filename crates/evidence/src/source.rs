@@ -26,12 +26,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use crate::kind::FactType;
-use crate::problem::Problem;
+use crate::json::problem::Problem;
+use crate::vocabulary::FactType;
 use json::JsonSource;
 use rows::RowSource;
 
-/// How items are laid out in a file.
+/// Layout of items in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// JSON; lines, documents or an array are told apart by how the text begins.
@@ -67,9 +67,9 @@ pub struct RawItem<'a> {
 /// A place where no item could be cut out.
 #[derive(Debug)]
 pub struct SourceError {
-    /// What is wrong.
+    /// The problem.
     pub problem: Box<Problem>,
-    /// Whether the items after it can still be read; if not, the source is at its end.
+    /// True if the items after it can still be read; if not, the source is at its end.
     pub resumable: bool,
 }
 
@@ -87,25 +87,25 @@ impl SourceError {
         line: u64,
         found: impl Into<String>,
         expected: impl Into<String>,
-        mend: &str,
+        hint: &str,
     ) -> Self {
         let problem = Problem {
             path: "$".into(),
             found: found.into(),
             expected: expected.into(),
-            mend: mend.into(),
+            hint: hint.into(),
             line: Some(line),
             column: None,
         };
         Self { problem: Box::new(problem), resumable }
     }
 
-    fn fatal(line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
-        Self::new(false, line, found, expected, mend)
+    fn fatal(line: u64, found: impl Into<String>, expected: impl Into<String>, hint: &str) -> Self {
+        Self::new(false, line, found, expected, hint)
     }
 
-    fn skipped(line: u64, found: impl Into<String>, expected: impl Into<String>, mend: &str) -> Self {
-        Self::new(true, line, found, expected, mend)
+    fn skipped(line: u64, found: impl Into<String>, expected: impl Into<String>, hint: &str) -> Self {
+        Self::new(true, line, found, expected, hint)
     }
 
     fn unreadable(line: u64, error: &io::Error) -> Self {
@@ -136,7 +136,7 @@ impl Source<BufReader<File>> {
     /// Opens a file. `wanted` are the declared facts, which say how the cells of a table are read.
     ///
     /// # Errors
-    /// What the system says about a file that cannot be opened; a folder is none.
+    /// If a file cannot be opened; a folder is not a file.
     pub fn open(path: &Path, wanted: &[(String, FactType)], max_item_bytes: usize) -> io::Result<Self> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {

@@ -99,7 +99,7 @@ fn a_claimed_quality_is_not_believed() {
 #[test]
 fn a_claimed_novelty_is_not_believed_where_one_can_be_computed() {
     let mut cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-    let moment = karat_evidence::Moment { milliseconds: 0 };
+    let moment = karat_core::timestamp::Timestamp { milliseconds: 0 };
     cache.insert("kp:trace:earlier", &[3.0, 4.0], moment).unwrap();
     let trace = json!({
         "@context": "https://openknowledgepulse.org/schema/v1", "@type": "ReasoningTrace", "id": "kp:trace:later",

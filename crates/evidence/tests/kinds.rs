@@ -4,7 +4,7 @@
 
 use insta::assert_snapshot;
 use karat_core::facts::Fact;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::{FactType, Graders, Kind, Reader, ReaderOptions};
 
 /// Everything an item gives, one line each; or its problems.
@@ -294,7 +294,7 @@ fn a_match_tells_all_its_problems_at_once() {
     $.scores.correctness: found `1000.5`, expected a score from 0 to 1000 (line 1, column 41)
     $.scores.speed: found `-1`, expected a score from 0 to 1000 (line 1, column 58)
     $.scores.analysis: found the text `900`, expected a score from 0 to 1000; write the number without quotes (line 1, column 74)
-    $.started_at: found the text `2026-03-18 09:30`, expected a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`; give date, time with seconds, and the offset from UTC (line 2, column 23)
+    $.started_at: found the text `2026-03-18 09:30`, expected an RFC 3339 timestamp such as `2026-01-31T12:00:00Z`; put a capital `T` between date and time (line 2, column 23)
     $.attempt_number: found `0`, expected a whole number above 0 (line 2, column 101)
     $.verified: found `1`, expected `true` or `false` (line 3, column 21)
     $.constraints.tokenBudget: found `0`, expected a whole number above 0 (line 3, column 55)
@@ -397,7 +397,7 @@ fn a_reasoning_trace_is_strict() {
     $.@context: found the text `https://example.org`, expected `https://knowledgepulse.dev/schema/v1` or `https://openknowledgepulse.org/schema/v1` (line 1, column 14)
     $.@type: found the text `reasoningtrace`, expected `ReasoningTrace`; did you mean `ReasoningTrace`? (line 1, column 46)
     $.id: found the text `trace:1`, expected an id that begins with `kp:trace:` (line 1, column 70)
-    $.metadata.created_at: found the text `2026-03-14T00:20:00+00:00`, expected a moment in UTC such as `2026-03-18T09:30:00Z`; give the offset as `Z` (line 2, column 36)
+    $.metadata.created_at: found the text `2026-03-14T00:20:00+00:00`, expected an RFC 3339 timestamp in UTC such as `2026-01-31T12:00:00Z`; give the time in UTC, with `Z` at the end (line 2, column 36)
     $.metadata.task_domain: found an empty text, expected a text such as `finance` (line 2, column 80)
     $.metadata.success: found `1`, expected `true` or `false` (line 2, column 95)
     $.metadata.quality_score: found `2`, expected a number from 0 to 1 (line 2, column 115)
@@ -537,7 +537,7 @@ fn the_moment_of_a_verdict_is_given_or_that_of_the_newest_item() {
     let agent = br#"{"agent_id": "a", "incidents": [
         {"id": "i", "time": "2026-04-01T00:00:00Z", "severity": "high", "confirmed": true, "closed_at": "2026-04-03T06:00:00+02:00"}]}"#;
     let graded = |text: &[u8], as_of: Option<&str>| {
-        let as_of = as_of.map(|text| Moment::parse(text).unwrap());
+        let as_of = as_of.map(|text| Timestamp::parse(text).unwrap());
         let wanted = [("high_incident_open".to_owned(), FactType::Boolean)];
         let reader = Reader::new(Kind::AgentEvidence, &wanted, ReaderOptions::default()).unwrap();
         let mut reader = reader.with_graders(Graders { as_of, ..Graders::default() });

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use karat_core::facts::{Occasion, Outcome};
+use karat_core::facts::{ItemContext, Outcome};
 use karat_evidence::{Kind, Reader, ReaderOptions};
 
 const RUN: &str = r#"{"id": 1, "task": {"task_id": "t-1"}, "output_quality": 1, "result": {"steps_completed": 1, "total_steps": 1}}"#;
@@ -13,7 +13,8 @@ fn occasion(kind: Kind, text: &str) -> String {
     let read = match reader.read(text.as_bytes()) {
         Err(problems) => problems.to_string(),
         Ok(evidence) => {
-            let Occasion { time, task, outcome } = evidence.item().occasion;
+            let ItemContext { time, task, outcome } = evidence.item().context;
+            let time = time.map(|time| time.to_string());
             format!("{time:?} {task:?} {:?}", outcome.map(Outcome::name))
         }
     };

@@ -2,13 +2,12 @@
 
 use karat_core::check::{Checked, check_text};
 use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
-use karat_core::evaluate::Scorer;
 use karat_core::scorecard::Scorecard;
 use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::{Kind, Reader, ReaderOptions};
 
-use crate::failure::Failure;
-use crate::session::wanted;
+use crate::engine::wanted_facts;
+use crate::error::{Code as ErrorCode, Error};
 
 /// A scorecard inside the program.
 #[derive(Debug)]
@@ -63,23 +62,22 @@ fn id(card: &Embedded) -> &'static str {
 }
 
 /// Why there is no released card of this name, and which there are.
-pub fn unknown(wanted: &str) -> Failure {
+pub fn unknown(wanted: &str) -> Error {
     let (asked, version) = wanted.split_once('@').unwrap_or((wanted, ""));
     let versions: Vec<&str> =
         EMBEDDED.iter().filter(|card| id(card) == asked).map(|card| card.name).collect();
     if !versions.is_empty() {
-        let failure = Failure::new(format!("there is no version `{version}` of `{asked}`"));
-        return failure.help(format!("there are: {}", versions.join(", ")));
+        let message = format!("there is no version `{version}` of `{asked}`");
+        return Error::new(ErrorCode::UnknownScorecard, message)
+            .hint(format!("there are: {}", versions.join(", ")));
     }
-    let failure = Failure::new(format!("there is no scorecard `{wanted}`"));
-    let failure = match nearest(asked, EMBEDDED.iter().map(id)) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None => failure,
+    let error = Error::new(ErrorCode::UnknownScorecard, format!("there is no scorecard `{wanted}`"));
+    let error = match nearest(asked, EMBEDDED.iter().map(id)) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error,
     };
     let names: Vec<&str> = EMBEDDED.iter().map(|card| card.name).collect();
-    failure
-        .help(format!("there are: {}", names.join(", ")))
-        .help("for a card of your own give its path; `karat card new` writes one to start from")
+    error.hint(format!("there are: {}", names.join(", "))).hint("for a scorecard of your own give its path")
 }
 
 /// Checks a card as the engine does, and that its kind of evidence supplies the facts it reads.
@@ -106,7 +104,9 @@ pub fn check_with(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> 
 /// were checked there.
 fn unsupplied(card: &Scorecard) -> Vec<Diagnostic> {
     let (None, Some(kind)) = (&card.base, Kind::from_name(&card.evidence)) else { return Vec::new() };
-    let Err(unknown) = Reader::new(kind, &wanted(card), ReaderOptions::default()) else { return Vec::new() };
+    let Err(unknown) = Reader::new(kind, &wanted_facts(card), ReaderOptions::default()) else {
+        return Vec::new();
+    };
     unknown
         .iter()
         .map(|fact| Diagnostic {
@@ -162,7 +162,7 @@ fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
             let start = offset(text, problem.line.unwrap_or(1), problem.column.unwrap_or(1));
             let path = problem.path.trim_start_matches("$.");
             let message = format!("`{path}`: found {}, expected {}", problem.found, problem.expected);
-            wrong(start..start, message, &problem.mend)
+            wrong(start..start, message, &problem.hint)
         })
         .collect()
 }
@@ -187,31 +187,4 @@ fn offset(text: &str, line: u64, column: u64) -> usize {
     let start = before(line.saturating_sub(1));
     let rest = text.get(start..).unwrap_or_default();
     start + rest.char_indices().nth(column.saturating_sub(1) as usize).map_or(rest.len(), |(at, _)| at)
-}
-
-/// A scorecard that is ready to score. Fails for the base of challenges, which scores nothing itself.
-pub fn ready(card: Scorecard) -> Result<Scorer, Failure> {
-    let name = card.name();
-    Scorer::new(card).map_err(|error| {
-        let challenges: Vec<String> = EMBEDDED
-            .iter()
-            .filter_map(|other| Scorecard::parse(other.text, &library).ok())
-            .filter(|other| other.base.as_ref() == Some(&name))
-            .map(|other| other.name())
-            .collect();
-        let failure = Failure::new(error.to_string());
-        if challenges.is_empty() {
-            failure
-        } else {
-            failure.help(format!("there are: {}", challenges.join(", ")))
-        }
-    })
-}
-
-/// The released card of this name, ready to score.
-pub fn released_scorer(wanted: &str) -> Result<Scorer, Failure> {
-    let card = released(wanted).ok_or_else(|| unknown(wanted))?;
-    let card = Scorecard::parse(card.text, &library)
-        .map_err(|_| Failure::new(format!("the scorecard `{wanted}` is refused")))?;
-    ready(card)
 }

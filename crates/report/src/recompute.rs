@@ -1,104 +1,113 @@
-//! Records read back and computed again from their own facts: a record counts only if it follows from them.
+//! Records computed again from their own facts: a record counts only if it follows from them.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::evaluate::Context;
 use karat_core::facts::Item;
-use karat_core::record::Record;
+use karat_core::record::Record as Scoring;
 
+use crate::card::CompiledCard;
 use crate::cards;
-use crate::claim::Claim;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::engine::workspace;
+use crate::error::{Code, Error};
+use crate::record::Record;
 use crate::text::clean;
 
-/// The record in `bytes`, if it is one. Fails for a record of another version of the schema.
-pub fn claim(bytes: &[u8]) -> Result<Option<Claim>, Failure> {
-    std::str::from_utf8(bytes).map_or(Ok(None), Claim::parse)
-}
-
-/// The card that a record was made with: the one given, or the released one that it names.
+/// Returns the scorecard that a record was made with: the one given, or the released one that the record names.
 ///
-/// Fails where there is none, or the digest in the record is that of another.
-pub fn base<'s>(claim: &Claim, given: Option<&'s Scorer>) -> Result<Cow<'s, Scorer>, Failure> {
-    let named = claim.card()?;
+/// # Errors
+///
+/// If there is none, or the digest in the record is that of another.
+pub fn base(record: &Record, given: Option<&Arc<CompiledCard>>) -> Result<Arc<CompiledCard>, Error> {
+    let named = &record.document().scorecard;
+    let name = named.name();
     let base = match given {
-        Some(scorer) => Cow::Borrowed(scorer),
-        None if cards::released(&named).is_some() => Cow::Owned(cards::released_scorer(&named)?),
+        Some(card) => Arc::clone(card),
+        None if cards::released(&name).is_some() => CompiledCard::released(&name)?,
         None => {
-            return Err(Failure::new(format!(
-                "the record names `{}`, which does not come with karat",
-                clean(&named)
-            ))
-            .help("give the scorecard it was made with: --card FILE"));
+            let message = format!("the record names `{}`, which does not come with karat", clean(&name));
+            return Err(
+                Error::new(Code::MissingScorecard, message).hint("give the scorecard it was made with")
+            );
         }
     };
-    let (digest, own) = (claim.text("/scorecard/digest")?, base.card().digest.to_string());
-    if digest != own || base.card().name() != named {
-        let message =
-            format!("the record was made with another scorecard than this `{}`", base.card().name());
-        return Err(Failure::with_exit(Exit::VerificationFailed, message)
-            .help(format!("it names {}, {}", clean(&named), clean(digest)))
-            .help(format!("this is {}, {own}", base.card().name()))
-            .help("give the very scorecard it was made with: --card FILE"));
+    let (digest, own) = (named.digest, base.card().digest);
+    if digest != own || base.name() != name {
+        let message = format!("the record was made with another scorecard than this `{}`", base.name());
+        return Err(Error::new(Code::OtherScorecard, message)
+            .hint(format!("it names {}, {digest}", clean(&name)))
+            .hint(format!("this is {}, {own}", base.name()))
+            .hint("give the very scorecard it was made with"));
     }
     Ok(base)
 }
 
-/// The scorer of a record: its card, with the weights from outside that the record says it was given.
-pub fn scorer<'s>(claim: &Claim, base: Cow<'s, Scorer>) -> Result<Cow<'s, Scorer>, Failure> {
-    match claim.override_weights()? {
+/// Returns the scorecard of a record with the override that the record says it was given.
+///
+/// # Errors
+///
+/// If the scorecard takes no such override.
+pub fn overridden(record: &Record, base: Arc<CompiledCard>) -> Result<Arc<CompiledCard>, Error> {
+    match record.override_weights()? {
         None => Ok(base),
-        Some(weights) => base.with_override(&weights).map(Cow::Owned).map_err(|refusal| {
-            let message = format!("the record has weights from outside: {refusal}");
-            Failure::with_exit(Exit::VerificationFailed, message)
+        Some(weights) => base.with_override(&weights).map(Arc::new).map_err(|refusal| {
+            Error::new(Code::RecordUnsound, format!("the record has an override: {}", refusal.message()))
         }),
     }
 }
 
-/// Computes the record again and hands it to `visit`, or says what differs from the claim.
-pub fn record<T>(
-    claim: &Claim,
-    scorer: &Scorer,
-    workspace: &mut Workspace,
-    visit: impl FnOnce(&Record<'_>) -> T,
-) -> Result<T, Failure> {
-    scored(claim, scorer, workspace, |record| {
+/// Computes the record again and hands it to `visit`.
+///
+/// # Errors
+///
+/// If what comes out is not the record: everything that differs.
+pub fn recompute<T>(
+    record: &Record,
+    card: &CompiledCard,
+    is_portable: bool,
+    visit: impl FnOnce(&Scoring<'_>) -> T,
+) -> Result<T, Error> {
+    rescore(record, card, is_portable, |scoring| {
         let mut bytes = Vec::new();
-        record.write(&mut bytes);
-        match claim.differences(&bytes) {
-            None => Ok(visit(record)),
+        scoring.write(&mut bytes);
+        match record.differences(&bytes) {
+            None => Ok(visit(scoring)),
             Some(differences) => {
                 let message =
-                    format!("the record of `{}` is not what its own facts give", clean(record.item.subject));
-                let failure = Failure::with_exit(Exit::VerificationFailed, message);
-                Err(differences.into_iter().fold(failure, Failure::help))
+                    format!("the record of `{}` is not what its own facts give", clean(scoring.item.subject));
+                Err(Error::new(Code::RecordUnsound, message).hints_from(differences))
             }
         }
     })?
 }
 
-/// What `scorer` makes of the facts of a record, whatever the record itself says of the score.
-pub fn scored<T>(
-    claim: &Claim,
-    scorer: &Scorer,
-    workspace: &mut Workspace,
-    visit: impl FnOnce(&Record<'_>) -> T,
-) -> Result<T, Failure> {
-    let facts = claim.facts(scorer.card())?;
-    let grading = claim.grading()?;
+/// Scores the facts of a record with `card`, whatever the record itself says of the score.
+///
+/// # Errors
+///
+/// If the scorecard refuses the facts.
+pub fn rescore<T>(
+    record: &Record,
+    card: &CompiledCard,
+    is_portable: bool,
+    visit: impl FnOnce(&Scoring<'_>) -> T,
+) -> Result<T, Error> {
+    let scorer = card.scorer()?;
+    let document = record.document();
+    let facts = document.facts_of(scorer.card())?;
+    let grading = document.grading.as_deref().map(serde_json::value::RawValue::get);
     let item = Item {
-        subject: claim.text("/subject")?,
-        id: claim.text("/evidence/id")?,
-        occasion: claim.occasion()?,
-        digest: claim.evidence_digest()?,
+        subject: &document.subject,
+        id: &document.evidence.id,
+        context: document.context(),
+        digest: document.evidence.digest,
         facts: &facts,
-        grading: grading.as_deref(),
+        grading,
     };
-    let record = scorer.score(workspace, &item, &Context { as_of: claim.as_of()? }).map_err(|errors| {
-        let failure =
-            Failure::with_exit(Exit::VerificationFailed, "the scorecard refuses the facts of the record");
-        errors.iter().fold(failure, |failure, error| failure.help(error.to_string()))
+    let context = Context { as_of: document.as_of() };
+    let scored = scorer.score(&mut workspace(scorer, is_portable), &item, &context).map_err(|errors| {
+        Error::new(Code::RecordUnsound, "the scorecard refuses the facts of the record")
+            .hints_from(errors.iter().map(ToString::to_string))
     })?;
-    Ok(visit(&record))
+    Ok(visit(&scored))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use crate::failure::Failure;
+use crate::error::{Code, Error};
 use crate::text::clean;
 
 /// A name that became another.
@@ -39,20 +39,22 @@ impl<'a> Renames<'a> {
     ///
     /// # Errors
     /// If a name becomes two others, or leads on from one new name to another.
-    pub fn new(given: &'a [Rename]) -> Result<Self, Failure> {
+    pub fn new(given: &'a [Rename]) -> Result<Self, Error> {
         let mut new_names = BTreeMap::new();
         for Rename { old, new } in given {
             if new_names.insert(old.as_str(), (new.as_str(), false)).is_some() {
-                return Err(Failure::new(format!("--rename gives `{}` two new names", clean(old))));
+                return Err(Error::new(
+                    Code::InvalidOption,
+                    format!("--rename gives `{}` two new names", clean(old)),
+                ));
             }
         }
         match given.iter().find(|rename| new_names.contains_key(rename.new.as_str())) {
-            Some(Rename { old, new }) => Err(Failure::new(format!(
-                "--rename leads from `{}` to `{}` and on from there",
-                clean(old),
-                clean(new)
-            ))
-            .help("name the last name for each of the old ones")),
+            Some(Rename { old, new }) => Err(Error::new(
+                Code::InvalidOption,
+                format!("--rename leads from `{}` to `{}` and on from there", clean(old), clean(new)),
+            )
+            .hint("name the last name for each of the old ones")),
             None => Ok(Self { new_names }),
         }
     }

@@ -1,18 +1,17 @@
 //! A record that was kept, beside what another card makes of the same item today: the difference, and how much of it comes
 //! from the engine, from a correction of the evidence, and from the rule.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::number::Score;
-use karat_core::record::Record;
+use karat_core::record::Record as Scoring;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Graders;
 
-use crate::claim::Claim;
-use crate::failure::Failure;
+use crate::card::CompiledCard;
+use crate::engine::{Engine, Options};
+use crate::error::{Code, Error};
 use crate::recompute;
-use crate::session::{Place, Session};
+use crate::record::Record;
 use crate::text::named;
 
 /// What a card says of an item, in few words.
@@ -29,7 +28,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn of(record: &Record<'_>) -> Self {
+    fn of(record: &Scoring<'_>) -> Self {
         let badge = record.tier.as_ref().map_or(record.band, |tier| tier.name);
         Self {
             score: record.score,
@@ -39,10 +38,14 @@ impl Verdict {
         }
     }
 
-    fn stated(claim: &Claim) -> Result<Self, Failure> {
-        let (score, published) = claim.score()?.unzip();
-        let (status, badge) = claim.standing()?;
-        Ok(Self { score, published, status: status.to_owned(), badge: badge.map(str::to_owned) })
+    fn stated(record: &Record) -> Self {
+        let document = record.document();
+        Self {
+            score: document.score(),
+            published: document.score.map(|score| score.published),
+            status: document.status.name().to_owned(),
+            badge: document.badge().map(str::to_owned),
+        }
     }
 }
 
@@ -87,16 +90,16 @@ pub struct Kept<'a> {
     pub corrected: Option<&'a [u8]>,
 }
 
-/// What graders need, for a card and the moment of a verdict.
-pub type GradersOf<'a> = dyn Fn(&Scorecard, Option<&str>) -> Result<Graders, Failure> + 'a;
+/// The options of an engine for a scorecard, but for the moment of the verdict, which each record has.
+pub type OptionsOf<'a> = dyn Fn(&Scorecard) -> Result<Options, Error> + 'a;
 
 /// The cards and what else scoring takes.
 pub struct Rescorer<'a> {
     /// The new card.
-    pub card: &'a Scorer,
-    /// What graders need.
-    pub graders: &'a GradersOf<'a>,
-    /// Whether to use the instruction path that every processor has.
+    pub card: &'a Arc<CompiledCard>,
+    /// The options of its engines.
+    pub options: &'a OptionsOf<'a>,
+    /// Whether to use only instructions that every processor has.
     pub is_portable: bool,
 }
 
@@ -108,24 +111,29 @@ impl Rescorer<'_> {
     ///
     /// # Errors
     /// That the record is none, that the evidence is not there or is refused, or that a card refuses the facts.
-    pub fn rescore(&self, claim: &Claim, old: &Scorer, kept: Kept<'_>) -> Result<Rescored, Failure> {
-        let before = Verdict::stated(claim)?;
-        let old = recompute::scorer(claim, Cow::Borrowed(old))?;
-        let new = recompute::scorer(claim, Cow::Borrowed(self.card))?;
-        let today = self.of_facts(claim, &old)?;
+    pub fn rescore(
+        &self,
+        record: &Record,
+        old: &Arc<CompiledCard>,
+        kept: Kept<'_>,
+    ) -> Result<Rescored, Error> {
+        let before = Verdict::stated(record);
+        let old = recompute::overridden(record, Arc::clone(old))?;
+        let new = recompute::overridden(record, Arc::clone(self.card))?;
+        let today = self.of_facts(record, &old)?;
         let (now, after) = match kept.corrected {
-            Some(bytes) => (self.of_evidence(claim, &old, bytes)?, self.of_evidence(claim, &new, bytes)?),
+            Some(bytes) => (self.of_evidence(record, &old, bytes)?, self.of_evidence(record, &new, bytes)?),
             None => {
                 let lacking = lacking(old.card(), new.card());
                 let after = match (lacking.as_slice(), kept.own) {
-                    ([], _) => self.of_facts(claim, &new)?,
-                    (_, Some(bytes)) => self.of_evidence(claim, &new, bytes)?,
+                    ([], _) => self.of_facts(record, &new)?,
+                    (_, Some(bytes)) => self.of_evidence(record, &new, bytes)?,
                     (lacking, None) => {
                         let message =
                             "its evidence was not kept, and the record does not have all that is read";
-                        return Err(Failure::new(message).help(format!(
+                        return Err(Error::new(Code::NoItems, message).hint(format!(
                             "`{}` reads {}",
-                            new.card().name(),
+                            new.name(),
                             named(lacking).unwrap_or_default()
                         )));
                     }
@@ -145,19 +153,14 @@ impl Rescorer<'_> {
         Ok(Rescored { before, after, parts, is_corrected: kept.corrected.is_some() })
     }
 
-    fn of_facts(&self, claim: &Claim, scorer: &Scorer) -> Result<Verdict, Failure> {
-        let mut workspace =
-            if self.is_portable { Workspace::portable(scorer) } else { Workspace::new(scorer) };
-        recompute::scored(claim, scorer, &mut workspace, Verdict::of)
+    fn of_facts(&self, record: &Record, card: &CompiledCard) -> Result<Verdict, Error> {
+        recompute::rescore(record, card, self.is_portable, Verdict::of)
     }
 
-    fn of_evidence(&self, claim: &Claim, scorer: &Scorer, bytes: &[u8]) -> Result<Verdict, Failure> {
-        let graders = (self.graders)(scorer.card(), claim.as_of()?)?;
-        let mut session = Session::new(scorer, None, graders, self.is_portable)?;
-        let place = Place { file: "its evidence", line: None, is_row: false };
-        session
-            .score(&place, Ok(bytes), claim.as_of()?, |record, _| Verdict::of(record))
-            .map_err(|refusal| Failure::new(refusal.to_string()))
+    fn of_evidence(&self, record: &Record, card: &Arc<CompiledCard>, bytes: &[u8]) -> Result<Verdict, Error> {
+        let mut engine = Engine::new(Arc::clone(card), (self.options)(card.card())?)?;
+        engine.set_as_of_from(record);
+        engine.visit(bytes, |scored| Verdict::of(&scored.record))
     }
 }
 
@@ -170,33 +173,33 @@ fn lacking<'c>(old: &Scorecard, new: &'c Scorecard) -> Vec<&'c str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cards::released_scorer;
 
     const RUN: &str = include_str!("../../../examples/workflow/worked-example.json");
 
-    fn record(scorer: &Scorer, run: &str) -> Claim {
-        let mut session = Session::new(scorer, None, Graders::default(), false).unwrap();
-        let place = Place { file: "test", line: None, is_row: false };
-        let mut bytes = Vec::new();
-        session.score(&place, Ok(run.as_bytes()), None, |record, _| record.write(&mut bytes)).unwrap();
-        Claim::parse(std::str::from_utf8(&bytes).unwrap()).unwrap().unwrap()
+    fn record(card: &Arc<CompiledCard>, run: &str) -> Record {
+        Engine::new(Arc::clone(card), Options::default()).unwrap().score(run.as_bytes()).unwrap()
     }
 
-    fn card(from: &str, to: &str) -> Scorer {
+    fn card(from: &str, to: &str) -> Arc<CompiledCard> {
         let text = crate::cards::library("workflow@1.0.0").unwrap();
         assert!(text.contains(from));
-        let card = Scorecard::parse(&text.replace(from, to), &crate::cards::library).unwrap();
-        crate::cards::ready(card).unwrap()
+        Arc::new(CompiledCard::parse(&text.replace(from, to)).unwrap())
     }
 
-    fn rescored(claim: &Claim, old: &Scorer, new: &Scorer, kept: Kept<'_>) -> Result<Rescored, Failure> {
-        let graders = |_: &Scorecard, _: Option<&str>| Ok(Graders::default());
-        Rescorer { card: new, graders: &graders, is_portable: false }.rescore(claim, old, kept)
+    fn rescored(
+        record: &Record,
+        old: &Arc<CompiledCard>,
+        new: &Arc<CompiledCard>,
+        kept: Kept<'_>,
+    ) -> Result<Rescored, Error> {
+        let options = |_: &Scorecard| Ok(Options::default());
+        Rescorer { card: new, options: &options, is_portable: false }.rescore(record, old, kept)
     }
 
     #[test]
     fn parts_add_up_to_the_difference() {
-        let (old, new) = (released_scorer("workflow").unwrap(), card("success > 0.7\"", "success > 0.8\""));
+        let (old, new) =
+            (CompiledCard::released("workflow").unwrap(), card("success > 0.7\"", "success > 0.8\""));
         let corrected = RUN.replace("\"output_quality\": 0.875", "\"output_quality\": 0.75");
         let claim = record(&old, RUN);
         let none = Kept { own: None, corrected: None };
@@ -215,13 +218,12 @@ mod tests {
 
     #[test]
     fn what_another_engine_said_is_its_part() {
-        let old = released_scorer("workflow").unwrap();
+        let old = CompiledCard::released("workflow").unwrap();
         let claim = record(&old, RUN);
         let mut said = Vec::new();
-        let mut workspace = Workspace::new(&old);
-        recompute::scored(&claim, &old, &mut workspace, |record| record.write(&mut said)).unwrap();
+        recompute::rescore(&claim, &old, false, |scoring| scoring.write(&mut said)).unwrap();
         let said = String::from_utf8(said).unwrap().replace("\"exact\":0.84", "\"exact\":0.85");
-        let claim = Claim::parse(&said).unwrap().unwrap();
+        let claim = Record::parse(said.as_bytes()).unwrap().unwrap();
         let moved = rescored(&claim, &old, &old, Kept { own: None, corrected: None }).unwrap();
         assert_eq!(moved.parts.unwrap().engine, Score::from_billionths(-10_000_000));
         assert_eq!(moved.difference(), Some(Score::from_billionths(-10_000_000)));
@@ -233,15 +235,14 @@ mod tests {
         let text = crate::cards::library("workflow@1.0.0").unwrap();
         let text = text.replace(" + timeouts * 0.20", "");
         let without: Vec<&str> = text.lines().filter(|line| !line.starts_with("timeouts ")).collect();
-        let old = Scorecard::parse(&without.join("\n"), &crate::cards::library).unwrap();
-        let old = crate::cards::ready(old).unwrap();
+        let old = Arc::new(CompiledCard::parse(&without.join("\n")).unwrap());
         let (run, new) =
-            (RUN.replace("\"timeouts\": 0", "\"timeouts\": 1"), released_scorer("workflow").unwrap());
+            (RUN.replace("\"timeouts\": 0", "\"timeouts\": 1"), CompiledCard::released("workflow").unwrap());
         let claim = record(&old, &run);
         let own = Some(run.as_bytes());
         let moved = rescored(&claim, &old, &new, Kept { own, corrected: None }).unwrap();
         assert_eq!(moved.parts.unwrap().rule, Score::from_billionths(-20_000_000));
         let lost = rescored(&claim, &old, &new, Kept { own: None, corrected: None }).unwrap_err();
-        assert!(crate::rows::problems::said(&lost).contains("reads `timeouts`"));
+        assert!(lost.to_string().contains("reads `timeouts`"));
     }
 }

@@ -1,60 +1,38 @@
-//! How long items take. Whoever scores measures; no score depends on it.
+//! Times of items. They stand in no record, and no score depends on them.
 
 use std::time::Instant;
 
 use karat_evidence::grade::trace::budget::{Budget, Overrun, StageTimes};
 
-use crate::session::Place;
-
-/// Most items that are listed as too slow.
-const LISTED: usize = 20;
-
-/// Times the stages of every item, and keeps the items that took too long.
+/// A watch that times the stages of one item after the other.
 #[derive(Debug)]
-pub struct Stopwatch {
+pub(crate) struct Stopwatch {
     budget: Budget,
     times: StageTimes,
     last: Instant,
-    overruns: Vec<(String, Overrun)>,
-    more: u64,
 }
 
 impl Stopwatch {
-    /// One that lets every item take as long as `budget` says.
-    pub fn new(budget: Budget) -> Self {
-        Self { budget, times: StageTimes::new(), last: Instant::now(), overruns: Vec::new(), more: 0 }
+    /// Creates a watch that lets every item take as long as `budget` says.
+    pub(crate) fn new(budget: Budget) -> Self {
+        Self { budget, times: StageTimes::new(), last: Instant::now() }
     }
 
-    /// An item begins.
-    pub fn start(&mut self) {
+    /// Begins an item.
+    pub(crate) fn start(&mut self) {
         self.times.clear();
         self.last = Instant::now();
     }
 
-    /// A stage ends.
-    pub fn lap(&mut self, stage: &'static str) {
+    /// Ends a stage.
+    pub(crate) fn lap(&mut self, stage: &'static str) {
         let now = Instant::now();
         self.times.add(stage, now.duration_since(self.last));
         self.last = now;
     }
 
-    /// The item ends.
-    pub fn stop(&mut self, place: &Place<'_>) {
-        let Some(overrun) = self.budget.overrun(&self.times) else { return };
-        if self.overruns.len() < LISTED {
-            self.overruns.push((place.to_string(), overrun));
-        } else {
-            self.more += 1;
-        }
-    }
-
-    /// The first items that took too long: where they stand, and where the time went.
-    pub fn listed(&self) -> impl Iterator<Item = (&str, &Overrun)> {
-        self.overruns.iter().map(|(place, overrun)| (place.as_str(), overrun))
-    }
-
-    /// How many more there are.
-    pub fn unlisted(&self) -> u64 {
-        self.more
+    /// Returns how far the item went beyond the budget, if it did.
+    pub(crate) fn overrun(&self) -> Option<Overrun> {
+        self.budget.overrun(&self.times)
     }
 }

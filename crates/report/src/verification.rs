@@ -1,16 +1,16 @@
 //! Whether something is what it claims to be, check by check; and where a record is not, which of rule, evidence and engine
 //! has changed.
 
-use karat_core::evaluate::{Scorer, Workspace};
+use std::sync::Arc;
+
 use karat_core::record::ENGINE_VERSION;
 use karat_evidence::canonical_json;
 use serde_json::{Value, json};
 
-use crate::claim::Claim;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::card::CompiledCard;
+use crate::error::{Code, Error};
 use crate::recompute;
-use crate::rows::problems::said;
+use crate::record::Record;
 use crate::text::clean;
 
 /// How one check ended.
@@ -87,11 +87,16 @@ impl Check {
         Self { name, outcome, says: says.into(), details: Vec::new(), cause: None }
     }
 
-    /// A check that fails or cannot be made because of `failure`.
+    /// Returns a check that fails, or cannot be made, because of `error`.
     #[must_use]
-    pub fn failed(name: &'static str, outcome: Outcome, failure: &Failure) -> Self {
-        let said = said(failure);
-        let mut lines = said.lines().map(|line| line.trim().to_owned());
+    pub fn failed(name: &'static str, outcome: Outcome, error: &Error) -> Self {
+        Self::of_lines(name, outcome, &error.to_string())
+    }
+
+    /// Returns a check with the first line of `text` as its sentence and the others as details.
+    #[must_use]
+    pub fn of_lines(name: &'static str, outcome: Outcome, text: &str) -> Self {
+        let mut lines = text.lines().map(|line| line.trim().to_owned());
         let says = lines.next().unwrap_or_default();
         Self { details: lines.collect(), ..Self::new(name, outcome, says) }
     }
@@ -148,16 +153,6 @@ impl Status {
             Self::Failed => "failed",
         }
     }
-
-    /// How a command ends that was asked for it.
-    #[must_use]
-    pub const fn exit(self) -> Exit {
-        match self {
-            Self::Verified => Exit::Done,
-            Self::Consistent => Exit::Inconclusive,
-            Self::Failed => Exit::VerificationFailed,
-        }
-    }
 }
 
 /// What has changed by `checks`, each once. Where the text itself was changed, nothing else follows from what differs.
@@ -177,65 +172,62 @@ pub fn causes(checks: &[Check]) -> Vec<Cause> {
 pub struct Recomputed {
     /// `scorecard`: it is the one that the record names; `score`: its facts give the record again.
     pub checks: Vec<Check>,
-    /// The scorer of the record, with its weights from outside; none if it is not at hand.
-    pub scorer: Option<Scorer>,
+    /// The scorecard of the record, with its override; none if it is not at hand.
+    pub card: Option<Arc<CompiledCard>>,
 }
 
-/// Checks the record `claim` against its card, the one `given` or the released one that it names, and against its own facts.
+/// Checks a record against its scorecard, the one `given` or the released one that it names, and against its own facts.
 ///
-/// A record of another version of the engine holds if this one gives the same, but for the name of the version.
+/// A record of another version of the engine is sound if this one gives the same, but for the name of the version.
 #[must_use]
-pub fn recomputed(claim: &Claim, given: Option<&Scorer>, is_portable: bool) -> Recomputed {
-    let base = match recompute::base(claim, given) {
+pub fn recomputed(record: &Record, given: Option<&Arc<CompiledCard>>, is_portable: bool) -> Recomputed {
+    let base = match recompute::base(record, given) {
         Ok(base) => base,
-        Err(failure) => {
-            let scorecard = match failure.exit() {
-                // A record that names no card is none; one that names another card may be sound.
-                Exit::VerificationFailed if claim.card().is_ok() => {
-                    Check::failed("scorecard", Outcome::Fails, &failure).because(Cause::Rule)
+        Err(error) => {
+            let scorecard = match error.code() {
+                Code::OtherScorecard => {
+                    Check::failed("scorecard", Outcome::Fails, &error).because(Cause::Rule)
                 }
-                Exit::VerificationFailed => Check::failed("scorecard", Outcome::Fails, &failure),
-                _ => Check::failed("scorecard", Outcome::Lacking, &failure),
+                Code::RecordUnsound => Check::failed("scorecard", Outcome::Fails, &error),
+                _ => Check::failed("scorecard", Outcome::Lacking, &error),
             };
             let score =
                 Check::new("score", Outcome::Lacking, "without its scorecard it cannot be computed again");
-            return Recomputed { checks: vec![scorecard, score], scorer: None };
+            return Recomputed { checks: vec![scorecard, score], card: None };
         }
     };
-    let says = format!("{}, the one that the record names", base.card().name());
+    let says = format!("{}, the one that the record names", base.name());
     let scorecard = Check::new("scorecard", Outcome::Holds, says);
-    match recompute::scorer(claim, base) {
-        Ok(scorer) => {
-            let scorer = scorer.into_owned();
-            let score = score(claim, &scorer, is_portable);
-            Recomputed { checks: vec![scorecard, score], scorer: Some(scorer) }
+    match recompute::overridden(record, base) {
+        Ok(card) => {
+            let score = score(record, &card, is_portable);
+            Recomputed { checks: vec![scorecard, score], card: Some(card) }
         }
-        Err(failure) => {
-            let score = Check::failed("score", Outcome::Fails, &failure);
-            Recomputed { checks: vec![scorecard, score], scorer: None }
+        Err(error) => {
+            let score = Check::failed("score", Outcome::Fails, &error);
+            Recomputed { checks: vec![scorecard, score], card: None }
         }
     }
 }
 
-/// Whether the facts of a record give it again.
-fn score(claim: &Claim, scorer: &Scorer, is_portable: bool) -> Check {
-    let mut workspace = if is_portable { Workspace::portable(scorer) } else { Workspace::new(scorer) };
-    let computed = recompute::scored(claim, scorer, &mut workspace, |record| {
+/// Checks whether the facts of a record give it again.
+fn score(record: &Record, card: &CompiledCard, is_portable: bool) -> Check {
+    let computed = recompute::rescore(record, card, is_portable, |scoring| {
         let mut bytes = Vec::new();
-        record.write(&mut bytes);
-        let score = record.published.map_or_else(
-            || format!("no score, {}", record.status.name()),
+        scoring.write(&mut bytes);
+        let score = scoring.published.map_or_else(
+            || format!("no score, {}", scoring.status.name()),
             |published| published.to_f64().to_string(),
         );
         (bytes, score)
     });
     let (bytes, score) = match computed {
         Ok(computed) => computed,
-        Err(failure) => return Check::failed("score", Outcome::Fails, &failure),
+        Err(error) => return Check::failed("score", Outcome::Fails, &error),
     };
-    let maker = claim.text("/engine").unwrap_or_default();
+    let maker = record.document().engine.as_str();
     let is_other = maker != ENGINE_VERSION;
-    match claim.differences(&if is_other { with_engine(bytes, maker) } else { bytes }) {
+    match record.differences(&if is_other { with_engine(bytes, maker) } else { bytes }) {
         None => {
             let says = format!("the facts in the record give the same again: {score}");
             let check = Check::new("score", Outcome::Holds, says);
@@ -270,25 +262,16 @@ fn with_engine(bytes: Vec<u8>, version: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cards::released_scorer;
+    use crate::engine::Engine;
 
-    /// Facts of the workflow card, and the record of them.
+    /// The record of an example.
     fn record() -> String {
-        let scorer = released_scorer("workflow").unwrap();
-        let mut session =
-            crate::session::Session::new(&scorer, None, karat_evidence::Graders::default(), false).unwrap();
-        let place = crate::session::Place { file: "test", line: None, is_row: false };
         let evidence = include_bytes!("../../../examples/workflow/worked-example.json");
-        let scored = session.score(&place, Ok(evidence), None, |record, _| {
-            let mut bytes = Vec::new();
-            record.write(&mut bytes);
-            bytes
-        });
-        String::from_utf8(scored.unwrap()).unwrap()
+        Engine::open("workflow").unwrap().score(evidence).unwrap().as_str().to_owned()
     }
 
     fn checked(text: &str) -> Recomputed {
-        recomputed(&Claim::parse(text).unwrap().unwrap(), None, false)
+        recomputed(&Record::parse(text.as_bytes()).unwrap().unwrap(), None, false)
     }
 
     #[test]
@@ -296,7 +279,7 @@ mod tests {
         let record = record();
         let sound = checked(&record);
         assert_eq!(Status::of(&sound.checks), Status::Verified);
-        assert!(sound.scorer.is_some() && sound.checks.iter().all(|check| check.details.is_empty()));
+        assert!(sound.card.is_some() && sound.checks.iter().all(|check| check.details.is_empty()));
         let own = format!("\"engine\":\"{ENGINE_VERSION}\"");
         assert!(record.contains(&own));
         let older = checked(&record.replace(&own, "\"engine\":\"0.0.1\""));

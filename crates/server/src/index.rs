@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::Score;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 use crate::stored::Trust;
 
@@ -21,7 +21,7 @@ pub struct NewRow {
     /// What stands for the task: its name or that of the challenge; none where the item is a task of its own.
     pub task: Option<String>,
     /// When it took place, if it says so.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// How it ended, if it says so.
     pub outcome: Option<Outcome>,
     /// The score, if there is one.
@@ -38,7 +38,7 @@ pub struct Row {
     /// Its place in the log.
     pub position: u64,
     /// When it took place, if it says so.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// The score, if there is one.
     pub score: Option<Score>,
     /// Who is scored.
@@ -294,7 +294,7 @@ impl<'a> Decoder<'a> {
         let number = |place: u32| numbers.get(usize::try_from(place).ok()?).copied();
         Some(Row {
             position,
-            time: (given & 1 != 0).then_some(Moment { milliseconds }),
+            time: (given & 1 != 0).then_some(Timestamp { milliseconds }),
             score: (given & 2 != 0).then_some(Score::from_units(units)),
             subject: number(subject)?,
             card: number(card)?,

@@ -112,7 +112,7 @@ impl IndexCache {
     /// Starts the thread that adds rows to the cache as the log grows.
     pub fn follow(mut self, memory: Arc<Memory>, mut reader: Reader) -> Option<Follower> {
         let (stop, stopped) = mpsc::channel::<()>();
-        let mut known = 0; // so that what is not in the file after a start is written at once
+        let mut known = 0;
         let follow = move || {
             loop {
                 let is_over = stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout);
@@ -163,7 +163,7 @@ mod tests {
     use std::path::PathBuf;
 
     use karat_core::number::Score;
-    use karat_evidence::Moment;
+    use karat_core::timestamp::Timestamp;
     use karat_store::memory::Memory as MemoryBackend;
     use karat_store::{Kind, Limits, NewItem, Store};
 
@@ -202,7 +202,7 @@ mod tests {
                 subject: format!("agent-{}", position % 5),
                 card: String::from("c@1.0.0"),
                 task: (position % 3 == 0).then(|| format!("task {position}")),
-                time: (position % 4 == 1).then_some(Moment { milliseconds: -(position as i64) }),
+                time: (position % 4 == 1).then_some(Timestamp { milliseconds: -(position as i64) }),
                 outcome: karat_core::facts::Outcome::ALL.get(position as usize % 8).copied(),
                 score: (position % 5 > 0).then_some(Score::from_units(position as i64)),
                 evidence: Digest::of(&position.to_be_bytes()),

@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
 use karat_core::facts::Digest;
+use karat_report::record::{Record, RecordDocument};
 use karat_store::log::Signer;
 use karat_store::port::Order;
 use karat_store::{Accepted, Error, Item, Kind, Outcome, Reader, Store, Term};
@@ -20,7 +21,7 @@ use crate::index::{Index, NewRow};
 use crate::index_cache::IndexCache;
 use crate::keys::{Key, Keys};
 use crate::problem::Problem;
-use crate::stored::StoredRecord;
+use crate::stored;
 
 /// Positions of the log that a thread works on at once when a server starts.
 const CHUNK: usize = 2048;
@@ -235,8 +236,10 @@ impl Memory {
             None
         };
         Ok(match item.entry.kind {
-            Kind::Record => StoredRecord::parse(&item.content)
-                .and_then(|record| self.row(&record))
+            Kind::Record => Record::parse(&item.content)
+                .map_err(|error| error.to_string())
+                .and_then(|record| record.ok_or_else(|| String::from("it is not a record")))
+                .and_then(|record| self.row(record.document()))
                 .map_or_else(told, |row| Some(Effect::Record(Box::new(row)))),
             Kind::Evidence => match &item.entry.replaces {
                 None => None,
@@ -247,10 +250,9 @@ impl Memory {
             },
             Kind::Scorecard => match std::str::from_utf8(&item.content) {
                 Err(error) => told(error.to_string()),
-                Ok(text) => match self.cards().check(text).card.map(|card| Rule::new(text, card, false)) {
-                    Some(Ok(rule)) => Some(Effect::Card(Arc::new(rule))),
-                    Some(Err(problem)) => told(problem.detail),
-                    None => told(String::from("the scorecard has errors")),
+                Ok(text) => match self.cards().compile(text) {
+                    Ok(card) => Some(Effect::Card(Arc::new(Rule::new(card)))),
+                    Err(error) => told(error.to_string()),
                 },
             },
             Kind::Key => Key::parse(&item.content)
@@ -261,17 +263,17 @@ impl Memory {
         })
     }
 
-    fn row(&self, record: &StoredRecord) -> Result<NewRow, String> {
-        let rule = self.cards().find(&record.card_name()).map_err(|problem| problem.detail)?;
+    fn row(&self, record: &RecordDocument) -> Result<NewRow, String> {
+        let rule = self.cards().find(&record.scorecard.name()).map_err(|problem| problem.detail)?;
         Ok(NewRow {
             subject: record.subject.clone(),
             card: rule.name(),
-            task: record.task(&rule.card),
+            task: stored::task(record, &rule.card),
             time: record.time(),
-            outcome: record.outcome(),
+            outcome: record.evidence.outcome,
             score: record.score(),
-            evidence: record.digest()?,
-            trust: record.trust(&rule.card),
+            evidence: record.evidence.digest,
+            trust: stored::trust(record, &rule.card),
         })
     }
 }

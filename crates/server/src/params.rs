@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
-use karat_evidence::Moment;
+use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use serde::de::DeserializeOwned;
 
 use crate::problem::{Code, Problem};
@@ -37,21 +37,30 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
     }
 }
 
-/// A moment in a parameter.
+/// Reads the timestamp in a parameter.
 ///
 /// # Errors
-/// That it is none.
-pub fn moment(name: &str, text: Option<&str>) -> Result<Option<Moment>, Problem> {
-    let read = |text: &str| {
-        Moment::parse(text).ok_or_else(|| {
-            let found = text.escape_debug();
-            Problem::parameter(
-                name,
-                format!("found `{found}`, expected a moment such as 2026-01-31T12:00:00Z"),
-            )
-        })
-    };
+/// If it is not a timestamp.
+pub fn timestamp(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+    Ok(written_timestamp(name, text)?.map(|written| written.at))
+}
+
+/// Reads the timestamp in a parameter and keeps its text.
+///
+/// # Errors
+/// If it is not a timestamp.
+pub fn written_timestamp<'a>(
+    name: &str,
+    text: Option<&'a str>,
+) -> Result<Option<WrittenTimestamp<'a>>, Problem> {
+    let read = |text| WrittenTimestamp::parse(text).map_err(|error| not_a_timestamp(name, text, error));
     text.map(read).transpose()
+}
+
+/// Returns the problem of a parameter that should be a timestamp.
+#[must_use]
+pub fn not_a_timestamp(name: &str, text: &str, error: TimestampError) -> Problem {
+    Problem::parameter(name, format!("found `{}`, {error}", text.escape_debug()))
 }
 
 /// How many are wanted of a list.

@@ -6,7 +6,6 @@ use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use karat_core::facts::Digest;
-use karat_report::failure::Failure;
 use karat_store::Error;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
@@ -239,15 +238,31 @@ impl Problem {
         self.code.status()
     }
 
-    /// What a report says, as a problem of this code.
+    /// Returns an error of the engine as a problem of this code, with its parts.
     #[must_use]
-    pub fn of_failure(code: Code, failure: &Failure) -> Self {
-        let text = match failure {
-            Failure::Problem(problem) => problem.to_string(),
-            other @ (Failure::ReaderGone | Failure::Told(_)) => return Self::internal(&format!("{other:?}")),
+    pub fn of_error(code: Code, error: &karat_report::error::Error) -> Self {
+        let parts: Vec<Part> = error
+            .problems()
+            .iter()
+            .map(|problem| Part {
+                field: Some(problem.path.clone()),
+                detail: problem.detail.clone(),
+                line: problem.line,
+                column: problem.column,
+            })
+            .collect();
+        let summary = match (parts.as_slice(), error.unlisted()) {
+            ([], _) | ([_], 0) => error.summary(),
+            _ => error.message().to_owned(),
         };
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        Self::new(code, lines.join("; "))
+        let lines = std::iter::once(summary.as_str()).chain(error.hints().iter().map(String::as_str));
+        let detail = lines.flat_map(str::lines).map(str::trim).collect::<Vec<_>>().join("; ");
+        let field = parts.first().and_then(|part| part.field.clone());
+        let problem = Self::new(code, detail).with_parts(parts);
+        match field {
+            Some(field) => problem.at(field),
+            None => problem,
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use karat_core::evaluate::Scorer;
-use karat_report::failure::Failure;
-use karat_report::rows::filter::{Filter, check_field};
+use karat_report::error::Error;
+use karat_report::record::Record;
+use karat_report::rows::filter::{Filter, Wish, check_field};
 use karat_report::rows::{Loader, Rows, Selection};
 use karat_stats::StatisticsError;
 use karat_stats::outcome::Policy;
@@ -12,7 +12,6 @@ use karat_store::Reader;
 
 use crate::cards::Rule;
 use crate::problem::{Code, Problem};
-use crate::stored::StoredRecord;
 
 /// Most records that are read for one answer. Beyond that only the index is asked.
 pub const RECORDS_MAX: usize = 20_000;
@@ -41,24 +40,23 @@ pub fn read(
         (kept.labels.iter().collect(), "group_by"),
     ] {
         for field in fields {
-            check_field(field, name, rules.iter().map(|rule| &rule.card))
+            check_field(field, name, rules.iter().map(|rule| &**rule.card))
                 .map_err(|failure| unanswerable(&failure).at(name))?;
         }
     }
-    let mut loader = Loader::new(Selection::default()).map_err(|failure| unanswerable(&failure))?;
+    let wish = Wish { filters: &kept.filters, ..Wish::default() };
+    let selection = Selection { wish, labels: &kept.labels, ..Selection::default() };
+    let mut loader = Loader::new(selection).map_err(|error| unanswerable(&error))?;
     for position in positions {
         let item = reader.item(*position)?;
         let damaged = |why: String| Problem::internal(&format!("the record {position}: {why}"));
-        let record = StoredRecord::parse(&item.content).map_err(damaged)?;
-        if !kept.filters.iter().all(|filter| record.meets(filter)) {
-            continue;
-        }
-        let name = record.card_name();
-        let scorer = rules.iter().find(|rule| rule.name() == name).and_then(|rule| rule.scorer.as_ref());
-        let scorer: &Scorer = scorer.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
-        let place = loader.scorer(scorer);
-        let row = record.row(format!("record {position}"), place, &kept.labels).map_err(damaged)?;
-        loader.push(&record.subject, row);
+        let record = Record::parse(&item.content).map_err(|error| damaged(error.to_string()))?;
+        let record = record.ok_or_else(|| damaged(String::from("it is not a record")))?;
+        let name = record.document().scorecard.name();
+        let rule = rules.iter().find(|rule| rule.name() == name);
+        let rule = rule.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
+        let scorer = loader.scorer(&rule.card);
+        loader.add_kept(&format!("record {position}"), scorer, record.document());
     }
     loader.finish().map_err(|failure| unanswerable(&failure))
 }
@@ -71,8 +69,8 @@ pub fn policy(rule: &Rule) -> Policy {
 
 /// A question that has no answer.
 #[must_use]
-pub fn unanswerable(failure: &Failure) -> Problem {
-    Problem::of_failure(Code::Unanswerable, failure)
+pub fn unanswerable(error: &Error) -> Problem {
+    Problem::of_error(Code::Unanswerable, error)
 }
 
 /// The same, said by the statistics.

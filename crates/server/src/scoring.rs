@@ -1,9 +1,10 @@
 //! One item of evidence in, what the store keeps of it out: the evidence in canonical form, and its record.
 
-use karat_core::evaluate::Context;
 use karat_core::facts::Digest;
-use karat_evidence::{Moment, Note, Problems};
-use karat_report::moment::is_moment;
+use karat_core::timestamp::WrittenTimestamp;
+use karat_evidence::Note;
+use karat_report::engine::Scored;
+use karat_report::error::Error;
 use karat_store::{Kind, NewItem};
 
 use crate::cards::Rule;
@@ -15,7 +16,7 @@ use crate::stored::Trust;
 
 /// An item that was scored.
 #[derive(Debug)]
-pub struct Scored {
+pub struct ScoredItem {
     /// Its own id, unique for its subject.
     pub id: String,
     /// The evidence, in canonical form.
@@ -31,10 +32,10 @@ pub struct Scored {
 /// How an item is to be scored.
 #[derive(Debug, Clone, Copy)]
 pub struct How<'a> {
-    /// The rule.
+    /// The scorecard, with engines.
     pub rule: &'a Rule,
-    /// The moment of the verdict, as it was given.
-    pub as_of: Option<&'a str>,
+    /// The time of the verdict, as it was given.
+    pub as_of: Option<WrittenTimestamp<'a>>,
     /// Whose word it is.
     pub key: &'a Key,
 }
@@ -43,69 +44,49 @@ impl How<'_> {
     /// Scores the item in `bytes`.
     ///
     /// # Errors
-    /// Everything that is wrong with it; that the key may not say this.
-    pub fn score(&self, bytes: &[u8]) -> Result<Scored, Problem> {
-        self.rule.with_bench(self.moment()?, |scorer, bench| {
-            let evidence = bench.reader.read(bytes).map_err(|problems| refused(&problems))?;
-            let item = evidence.item();
-            self.check(scorer.card(), &item)?;
-            let scored = scorer.score(&mut bench.workspace, &item, &Context { as_of: self.as_of });
-            let record = scored.map_err(|errors| {
-                let parts = errors.iter().map(|error| Part {
-                    field: Some(format!("facts.{}", error.fact)),
-                    detail: error.to_string(),
-                    line: None,
-                    column: None,
-                });
-                listed(parts.collect(), 0)
-            })?;
-            bench.record.clear();
-            record.write(&mut bench.record);
-            let content = bench.record.clone();
-            let card = scorer.card();
-            let new = |kind, id, sources, content| {
-                let subject = Some(item.subject.to_owned());
-                NewItem { kind, id, subject, sources, replaces: None, content }
-            };
-            let name = card.name();
-            let id = ids::evidence(item.subject, item.id);
-            let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
-            Ok(Scored {
-                id: item.id.to_owned(),
-                record: new(Kind::Record, ids::record(&id, &name), vec![item.digest], content),
-                evidence: new(Kind::Evidence, id, Vec::new(), evidence.canonical().to_vec()),
-                row: NewRow {
-                    subject: item.subject.to_owned(),
-                    card: name,
-                    task: item
-                        .occasion
-                        .task
-                        .map(str::to_owned)
-                        .or_else(|| card.base.is_some().then(|| card.id.clone())),
-                    time: item.occasion.time.and_then(Moment::parse),
-                    outcome: item.occasion.outcome,
-                    score: record.score,
-                    evidence: item.digest,
-                    trust: Trust::of(given.map(|(fact, _)| fact.from)),
-                },
-                notes: evidence.notes().to_vec(),
+    ///
+    /// If the item is refused: everything that is wrong with it. If the key may not say this.
+    pub fn score(&self, bytes: &[u8]) -> Result<ScoredItem, Problem> {
+        self.rule.with_engine(self.as_of, |engine| {
+            engine.try_visit(bytes, |scored| self.keep(scored)).map_err(|refused| match refused {
+                Refused::Evidence(error) => Problem::of_error(Code::EvidenceRefused, &error),
+                Refused::Key(problem) => problem,
             })
         })
     }
 
-    /// The moment of the verdict.
-    fn moment(&self) -> Result<Option<Moment>, Problem> {
-        let Some(text) = self.as_of else { return Ok(None) };
-        match Moment::parse(text).filter(|_| is_moment(text)) {
-            Some(moment) => Ok(Some(moment)),
-            None => {
-                let found = text.escape_debug();
-                Err(Problem::parameter(
-                    "as_of",
-                    format!("found `{found}`, expected a moment such as 2026-01-31T12:00:00Z"),
-                ))
-            }
-        }
+    fn keep(&self, scored: &Scored<'_>) -> Result<ScoredItem, Refused> {
+        let (item, card) = (&scored.record.item, scored.record.card);
+        self.check(card, item).map_err(Refused::Key)?;
+        let mut content = Vec::with_capacity(2048);
+        scored.write(&mut content);
+        let new = |kind, id, sources, content| {
+            let subject = Some(item.subject.to_owned());
+            NewItem { kind, id, subject, sources, replaces: None, content }
+        };
+        let name = card.name();
+        let id = ids::evidence(item.subject, item.id);
+        let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
+        Ok(ScoredItem {
+            id: item.id.to_owned(),
+            record: new(Kind::Record, ids::record(&id, &name), vec![item.digest], content),
+            evidence: new(Kind::Evidence, id, Vec::new(), scored.evidence().to_vec()),
+            row: NewRow {
+                subject: item.subject.to_owned(),
+                card: name,
+                task: item
+                    .context
+                    .task
+                    .map(str::to_owned)
+                    .or_else(|| card.base.is_some().then(|| card.id.clone())),
+                time: item.context.time,
+                outcome: item.context.outcome,
+                score: scored.record.score,
+                evidence: item.digest,
+                trust: Trust::of(given.map(|(fact, _)| fact.from)),
+            },
+            notes: scored.notes().to_vec(),
+        })
     }
 
     /// Whether the key may say this: about this subject, and what the scorecard says comes from somebody.
@@ -139,39 +120,15 @@ impl How<'_> {
     }
 }
 
-/// Everything that is wrong with an item.
-pub(crate) fn refused(problems: &Problems) -> Problem {
-    let parts: Vec<Part> = problems
-        .iter()
-        .map(|problem| {
-            let mend = if problem.mend.is_empty() { String::new() } else { format!("; {}", problem.mend) };
-            Part {
-                field: Some(problem.path.clone()),
-                detail: format!("found {}, expected {}{mend}", problem.found, problem.expected),
-                line: problem.line,
-                column: problem.column,
-            }
-        })
-        .collect();
-    let unlisted = problems.len() - parts.len();
-    listed(parts, unlisted)
+/// The reason why an item is not taken.
+enum Refused {
+    Evidence(Error),
+    Key(Problem),
 }
 
-fn listed(parts: Vec<Part>, unlisted: usize) -> Problem {
-    let detail = match (parts.as_slice(), unlisted) {
-        ([only], 0) => format!("{}: {}", only.field.as_deref().unwrap_or_default(), only.detail),
-        (several, 0) => format!("the item has {} problems", several.len()),
-        (several, more) => format!(
-            "the item has {} problems, the first {} of them are listed",
-            several.len() + more,
-            several.len()
-        ),
-    };
-    let field = parts.first().and_then(|part| part.field.clone());
-    let problem = Problem::new(Code::EvidenceRefused, detail).with_parts(parts);
-    match field {
-        Some(field) => problem.at(field),
-        None => problem,
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Evidence(error)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 use crate::cards::Rule;
 use crate::index::{Index, Row};
-use crate::params::moment;
+use crate::params::timestamp;
 use crate::problem::Problem;
 use crate::state::App;
 use crate::stored::Trust;
@@ -35,8 +35,8 @@ pub struct Wish {
     subject: Option<u32>,
     cards: Option<BTreeSet<u32>>,
     tasks: Option<BTreeSet<u32>>,
-    since: Option<Moment>,
-    until: Option<Moment>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
     trust: Option<Trust>,
 }
 
@@ -56,8 +56,8 @@ impl Wish {
             tasks: wanted
                 .track
                 .map(|track| numbers(&mut track.split(',').map(|task| task.trim().to_owned()))),
-            since: moment("since", wanted.since)?,
-            until: moment("until", wanted.until)?,
+            since: timestamp("since", wanted.since)?,
+            until: timestamp("until", wanted.until)?,
             trust: wanted.trust,
         };
         Ok((wish, rules.unwrap_or_default()))
@@ -91,11 +91,11 @@ fn rules(app: &App, card: &str) -> Result<Vec<Arc<Rule>>, Problem> {
 /// # Errors
 /// That the store cannot be read, or what is wrong with the moment.
 pub async fn size_at(app: &App, known_at: Option<&str>) -> Result<u64, Problem> {
-    match moment("known_at", known_at)? {
+    match timestamp("known_at", known_at)? {
         None => Ok(*app.memory.size().borrow()),
-        Some(moment) => {
-            let moment = karat_store::Moment(moment.milliseconds);
-            let size = app.read(move |reader| Ok(reader.size_at(moment)?)).await?;
+        Some(known_at) => {
+            let known_at = karat_store::Moment(known_at.milliseconds);
+            let size = app.read(move |reader| Ok(reader.size_at(known_at)?)).await?;
             // What was committed this moment is not in memory yet.
             Ok(size.min(*app.memory.size().borrow()))
         }

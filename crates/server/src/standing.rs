@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_report::standing::events::{self, Events};
 use karat_report::standing::{Answer, items, json, refused};
 use karat_standing::stand::{Interval, SubjectStanding, stand};
@@ -28,7 +28,7 @@ pub struct Question {
     /// One subject, or all.
     pub subject: Option<String>,
     /// The moment of the standing.
-    pub as_of: Moment,
+    pub as_of: Timestamp,
     /// The size of the log that counts.
     pub size: u64,
     /// How intervals are drawn.
@@ -94,8 +94,7 @@ pub async fn told<T: Send + 'static>(
         let Question { rule, subject, as_of, interval, .. } = question;
         let card = &rule.card;
         let items = items::items(&rows, card, &events).map_err(|failure| unanswerable(&failure))?;
-        let as_of_seconds = as_of.milliseconds.div_euclid(1000);
-        let standings = stand(card, &items, &events.events, as_of_seconds, interval)
+        let standings = stand(card, &items, &events.events, as_of.seconds(), interval)
             .map_err(|errors| unanswerable(&refused(&errors)))?;
         let answer = Answer { card, rows: &rows, standings: &standings, as_of, interval, events: &events };
         let all = standings.subjects.as_slice();

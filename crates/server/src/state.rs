@@ -222,7 +222,7 @@ impl App {
         let mut reader = self.store.reader()?;
         let size = reader.head()?.size;
         let mut missing = Vec::new();
-        for rule in self.memory.cards().iter().filter(|rule| rule.is_released) {
+        for rule in self.memory.cards().iter().filter(|rule| rule.card.is_released()) {
             if reader.find(Kind::Scorecard, &rule.name(), size)?.is_none() {
                 missing.push(crate::api::scorecards::item(rule));
             }

@@ -6,8 +6,8 @@ use super::ratio::Ratio;
 use karat_core::number::Decimal;
 pub use karat_core::scorecard::{CalibrationRules, CalibrationStep, Difficulty};
 
-/// The difficulty that these rates mean; none with too few completed matches. `current` is the calibrated difficulty so far,
-/// which stays where the rates have not passed a threshold by the margin.
+/// Returns the difficulty that these rates mean; none with too few completed matches. `current` is the calibrated
+/// difficulty so far, which stays where the rates have not passed a threshold by the margin.
 ///
 /// ```
 /// use karat_core::number::Decimal;
@@ -48,10 +48,10 @@ pub fn difficulty(
     })
 }
 
-/// The difficulty that these counts mean, by their rates to three places, halves up: wins among `completed`, completed
+/// Returns the difficulty that these counts mean, by their rates to three places, halves up: wins among `completed`, completed
 /// among `all`.
 #[must_use]
-pub fn difficulty_of_counts(
+pub(crate) fn difficulty_of_counts(
     rules: &CalibrationRules,
     wins: u64,
     completed: u64,
@@ -94,7 +94,7 @@ pub fn calibrate(
     }
 }
 
-/// What calibration asks of a match.
+/// The facts of a match that calibration reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayedMatch {
     /// It was played to its end. What expired or still runs counts among the matches, and for nothing else.
@@ -103,7 +103,7 @@ pub struct PlayedMatch {
     pub is_win: bool,
     /// Its published score, in points.
     pub points: Option<i64>,
-    /// How long it took.
+    /// The duration.
     pub duration_seconds: Option<Decimal>,
 }
 
@@ -128,7 +128,8 @@ pub struct Calibration {
     pub completion_rate: Decimal,
     /// The median score of completed matches; of two in the middle their mean, halves up. For people: it decides nothing.
     pub median_points: Option<i64>,
-    /// Mean duration over the time limit, rounded likewise; none without a limit or a duration. For people: it decides nothing.
+    /// Mean duration over the time limit, rounded likewise; none without a limit or a duration. For people: it decides
+    /// nothing.
     pub time_utilization: Option<Decimal>,
 }
 
@@ -144,7 +145,7 @@ fn thousandths(ratio: Ratio) -> Decimal {
     Decimal::from_millionths(i64::try_from(rounded).unwrap_or(i64::MAX).saturating_mul(1000))
 }
 
-/// The median of sorted whole numbers; of two in the middle their mean, halves up.
+/// Returns the median of sorted whole numbers; of two in the middle their mean, halves up.
 fn median_half_up(sorted: &[i64]) -> Option<i64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     if !sorted.len().is_multiple_of(2) {

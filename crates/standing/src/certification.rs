@@ -10,12 +10,12 @@ use core::fmt;
 use super::tiers::{TierFacts, TierRule, TierStanding, tier};
 pub use karat_core::scorecard::CertificationRules;
 
-/// What a subject has at a moment.
+/// The facts of a subject at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recomputation {
     /// The moment.
     pub at_seconds: i64,
-    /// What gates and tiers see, decayed.
+    /// The facts that gates and tiers see, decayed.
     pub facts: TierFacts,
     /// The same as if all evidence were of now: score, readings and confidence that age has not touched. Shows whether a tier
     /// is lost to age alone.
@@ -25,7 +25,7 @@ pub struct Recomputation {
 /// The tier that a subject holds, and what it waits for. A value of plain parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Certificate {
-    /// How many tiers are held: 0 for none.
+    /// Number of tiers that are held: 0 for none.
     pub tier: usize,
     /// When it last went up.
     pub promoted_seconds: Option<i64>,
@@ -33,20 +33,20 @@ pub struct Certificate {
     pub rising_since_seconds: Option<i64>,
     /// Since when decay alone has kept the score below the tier.
     pub at_risk_since_seconds: Option<i64>,
-    /// How many tiers the present silence has taken.
+    /// Number of tiers that the present silence has taken.
     pub lost_to_silence: usize,
     /// The moment of the last recomputation.
     pub latest_seconds: Option<i64>,
 }
 
-/// Why a tier changed.
+/// The reason why a tier changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// A higher one was earned and confirmed.
     Promotion,
     /// The security gate shut it.
     Gate,
-    /// What was measured no longer earns it.
+    /// The measured values no longer earn it.
     Evidence,
     /// Decay kept it unearned for longer than the notice.
     Decay,
@@ -75,16 +75,16 @@ pub struct TierChange {
     pub from: usize,
     /// The tiers held after.
     pub to: usize,
-    /// Why.
+    /// The reason.
     pub cause: Cause,
 }
 
-/// What a recomputation showed and did.
+/// The result of a recomputation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certified {
-    /// What the moment earns, and what is in the way of more.
+    /// The earned tier, and what blocks the next.
     pub earned: TierStanding,
-    /// What changed, in order.
+    /// The changes, in order.
     pub changes: Vec<TierChange>,
     /// The first moment at which a tier that is earned now can be held, if it stays earned.
     pub promotion_from_seconds: Option<i64>,
@@ -97,7 +97,7 @@ pub struct Certified {
 pub struct OutOfOrder {
     /// Its moment.
     pub at_seconds: i64,
-    /// That of the last one.
+    /// The moment of the last one.
     pub latest_seconds: i64,
 }
 
@@ -114,7 +114,7 @@ impl fmt::Display for OutOfOrder {
 impl Error for OutOfOrder {}
 
 impl Certificate {
-    /// The certificate after a recomputation, by the tiers of the card (lowest first) and the rules of certification.
+    /// Returns the certificate after a recomputation, by the tiers of the card (lowest first) and the rules of certification.
     ///
     /// # Errors
     /// [`OutOfOrder`], and the certificate stays as it is.
@@ -244,7 +244,7 @@ impl Certificate {
     }
 }
 
-/// The tier that these facts earn if gates are left aside and the newest batch is of now.
+/// Returns the tier that these facts earn if gates are left aside and the newest batch is of now.
 fn earned_when_fresh(tiers: &[TierRule], facts: &TierFacts) -> usize {
     let fresh = TierFacts { newest_batch_seconds: Some(i64::MIN), open_tiers: None, ..facts.clone() };
     tier(tiers, &fresh).reached

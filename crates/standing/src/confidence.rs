@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use karat_core::number::{BILLION, Decimal, MILLION, round_ratio};
 pub use karat_core::scorecard::FreshnessRule;
 
-/// What evidence of this age is worth, in billionths. Evidence from the future counts as of now.
+/// Returns what evidence of this age is worth, in billionths. Evidence from the future counts as of now.
 ///
 /// ```
 /// use karat_standing::confidence::{FreshnessRule, freshness};
@@ -26,7 +26,7 @@ pub fn freshness(rule: FreshnessRule, age_seconds: i64) -> i64 {
     least + round_ratio(left * i128::from(BILLION - least), span) as i64
 }
 
-/// What stands behind one dimension.
+/// The evidence behind one dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backing {
     /// The dimension.
@@ -35,7 +35,7 @@ pub struct Backing {
     pub weight: Decimal,
     /// Its evidence; none if it was never measured.
     pub evidence: Option<Evidence>,
-    /// How old that is.
+    /// The age of that evidence.
     pub age_seconds: i64,
     /// True for evidence of an earlier version of the subject, which counts half.
     pub is_carried: bool,
@@ -48,23 +48,23 @@ pub enum Evidence {
     Sample {
         /// Its size, counting what weighs less for less: `(sum w)^2 / sum w^2` (Kish, "Survey Sampling", 1965). From 0.
         effective_items: Decimal,
-        /// How many items the dimension asks for.
+        /// Number of items that the dimension asks for.
         needed_items: u32,
     },
     /// A recorded fact, such as a posted bond: there is no sample to be small.
     Record,
 }
 
-/// How sure a composite is.
+/// The confidence in a composite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confidence {
     /// From 0 to 1, in billionths: the weighted mean of those below. None where there is no weight.
     pub value: Option<i64>,
-    /// That of each dimension, in the order given, in billionths.
+    /// The confidence in each dimension, in the order given, in billionths.
     pub dimensions: Vec<i64>,
 }
 
-/// The confidence in a composite: the weighted mean over all dimensions that apply, 0 for one that was not measured.
+/// Returns the confidence in a composite: the weighted mean over all dimensions that apply, 0 for one that was not measured.
 ///
 /// A sample of `n` items where `m` are asked for gives `n / (n + m)`, which is one minus the uncertainty of Jøsang and Ismail,
 /// "The beta reputation system" (2002), times what its age leaves. Weights and sizes below zero count as zero.

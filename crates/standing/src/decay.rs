@@ -7,11 +7,10 @@ use core::fmt;
 use core::num::NonZeroU32;
 
 use super::ratio::Ratio;
-use karat_core::number::{BILLION, Decimal, Score, UNITS_PER_ONE};
+use karat_core::number::{BILLION, Decimal, MOST_WEIGHT_UNITS, Score, UNITS_PER_ONE, common_unit};
 pub use karat_core::scorecard::{DecayRule, DecayScope, Periods, WEEK_SECONDS};
-use karat_core::weights::{MOST_WEIGHT_UNITS, unit};
 
-/// The points lost by evidence of this age. Evidence from the future, by a clock that runs ahead, loses nothing.
+/// Returns the points lost by evidence of this age. Evidence from the future, by a clock that runs ahead, loses nothing.
 ///
 /// ```
 /// use karat_standing::decay::{DecayRule, WEEK_SECONDS, lost_points};
@@ -25,7 +24,7 @@ pub fn lost_points(rule: DecayRule, age_seconds: i64) -> Ratio {
     Ratio::new(lost, period).unwrap_or(Ratio::ZERO)
 }
 
-/// The points lost, times the seconds of a period; and the latter. Below 2^95 and 2^32.
+/// Returns the points lost, times the seconds of a period; and the latter. Below 2^95 and 2^32.
 fn lost(rule: DecayRule, age_seconds: i64) -> (i128, i128) {
     let period = i128::from(rule.period_seconds.get());
     let elapsed = (i128::from(age_seconds) - i128::from(rule.grace_seconds)).max(0);
@@ -53,7 +52,7 @@ pub fn decay_composite(rule: DecayRule, composite: Score, age_seconds: i64) -> R
     Ratio::new(left, i128::from(UNITS_PER_ONE) * period).unwrap_or(Ratio::ZERO)
 }
 
-/// A reading less what it has lost, times the seconds of a period; not below 0, so that losses of one dimension are
+/// Returns a reading less what it has lost, times the seconds of a period; not below 0, so that losses of one dimension are
 /// never taken from another.
 fn left(rule: DecayRule, reading: i64, age_seconds: i64) -> i128 {
     let (lost, period) = lost(rule, age_seconds);
@@ -61,13 +60,13 @@ fn left(rule: DecayRule, reading: i64, age_seconds: i64) -> i128 {
     (i128::from(reading) * period).saturating_sub(lost).max(0)
 }
 
-/// Each dimension decayed by the age of its own evidence, then the weighted mean over those that have a reading; or, with
-/// [`DecayScope::Composite`], the mean first, less what its newest evidence has lost.
+/// Returns each dimension decayed by the age of its own evidence, then the weighted mean over those that have a
+/// reading; or, with [`DecayScope::Composite`], the mean first, less what its newest evidence has lost.
 ///
 /// The mean is exact; it is rounded where it is published or written down, once.
 ///
 /// # Errors
-/// Every [`DecayError`] of the dimensions.
+/// If there are problems: every [`DecayError`] of the dimensions.
 ///
 /// ```
 /// use karat_core::number::Decimal;
@@ -88,7 +87,7 @@ pub fn decay_dimensions(rule: DecayRule, dimensions: &[Aged]) -> Result<Decayed,
     if !errors.is_empty() {
         return Err(errors);
     }
-    let unit = unit(dimensions.iter().map(|dimension| dimension.weight));
+    let unit = common_unit(dimensions.iter().map(|dimension| dimension.weight));
     let (mut covered, mut covered_weight, mut sum) = (0i128, Decimal::ZERO, 0i128);
     let mut parts = Vec::with_capacity(dimensions.len());
     let period = i128::from(rule.period_seconds.get());
@@ -137,7 +136,7 @@ pub struct Aged {
     pub measured: Option<(i64, i64)>,
 }
 
-/// What decay made of a composite.
+/// A composite after decay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decayed {
     /// The dimensions, in the order given.
@@ -148,12 +147,12 @@ pub struct Decayed {
     pub composite: Option<Ratio>,
 }
 
-/// What decay made of a dimension.
+/// A dimension after decay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecayedDimension {
     /// The dimension.
     pub key: String,
-    /// What is left of its reading, in billionths, rounded once, ties to even; none if it was never measured.
+    /// Its reading after decay, in billionths, rounded once, ties to even; none if it was never measured.
     pub reading: Option<i64>,
     /// The points that its age takes; more than it had, where it is down to 0. None are taken from it where the composite
     /// decays as a whole.
@@ -162,7 +161,7 @@ pub struct DecayedDimension {
     pub is_ahead: bool,
 }
 
-/// Why a list of dimensions has no decayed composite.
+/// The reason why a list of dimensions has no decayed composite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecayError {
     /// A reading is not between 0 and 1.
@@ -228,7 +227,7 @@ fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
     keys.sort_unstable();
     let twice = keys.array_windows().filter(|[a, b]| a == b).map(|[key, _]| DecayError::Twice((*key).into()));
     errors.extend(twice);
-    let unit = unit(dimensions.iter().map(|dimension| dimension.weight));
+    let unit = common_unit(dimensions.iter().map(|dimension| dimension.weight));
     let units = dimensions.iter().map(|dimension| i128::from(dimension.weight.millionths() / unit)).sum();
     if errors.is_empty() && units > i128::from(MOST_WEIGHT_UNITS) {
         errors.push(DecayError::TooFine { units });
@@ -236,8 +235,8 @@ fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
     errors
 }
 
-/// The moment from which the age of a dimension counts: that of the `batch`-th newest of its items, so that one new item
-/// cannot make old evidence young. None where there are fewer.
+/// Returns the moment from which the age of a dimension counts: that of the `batch`-th newest of its items, so that
+/// one new item cannot make old evidence young. None where there are fewer.
 ///
 /// ```
 /// use core::num::NonZeroU32;

@@ -2,29 +2,29 @@
 
 pub use karat_core::scorecard::{GateStep, SecurityGate};
 
-/// What a gate looks at.
+/// The facts that a gate reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GateFacts {
     /// The decayed reading, in billionths; none if it was never measured.
     pub reading: Option<i64>,
-    /// Whether a confirmed critical incident is open.
+    /// True if a confirmed critical incident is open.
     pub has_critical_incident: bool,
-    /// Whether the subject is on hold.
+    /// True if the subject is on hold.
     pub is_on_hold: bool,
 }
 
-/// What a gate does.
+/// The effect of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gated {
     /// The score before, in points.
     pub ungated_points: i64,
     /// The score after.
     pub points: i64,
-    /// How many tiers stay open; none for all.
+    /// Number of tiers that stay open; none for all.
     pub open_tiers: Option<usize>,
 }
 
-/// The score and the tiers that the gate leaves.
+/// Returns the score and the tiers that the gate leaves.
 ///
 /// ```
 /// use karat_standing::gate::{GateFacts, SecurityGate, apply};

@@ -9,13 +9,14 @@
 //!
 //! | of | where |
 //! |---|---|
-//! | a subject over time | [`window`] and [`rolling`] means, [`decay`] by age, the [`verdict`] of a moment |
+//! | a subject over time | [`rolling`] means, [`decay`] by age, the [`verdict`] of a moment |
 //! | what may be acted on | [`review`] of swings, [`tiers`] and the security [`gate`], [`confidence`], [`certification`] over time |
 //! | many subjects | [`shares`] that sum to 1 below a cap |
 //! | all of it, under the section `[standing]` of a card | [`stand`] |
 //! | what subjects are measured by | [`overrides`] of weights, [`calibration`] of difficulty, the [`lifecycle`] of tasks; both by [`stand::tasks()`] |
 
 #![no_std]
+#![warn(unreachable_pub)]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
@@ -34,4 +35,3 @@ pub mod shares;
 pub mod stand;
 pub mod tiers;
 pub mod verdict;
-pub mod window;

@@ -3,7 +3,7 @@
 use karat_core::number::{MILLION, Score};
 pub use karat_core::scorecard::LifecycleRules;
 
-/// Whether a task is in use.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskStatus {
     /// It is in use.
@@ -12,7 +12,7 @@ pub enum TaskStatus {
     /// Nobody solves it: probably broken. Back in use as soon as a period is not like that.
     Quarantined,
     /// Nearly everybody solves it, or it stayed broken. For good: a task that was known to all does not become new again, and
-    /// one that is mended is another task.
+    /// one that is fixed is another task.
     Deprecated,
 }
 
@@ -39,7 +39,7 @@ pub struct TaskLife {
     pub failed_periods: u32,
 }
 
-/// What one period showed.
+/// The outcome of one period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeriodOutcome {
     /// Scores seen.
@@ -54,7 +54,7 @@ pub struct PeriodOutcome {
     pub after: TaskStatus,
 }
 
-/// What becomes of a task that goes on as it does.
+/// The next status of a task if the periods to come are like the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ahead {
     /// The status that comes next.
@@ -66,7 +66,7 @@ pub struct Ahead {
 }
 
 impl TaskLife {
-    /// What comes next if the periods to come are like the last one; none where nothing is under way.
+    /// Returns what comes next if the periods to come are like the last one; none where nothing is under way.
     #[must_use]
     pub fn ahead(self, rules: &LifecycleRules) -> Option<Ahead> {
         if self.status == TaskStatus::Deprecated {

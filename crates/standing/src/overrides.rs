@@ -20,28 +20,28 @@ pub struct Proposal {
     pub id: String,
     /// When.
     pub at_seconds: i64,
-    /// Who, person or program.
+    /// The proposer, a person or a program.
     pub proposer: String,
-    /// Why; not empty.
+    /// The reason; not empty.
     pub reason: String,
     /// Weights by dimension, to be laid over those of the card.
     pub weights: Vec<(String, Decimal)>,
 }
 
-/// What someone decides on a proposal.
+/// A decision on a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverrideDecision {
     /// The proposal.
     pub id: String,
     /// When.
     pub at_seconds: i64,
-    /// Who.
+    /// The decider.
     pub decider: String,
-    /// Why; not empty.
+    /// The reason; not empty.
     pub reason: String,
 }
 
-/// What happens to weights from outside.
+/// An event about weights from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverrideEvent {
     /// They are proposed.
@@ -92,7 +92,7 @@ pub struct ProposalRecord {
     pub status: ProposalStatus,
     /// The sum of the weights after the merge; none where they could not be laid over those of the card.
     pub merged_sum: Option<Decimal>,
-    /// Why the check refused it, if it did.
+    /// The reason why the check refused it, if it did.
     pub check_refusal: Option<String>,
     /// The decisions, in order.
     pub decisions: Vec<OverrideDecision>,
@@ -111,14 +111,14 @@ pub struct OverrideLog {
     pub latest_seconds: Option<i64>,
 }
 
-/// Why an event changed nothing.
+/// The reason why an event changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverrideRefusal {
     /// It lies before the last event.
     OutOfOrder {
         /// Its moment.
         at_seconds: i64,
-        /// That of the last event.
+        /// The moment of the last event.
         latest_seconds: i64,
     },
     /// The log is of another card.
@@ -154,7 +154,7 @@ pub enum OverrideRefusal {
     ),
     /// No name, or no reason.
     Unsigned(
-        /// What is empty: `proposer`, `decider`, `reason` or `id`.
+        /// The empty field: `proposer`, `decider`, `reason` or `id`.
         &'static str,
     ),
 }
@@ -190,13 +190,13 @@ impl fmt::Display for OverrideRefusal {
 impl Error for OverrideRefusal {}
 
 impl OverrideLog {
-    /// A log without proposals.
+    /// Returns a log without proposals.
     #[must_use]
     pub fn new(card: &Scorecard) -> Self {
         Self { card: card.name(), proposals: BTreeMap::new(), in_force: None, latest_seconds: None }
     }
 
-    /// The weights in force; none while the card's own are.
+    /// Returns the weights in force; none while the card's own are.
     #[must_use]
     pub fn weights(&self) -> Option<&[(String, Decimal)]> {
         let record = self.proposals.get(self.in_force.as_ref()?)?;

@@ -25,7 +25,7 @@ impl Ratio {
     /// Zero.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
 
-    /// The fraction `numerator / denominator`; none unless the denominator is above zero.
+    /// Returns the fraction `numerator / denominator`; none unless the denominator is above zero.
     #[must_use]
     pub fn new(numerator: i128, denominator: i128) -> Option<Self> {
         if denominator <= 0 {
@@ -37,25 +37,25 @@ impl Ratio {
         Some(Self { numerator: numerator / divisor, denominator: denominator / divisor })
     }
 
-    /// The numerator, in lowest terms.
+    /// Returns the numerator, in lowest terms.
     #[must_use]
     pub const fn numerator(self) -> i128 {
         self.numerator
     }
 
-    /// The denominator, in lowest terms.
+    /// Returns the denominator, in lowest terms.
     #[must_use]
     pub const fn denominator(self) -> i128 {
         self.denominator
     }
 
-    /// The quotient of the nearest doubles of both.
+    /// Returns the quotient of the nearest doubles of both.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// A fraction of a perfect score on the grid of scores (1e-15), ties to even.
+    /// Returns a fraction of a perfect score on the grid of scores (1e-15), ties to even.
     #[must_use]
     pub fn score(self) -> Score {
         Score::from_units(self.rounded(15))
@@ -67,7 +67,7 @@ impl Ratio {
         self.rounded(9)
     }
 
-    /// A fraction of a perfect score as `scale` publishes it, in one rounding.
+    /// Returns a fraction of a perfect score as `scale` publishes it, in one rounding.
     #[must_use]
     pub fn publish(self, scale: Scale) -> Published {
         match scale.publish {
@@ -76,13 +76,13 @@ impl Ratio {
         }
     }
 
-    /// The nearest whole number, ties to even.
+    /// Returns the nearest whole number, ties to even.
     #[must_use]
     pub fn whole(self) -> i64 {
         self.rounded(0)
     }
 
-    /// The whole number nearest to the fraction times `10^places`, ties to even. Long division, so that no product of
+    /// Returns the whole number nearest to the fraction times `10^places`, ties to even. Long division, so that no product of
     /// numerator and scale has to fit.
     fn rounded(self, places: u32) -> i64 {
         let mut quotient = self.numerator.div_euclid(self.denominator);

@@ -19,7 +19,7 @@ pub struct Swing {
     pub was_anomalous: bool,
 }
 
-/// The change between two published scores, in whole points, so that anyone can recompute it from published history.
+/// Returns the change between two published scores, in whole points, so that anyone can recompute it from published history.
 ///
 /// ```
 /// use karat_standing::review::swing;
@@ -41,31 +41,31 @@ pub struct Candidate {
     pub at_seconds: i64,
     /// The published score.
     pub points: i64,
-    /// Whether it would lift the subject into the highest tier.
+    /// True if it would lift the subject into the highest tier.
     pub is_into_top: bool,
-    /// Who ran the evaluation.
+    /// The party that ran the evaluation.
     pub runner: String,
-    /// What the change comes from, such as `evaluation`, `weights`, `engine`, `gate`: written down, so that reviews of one cause
+    /// The cause of the change, such as `evaluation`, `weights`, `engine`, `gate`: written down, so that reviews of one cause
     /// can be decided together.
     pub cause: String,
 }
 
-/// What a reviewer says.
+/// A reviewer's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// When.
     pub at_seconds: i64,
-    /// Who.
+    /// The reviewer.
     pub reviewer: String,
-    /// Whether the score may become canonical.
+    /// The decision whether the score may become canonical.
     pub verdict: Verdict,
-    /// Why, as a code or in words; not empty.
+    /// The reason, as a code or in words; not empty.
     pub reason: String,
     /// Digests of what the reviewer looked at.
     pub evidence: Vec<String>,
 }
 
-/// Whether a score may become canonical.
+/// The decision whether a score may become canonical.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Verdict {
@@ -73,7 +73,7 @@ pub enum Verdict {
     Reject,
 }
 
-/// What happens to the scores of a subject.
+/// An event in the scores of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A new score.
@@ -103,7 +103,7 @@ impl Event {
 /// read back goes on as if nothing had happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
-    /// Who operates the subject: never its reviewer.
+    /// The party that operates the subject: never its reviewer.
     pub operator: String,
     /// The canonical score; none before the first.
     pub canonical: Option<Canonical>,
@@ -111,7 +111,7 @@ pub struct History {
     pub held: Option<Held>,
     /// The last rising score that nobody decided on: its runner cannot bring up another, until a different one has.
     pub expired: Option<Expired>,
-    /// What was canonical within the time that cumulative swings look back, as far as nothing later was lower; oldest first.
+    /// The canonical scores within the time that cumulative swings look back, as far as nothing later was lower; oldest first.
     pub lows: VecDeque<Past>,
     /// Likewise, as far as nothing later was higher.
     pub highs: VecDeque<Past>,
@@ -149,7 +149,7 @@ pub struct Held {
 pub struct Expired {
     /// The score.
     pub points: i64,
-    /// Who ran its evaluation.
+    /// The party that ran its evaluation.
     pub runner: String,
 }
 
@@ -163,7 +163,7 @@ pub struct Past {
 }
 
 impl History {
-    /// A subject without scores.
+    /// Returns a subject without scores.
     #[must_use]
     pub const fn new(operator: String) -> Self {
         Self {
@@ -177,8 +177,8 @@ impl History {
         }
     }
 
-    /// The score that gates and tiers see: the canonical one, or the lowest held against it if that is lower. So a swing up
-    /// opens nothing before it is approved, and a swing down closes at once what it should.
+    /// Returns the score that gates and tiers see: the canonical one, or the lowest held against it if that is lower.
+    /// So a swing up opens nothing before it is approved, and a swing down closes at once what it should.
     #[must_use]
     pub fn gating_points(&self) -> Option<i64> {
         let canonical = self.canonical.as_ref()?.points;
@@ -318,7 +318,7 @@ impl History {
         Ok(())
     }
 
-    /// How far `points` lie from the canonical score and from those of the last days.
+    /// Returns how far `points` lie from the canonical score and from those of the last days.
     fn flags(&mut self, rules: &ReviewRules, points: i64, now_seconds: i64) -> Flags {
         let look_back = i128::from(now_seconds) - i128::from(rules.cumulative_seconds);
         for past in [&mut self.lows, &mut self.highs] {
@@ -359,7 +359,7 @@ impl History {
 }
 
 impl Past {
-    /// True when the next score took its place before this moment.
+    /// Returns true if the next score took its place before this moment.
     fn is_over_before(&self, seconds: i128) -> bool {
         self.until_seconds.is_some_and(|until| i128::from(until) < seconds)
     }

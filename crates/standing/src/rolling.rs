@@ -16,7 +16,7 @@ const BLOCK: usize = 1024;
 /// Rolling means over columns: a window of the last N scores, equal weight, at every row.
 ///
 /// A window that is not full yet is divided by what is in it. Means are rounded once to the grid of scores, ties to even,
-/// and equal those of [`Window`](super::window::Window) to the last unit.
+/// and equal those of the window of a standing to the last unit.
 ///
 /// ```
 /// use core::num::NonZeroU32;

@@ -8,23 +8,23 @@ use core::fmt;
 use karat_core::number::{Decimal, MILLION, Score, UNITS_PER_ONE, apportion, round_ratio};
 pub use karat_core::scorecard::{ShareRules, TooFew};
 
-/// Who gets how much.
+/// The shares of all subjects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shares {
     /// The shares in the order of the scores. Together with `unassigned` they sum to exactly 1 on the grid of 1e-15, unless no
     /// score is above zero.
     pub shares: Vec<Score>,
-    /// Which case it was.
+    /// The case that applied.
     pub case: ShareCase,
-    /// How many subjects have a score above zero.
+    /// Number of subjects that have a score above zero.
     pub positive: usize,
-    /// How many stand at the cap because their part would have been larger.
+    /// Number of stand that at the cap because their part would have been larger.
     pub capped: usize,
-    /// What nobody may have.
+    /// The part that stays unassigned.
     pub unassigned: Score,
 }
 
-/// Which case it was.
+/// The case that applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShareCase {
     /// No score is above zero, and all shares are zero.
@@ -39,7 +39,7 @@ pub enum ShareCase {
     RestLeft,
 }
 
-/// Why there are no shares.
+/// The reason why there are no shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShareError {
     /// The cap is not above 0 and at most 1.
@@ -75,7 +75,7 @@ impl Error for ShareError {}
 /// the last unit, the first has the unit more, so subjects should stand in an order of their own, such as by name.
 ///
 /// # Errors
-/// Every [`ShareError`].
+/// If there are problems: every [`ShareError`].
 ///
 /// ```
 /// use karat_core::number::Score;
@@ -222,8 +222,8 @@ fn refuse_negative(shares: &[Score]) -> Result<(), Vec<ShareError>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// True when shares are to be handed in again: when at least `tempo_blocks` and at least `rate_limit_blocks` have passed since
-/// the last time. A chain that is behind its own last time is not due.
+/// Returns true if shares are to be handed in again: when at least `tempo_blocks` and at least `rate_limit_blocks`
+/// have passed since the last time. A chain that is behind its own last time is not due.
 ///
 /// ```
 /// use karat_standing::shares::is_due;

@@ -11,7 +11,7 @@ pub use karat_core::scorecard::TierRule;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// What a subject has.
+/// The facts of a subject that tiers compare.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TierFacts {
     /// The score that gates see, in points; none without a score.
@@ -30,11 +30,11 @@ pub struct TierFacts {
     pub independent_runners: u64,
     /// Age of the newest full batch; none if there never was one.
     pub newest_batch_seconds: Option<i64>,
-    /// How many tiers, from the lowest, the security gate leaves open; none for all.
+    /// Number of tiers, from the lowest, that the security gate leaves open; none for all.
     pub open_tiers: Option<usize>,
 }
 
-/// What a tier asks for.
+/// A kind of requirement of a tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requirement {
     /// A published score, in points.
@@ -60,11 +60,11 @@ pub enum Requirement {
 /// One thing that a tier asks and a subject does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// What.
+    /// The requirement.
     pub requirement: Requirement,
-    /// How much is asked, in the unit of the requirement: points, billionths, a count, seconds.
+    /// The least that is needed, in the unit of the requirement: points, billionths, a count, seconds.
     pub needed: i64,
-    /// How much there is; none if it was never measured.
+    /// The value found; none if it was never measured.
     pub found: Option<i64>,
 }
 
@@ -105,7 +105,7 @@ impl fmt::Display for Missing {
 /// A tier, and what is in the way of the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierStanding {
-    /// How many tiers are reached: 0 for none.
+    /// Number of tiers that are reached: 0 for none.
     pub reached: usize,
     /// The name of the highest one reached.
     pub name: Option<String>,
@@ -116,7 +116,7 @@ pub struct TierStanding {
 }
 
 impl TierStanding {
-    /// The one thing in the way of the next tier, if it is only one.
+    /// Returns the one thing in the way of the next tier, if it is only one.
     #[must_use]
     pub fn single_blocker(&self) -> Option<&Missing> {
         match self.missing.as_slice() {
@@ -126,8 +126,8 @@ impl TierStanding {
     }
 }
 
-/// The tier that `facts` reach among `rules`, lowest first. A tier is reached when everything that it and those below it ask
-/// is there, so more of anything never leads to a lower one.
+/// Returns the tier that `facts` reach among `rules`, lowest first. A tier is reached when everything that it and
+/// those below it ask is there, so more of anything never leads to a lower one.
 ///
 /// ```
 /// use karat_standing::tiers::{TierFacts, TierRule, tier};
@@ -159,7 +159,7 @@ pub fn tier(rules: &[TierRule], facts: &TierFacts) -> TierStanding {
     }
 }
 
-/// What the tier in this place asks and `facts` do not have.
+/// Returns what the tier in this place asks and `facts` do not have.
 pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<Missing> {
     let mut list = Vec::new();
     let mut ask = |requirement, needed: i64, found: Option<i64>| {
@@ -191,8 +191,8 @@ pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<M
     list
 }
 
-/// The four tiers of the trust score, with numbers of our own where the document gives none: each asks for the mandatory
-/// dimensions of those below it too, with its own floor.
+/// Returns the four tiers of the trust score, with numbers of our own where the document gives none: each asks for the
+/// mandatory dimensions of those below it too, with its own floor.
 #[must_use]
 pub fn trust_tiers() -> Vec<TierRule> {
     const MANDATORY: [&str; 10] = [

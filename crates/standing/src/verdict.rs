@@ -35,10 +35,10 @@ pub struct Measured {
     pub age_seconds: i64,
 }
 
-/// How a score comes about.
+/// The settings of a score at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerdictRules<'a> {
-    /// What age takes.
+    /// The decay with age.
     pub decay: DecayRule,
     /// The gate, and the dimension that it looks at.
     pub gate: Option<(&'a SecurityGate, &'a str)>,
@@ -53,16 +53,16 @@ impl Default for VerdictRules<'_> {
     }
 }
 
-/// What is known of a subject at a moment.
+/// The state of a subject at a moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Situation {
     /// The dimensions that were measured.
     pub measured: BTreeMap<String, Measured>,
     /// The canonical score in points, if there is one.
     pub canonical_points: Option<i64>,
-    /// Whether a confirmed critical incident is open.
+    /// True if a confirmed critical incident is open.
     pub has_critical_incident: bool,
-    /// Whether the subject is on hold.
+    /// True if the subject is on hold.
     pub is_on_hold: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct Verdict {
     pub swing: Option<Swing>,
 }
 
-/// Why there is no verdict.
+/// The reason why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VerdictError {
     /// The card has no such dimension.
@@ -91,7 +91,7 @@ pub enum VerdictError {
     },
     /// The mean of the card is not one weighted mean over all dimensions, so their ages cannot be taken one by one.
     Shape(
-        /// What the card has: its mean, groups or profiles.
+        /// The part of the card: its mean, groups or profiles.
         String,
     ),
     /// The readings or weights are none.
@@ -115,11 +115,11 @@ impl fmt::Display for VerdictError {
 
 impl Error for VerdictError {}
 
-/// The score of a subject at a moment, by a card whose mean is one weighted mean over its dimensions. Rules and gates of the
-/// card belong to single items: here the gate is that of `rules`.
+/// Returns the score of a subject at a moment, by a card whose mean is one weighted mean over its dimensions. Rules
+/// and gates of the card belong to single items: here the gate is that of `rules`.
 ///
 /// # Errors
-/// Every [`VerdictError`].
+/// If there are problems: every [`VerdictError`].
 ///
 /// ```
 /// use karat_core::scorecard::Scorecard;
@@ -180,7 +180,7 @@ pub fn verdict(
     Ok(Verdict { decayed, ungated, gated, swing })
 }
 
-/// What keeps a card from being one weighted mean.
+/// Returns what keeps a card from being one weighted mean.
 fn shape(card: &Scorecard) -> Option<String> {
     if card.mean != Mean::WeightedMean {
         Some(format!("the mean `{}`", card.mean.name()))

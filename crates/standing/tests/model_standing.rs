@@ -28,7 +28,6 @@ fn answer(name: &str, given: &Value) -> (Value, f64) {
     let exact = |value| (value, 0.0);
     match name {
         "window" => exact(standings::window(given)),
-        "window_merge" => exact(standings::merge(given)),
         "rolling" => exact(standings::rolling(given)),
         "decay_points" => exact(standings::decay_points(given)),
         "decay_composite" => exact(standings::decay_composite(given)),

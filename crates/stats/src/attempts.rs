@@ -1,4 +1,4 @@
-//! What numbered attempts of many subjects at one challenge say: the metrics of the arena document.
+//! Metrics of numbered attempts of many subjects at one challenge, as the arena document counts them.
 //!
 //! They look at the first attempts only, so a subject that tries more often gains nothing. An attempt that was entered and
 //! never finished keeps its number: give the finished ones, and leave the number of the other out.
@@ -12,13 +12,13 @@ use karat_core::number::Decimal;
 /// A finished attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
-    /// Who: any number that stands for the subject.
+    /// The subject: any number that identifies it.
     pub subject: usize,
     /// The how manieth attempt of the subject at this challenge, from 1.
     pub number: u32,
     /// Whole points.
     pub points: u32,
-    /// Whether it was a win.
+    /// True if it was a win.
     pub won: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Attempts {
 /// With fewer subjects than this, best-of-k and pass^k over the first attempts are not shown.
 pub const FEWEST_SUBJECTS: u64 = 3;
 
-/// Whose best counts in [`Attempts::best_of_first_k`].
+/// The subjects whose best counts in [`Attempts::best_of_first_k`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eligible {
     /// Everybody who made one of the first k attempts: what the arena computes. Who made fewer has had fewer chances.
@@ -55,7 +55,7 @@ pub enum Eligible {
 pub struct MeanPoints {
     /// The sum of the points.
     pub sum: u64,
-    /// How many were added.
+    /// Number of values that were added.
     pub count: u64,
 }
 
@@ -68,7 +68,7 @@ impl MeanPoints {
         })
     }
 
-    /// The mean to one place, half up; none of nothing.
+    /// Returns the mean to one place, half up; none of nothing.
     #[must_use]
     pub fn mean(self) -> Option<Decimal> {
         half_up(i128::from(self.sum), i128::from(self.count), 1)
@@ -102,7 +102,7 @@ impl Attempts {
         Ok(Self { ordered: places.iter().filter_map(|&place| attempts.get(place).copied()).collect() })
     }
 
-    /// How many subjects made attempts.
+    /// Returns how many subjects made attempts.
     #[must_use]
     pub fn subjects(&self) -> usize {
         self.by_subject().count()
@@ -136,7 +136,7 @@ impl Attempts {
         MeanPoints::of(counted.filter_map(|first| first.iter().map(|attempt| attempt.points).max()))
     }
 
-    /// The learning curve: the points of all first attempts, of all second ones, and so on to the attempt `last`.
+    /// Returns the learning curve: the points of all first attempts, of all second ones, and so on to the attempt `last`.
     #[must_use]
     pub fn learning_curve(&self, last: u16) -> Vec<MeanPoints> {
         let mut curve = alloc::vec![MeanPoints::default(); usize::from(last)];
@@ -161,7 +161,7 @@ impl Attempts {
     }
 }
 
-/// A figure over `subjects`, withheld if they are fewer than [`FEWEST_SUBJECTS`].
+/// Returns a figure over `subjects`, withheld if they are fewer than [`FEWEST_SUBJECTS`].
 #[must_use]
 pub fn enough<T>(figure: Option<T>, subjects: u64) -> Option<T> {
     figure.filter(|_| subjects >= FEWEST_SUBJECTS)

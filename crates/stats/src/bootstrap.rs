@@ -1,4 +1,4 @@
-//! Cluster bootstrap: how far a mean over tasks may lie from the truth, by drawing the tasks anew many times.
+//! Cluster bootstrap: how far a mean over tasks may lie from the truth, by drawing the tasks again many times.
 //!
 //! The tasks are drawn, not the trials: trials of one task are alike, so drawing trials would make intervals too narrow
 //! (Cameron, Gelbach and Miller, "Bootstrap-based improvements for inference with clustered errors", 2008; Miller, "Adding
@@ -15,16 +15,17 @@ use super::table::TaskTable;
 use super::{Interval, Method, StatisticsError, outside};
 use karat_core::number::BILLION;
 
-/// How the draws are made.
+/// The settings of a bootstrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// How many draws. 1000 are usual; ends of intervals move by some hundredths of their width from seed to seed.
+    /// Number of bootstrap resamples. 1000 are usual; ends of intervals move by some hundredths of their width from
+    /// seed to seed.
     pub draws: u32,
     /// Where the generator starts.
     pub seed: u64,
 }
 
-/// How the ends of an interval are read from the draws.
+/// The method by which the ends of an interval are read from the resamples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
     /// The quantiles of the draws. Simple, and the same for a difference as for its mirror image.
@@ -58,9 +59,9 @@ pub struct Estimate {
     pub all_alike: bool,
     /// Deviation of the means of the draws; none of fewer than two.
     pub standard_error: Option<f64>,
-    /// How many tasks the subject has.
+    /// Number of tasks that the subject has.
     pub tasks: usize,
-    /// How many draws were made.
+    /// Number of draws that were made.
     pub draws: u32,
     /// Draws that have none of the tasks of the subject; they are left out.
     pub draws_without_tasks: u32,
@@ -74,7 +75,7 @@ impl<'a> Draws<'a> {
     /// The largest number of tasks drawn: tasks times draws. More would take minutes.
     pub const MOST_DRAWN: u64 = 10_000_000_000;
 
-    /// Draws the tasks of `table` anew, as often as `plan` says.
+    /// Draws the tasks of `table` again, as often as `plan` says.
     ///
     /// # Errors
     /// If there are no draws, no tasks, or more of both than [`Self::MOST_MEANS`] or [`Self::MOST_DRAWN`].
@@ -119,19 +120,19 @@ impl<'a> Draws<'a> {
         Ok(Self { table, plan, means })
     }
 
-    /// The table that was drawn from.
+    /// Returns the table that was drawn from.
     #[must_use]
     pub fn table(&self) -> &'a TaskTable {
         self.table
     }
 
-    /// How the draws were made.
+    /// Returns how the draws were made.
     #[must_use]
     pub fn plan(&self) -> Plan {
         self.plan
     }
 
-    /// The means of a subject by draw, in billionths; none where a draw has none of its tasks.
+    /// Returns the means of a subject by draw, in billionths; none where a draw has none of its tasks.
     pub fn means(&self, subject: usize) -> impl Iterator<Item = Option<i64>> {
         let draws = self.plan.draws as usize;
         let from = subject.saturating_mul(draws);
@@ -139,7 +140,7 @@ impl<'a> Draws<'a> {
         means.iter().map(|&mean| (mean != NOTHING).then_some(mean))
     }
 
-    /// The mean of a subject with its interval.
+    /// Returns the mean of a subject with its interval.
     ///
     /// # Errors
     /// If `level` is not between 0 and 1, the subject has no tasks, or the draws (those with tasks of the subject) are too
@@ -207,13 +208,13 @@ pub(super) fn affordable(
 /// A product that is a whole number may come out a little below it.
 const SLACK: f64 = 1e-9;
 
-/// How many of `draws` lie at or beyond the end of an interval that leaves out `tail`: `floor((draws + 1) tail)`. Efron
-/// and Tibshirani, "An introduction to the bootstrap" (1993), 12.5.
+/// Returns how many of `draws` lie at or beyond the end of an interval that leaves out `tail`: `floor((draws + 1)
+/// tail)`. Efron and Tibshirani, "An introduction to the bootstrap" (1993), 12.5.
 pub(super) fn left_out(draws: u32, tail: f64) -> u32 {
     (libm::floor((f64::from(draws) + 1.0) * tail + SLACK) as u32).min(draws)
 }
 
-/// The tails to leave out on each side so that bias and skew are made up for: Efron (1987), equation 2.3, with the
+/// Returns the tails to leave out on each side so that bias and skew are made up for: Efron (1987), equation 2.3, with the
 /// acceleration of a mean by leaving out one task at a time (Efron and Tibshirani 1993, equation 14.15).
 fn corrected_tails(mean: i64, means: &[i64], (values, weights): (&[f64], &[f64]), tail: f64) -> (f64, f64) {
     let count = means.len() as f64;
@@ -238,14 +239,14 @@ fn corrected_tails(mean: i64, means: &[i64], (values, weights): (&[f64], &[f64])
     (normal_cumulative(moved(z)), normal_cumulative(-moved(-z)))
 }
 
-/// The ends of the mean, in billionths, where all of `count` tasks gave `value`: see [`Estimate::all_alike`].
+/// Returns the ends of the mean, in billionths, where all of `count` tasks gave `value`: see [`Estimate::all_alike`].
 fn ends_if_alike(value: f64, count: usize, tail: f64, lowest: f64) -> (f64, f64) {
     let share = libm::exp(libm::log(tail) / count as f64);
     let rest = 1.0 - share;
     (share * value + rest * lowest, share * value + rest * BILLION as f64)
 }
 
-/// The deviation of whole numbers, from exact sums: it does not depend on their order.
+/// Returns the deviation of whole numbers, from exact sums: it does not depend on their order.
 fn deviation(means: &[i64]) -> Option<f64> {
     let count = means.len() as i128;
     if count < 2 {

@@ -5,7 +5,7 @@ use super::special::fair_tail;
 use super::table::TaskTable;
 use super::{StatisticsError, outside};
 
-/// What a comparison comes to.
+/// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The first subject is ahead.
@@ -28,7 +28,7 @@ impl Verdict {
     }
 }
 
-/// How two subjects did at the same tasks, where each result is a success or a failure.
+/// Counts of two subjects at the same tasks, where each result is a success or a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pairs {
     /// Tasks at which both succeeded.
@@ -87,7 +87,7 @@ impl Pairs {
         (2.0 * self.tail().1).min(1.0)
     }
 
-    /// Which is ahead, by [`Self::mid_p`] at the confidence `level`.
+    /// Returns which is ahead, by [`Self::mid_p`] at the confidence `level`.
     ///
     /// # Errors
     /// If `level` is not between 0 and 1.
@@ -123,7 +123,7 @@ pub struct Difference {
     pub only_first_tasks: usize,
     /// Tasks only the second has a result at; they do not count.
     pub only_second_tasks: usize,
-    /// Whether so many differing tasks could show anything at this level: if all of them pointed the same way, a test of
+    /// True if so many differing tasks could show anything at this level: if all of them pointed the same way, a test of
     /// their signs would see it. Without, the answer is never that one is ahead, since draws from a handful of tasks that
     /// happen to agree all agree.
     pub enough_tasks: bool,
@@ -131,7 +131,7 @@ pub struct Difference {
     pub verdict: Verdict,
 }
 
-/// Compares two subjects by drawing the tasks anew (see [`super::bootstrap`]): task by task, so that how hard the tasks
+/// Compares two subjects by drawing the tasks again (see [`super::bootstrap`]): task by task, so that how hard the tasks
 /// are cancels.
 ///
 /// # Errors
@@ -162,7 +162,7 @@ pub fn paired_bootstrap(
     difference(table, first, second, &draws, 0, level)
 }
 
-/// The comparison of two subjects from draws of their differences, which stand in column `column`.
+/// Returns the comparison of two subjects from draws of their differences, which stand in column `column`.
 pub(super) fn difference(
     table: &TaskTable,
     first: usize,
@@ -196,7 +196,7 @@ pub(super) fn difference(
     })
 }
 
-/// Whether the most uneven split of so many tosses is rarer than `outside`: `2 / 2^tasks`.
+/// Returns whether the most uneven split of so many tosses is rarer than `outside`: `2 / 2^tasks`.
 fn is_enough(tasks: usize, outside: f64) -> bool {
     let halvings = i32::try_from(tasks).unwrap_or(i32::MAX);
     libm::ldexp(2.0, halvings.saturating_neg()) <= outside

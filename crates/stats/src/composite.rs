@@ -63,19 +63,19 @@ impl Readings {
         Ok(Self { dimensions, subjects: subjects.len(), cells })
     }
 
-    /// How many dimensions there are.
+    /// Returns how many dimensions there are.
     #[must_use]
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// How many subjects there are.
+    /// Returns how many subjects there are.
     #[must_use]
     pub fn subjects(&self) -> usize {
         self.subjects
     }
 
-    /// The readings of all subjects in a dimension, 0 to 1.
+    /// Returns the readings of all subjects in a dimension, 0 to 1.
     pub fn dimension(&self, dimension: usize) -> impl Iterator<Item = Option<f64>> {
         (0..self.subjects).map(move |subject| {
             let place = subject.checked_mul(self.dimensions)?.checked_add(dimension)?;
@@ -84,7 +84,7 @@ impl Readings {
         })
     }
 
-    /// The composite of each subject in billionths, rounded once, ties to even.
+    /// Returns the composite of each subject in billionths, rounded once, ties to even.
     ///
     /// `weights` are by dimension, not negative; those beyond the dimensions are passed over. A dimension that was not
     /// measured, or weighs nothing, is left out of the mean, and the other weights count the more; only a

@@ -1,4 +1,4 @@
-//! How two lists of numbers move together: linearly, by ranks, by pairs.
+//! Correlation of two lists of numbers: linear, by ranks, by pairs.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use super::composite::Readings;
 /// Three measures of how two lists move together, each from -1 (opposed) to 1 (together).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Correlation {
-    /// How many pairs there were.
+    /// Number of pairs.
     pub pairs: usize,
     /// Linear: Pearson, Proceedings of the Royal Society 58 (1895).
     pub pearson: Option<f64>,
@@ -41,7 +41,7 @@ impl Correlation {
     }
 }
 
-/// The correlation of every pair of dimensions, over the subjects that have both: `(first, second, correlation)` with
+/// Returns the correlation of every pair of dimensions, over the subjects that have both: `(first, second, correlation)` with
 /// `first` below `second`.
 #[must_use]
 pub fn between_dimensions(readings: &Readings) -> Vec<(usize, usize, Correlation)> {
@@ -95,7 +95,7 @@ fn middle_ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// The order of finite numbers, in which the two zeros are equal.
+/// Returns the order of finite numbers, in which the two zeros are equal.
 fn ascending(a: f64, b: f64) -> core::cmp::Ordering {
     (a + 0.0).total_cmp(&(b + 0.0))
 }

@@ -10,7 +10,7 @@ use karat_core::number::Decimal;
 /// Middle and spread of whole points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    /// How many there are.
+    /// Number of there that are.
     pub count: u64,
     /// Their mean to one place, half up.
     pub mean: Decimal,
@@ -63,10 +63,10 @@ impl Summary {
     }
 }
 
-/// The smallest of `ordered` that at least `percent` of a hundred do not exceed: Hyndman and Fan, "Sample quantiles in
+/// Returns the smallest of `ordered` that at least `percent` of a hundred do not exceed: Hyndman and Fan, "Sample quantiles in
 /// statistical packages", The American Statistician 50 (1996), definition 1. None of nothing, or if `percent` is above
 /// 100.
-pub fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
+pub(crate) fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
     if percent > 100 {
         return None;
     }
@@ -74,7 +74,8 @@ pub fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
     usize::try_from(rank - 1).ok().and_then(|place| ordered.get(place).copied())
 }
 
-/// How many points fall into each bucket of `width` (above 0): from its lowest point to the count, empty ones left out.
+/// Returns how many points fall into each bucket of `width` (above 0): from its lowest point to the count, empty ones
+/// left out.
 ///
 /// A bucket holds its lowest point and not that of the next: with a width of 100, the points 0 to 99, and 1000 alone in
 /// the last.
@@ -98,9 +99,9 @@ pub fn histogram(points: impl IntoIterator<Item = u32>, width: u32) -> BTreeMap<
 pub struct Entry {
     /// The how manieth attempt of its subject, from 1.
     pub attempt: u32,
-    /// Whether it was finished; nothing else of an attempt that was not is looked at.
+    /// True if it was finished; nothing else of an attempt that was not is looked at.
     pub completed: bool,
-    /// Whether it was a win.
+    /// True if it was a win.
     pub won: bool,
     /// Whole points, if it was scored.
     pub points: Option<u32>,
@@ -108,7 +109,7 @@ pub struct Entry {
     pub duration_seconds: Option<Decimal>,
 }
 
-/// What happened at a challenge.
+/// Statistics of the matches at a challenge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChallengeStatistics {
     /// Finished attempts of all attempts.
@@ -117,7 +118,7 @@ pub struct ChallengeStatistics {
     pub wins: Proportion,
     /// The points of the finished attempts; none if none has any.
     pub points: Option<Summary>,
-    /// How often points fall into each bucket of [`BUCKET_POINTS`], by the lowest point of the bucket.
+    /// Number of scores in each bucket of [`BUCKET_POINTS`], by the lowest point of the bucket.
     pub histogram: BTreeMap<u32, u64>,
     /// The points by the number of the attempt.
     pub by_attempt: BTreeMap<u32, Summary>,
@@ -125,7 +126,7 @@ pub struct ChallengeStatistics {
     pub mean_duration_seconds: Option<Decimal>,
 }
 
-/// How many points a bucket of [`ChallengeStatistics::histogram`] spans.
+/// Number of points that a bucket of [`ChallengeStatistics::histogram`] spans.
 pub const BUCKET_POINTS: u32 = 100;
 
 impl ChallengeStatistics {

@@ -1,4 +1,4 @@
-//! What really moves a composite: how much of its differences each dimension accounts for, beside its weight.
+//! The drivers of a composite: how much of its differences each dimension accounts for, beside its weight.
 //!
 //! A weight says what a point in a dimension is worth, not what the dimension decides: one in which all subjects are alike
 //! decides nothing, whatever it weighs. Paruolo, Saisana and Saltelli, "Ratings and rankings: voodoo or science?", Journal
@@ -12,14 +12,14 @@ use super::correlation::Correlation;
 use karat_core::mean::Mean;
 use karat_core::number::{BILLION, Decimal};
 
-/// What a dimension has to do with the differences between composites.
+/// The part of a dimension in the differences between composites.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Driver {
     /// Its nominal weight as a share of all, 0 to 1.
     pub weight: f64,
-    /// How many subjects have the reading and a composite.
+    /// Number of subjects that have the reading and a composite.
     pub subjects: usize,
-    /// How the composite moves with the reading; its measures are none if one of them does not move.
+    /// The correlation of composite and reading; its measures are none if one of them does not move.
     pub correlation: Correlation,
     /// The square of the linear correlation, 0 to 1: the share of the variance of the composite that would go if the reading
     /// were fixed, as far as that is linear (the first-order sensitivity index of Saltelli and others). The indices of
@@ -34,7 +34,7 @@ pub struct Driver {
     pub variance_share: Option<f64>,
 }
 
-/// What each dimension has to do with the composite, by dimension.
+/// Returns what each dimension has to do with the composite, by dimension.
 ///
 /// # Errors
 /// If the weights do not fit the readings.
@@ -82,7 +82,7 @@ pub fn drivers(readings: &Readings, weights: &[Decimal], mean: Mean) -> Result<V
     Ok(found)
 }
 
-/// The sum of products of what is above the means, over the places where both are.
+/// Returns the sum of products of what is above the means, over the places where both are.
 fn covariance(first: &[Option<f64>], second: impl Iterator<Item = Option<f64>>) -> f64 {
     let pairs: Vec<(f64, f64)> = first.iter().zip(second).filter_map(|(x, y)| x.zip(y)).collect();
     let count = pairs.len().max(1) as f64;

@@ -12,19 +12,19 @@ use super::table::TaskTable;
 /// The fewest items found whose removal puts somebody else ahead of the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Influence {
-    /// Who is first with all items; the first in the list of subjects if several are.
+    /// The first subject with all items; the first in the list of subjects if several are.
     pub first: usize,
-    /// Who is strictly ahead of it after the removal.
+    /// The subject that is strictly ahead of it after the removal.
     pub overtaker: usize,
-    /// What must be removed: tasks as the caller names them, in rising order.
+    /// The tasks to remove as the caller names them, in rising order.
     pub removed: Vec<usize>,
-    /// How many items there are.
+    /// Number of items.
     pub items: usize,
     /// True if no smaller set does it; else the set does it, and there may be a smaller one.
     pub is_smallest: bool,
 }
 
-/// The fewest tasks whose removal, for everybody, puts another subject ahead of the first by mean.
+/// Returns the fewest tasks whose removal, for everybody, puts another subject ahead of the first by mean.
 ///
 /// Exact where the first and each other subject have the same tasks; where they have not, the tasks are removed in the order
 /// of what each does alone, and the result is a bound ([`Influence::is_smallest`]). None if no removal does it: nobody else
@@ -111,7 +111,7 @@ impl Total {
         self.count -= i128::from(result.is_some());
     }
 
-    /// How much lower the mean would be without a result; infinite for the only one.
+    /// Returns how much lower the mean would be without a result; infinite for the only one.
     fn carried_by(self, result: Option<i64>) -> f64 {
         let above = |result: i64| result as f64 - self.sum as f64 / self.count as f64;
         match result {
@@ -146,14 +146,14 @@ impl Lead {
         self.tasks.iter().all(|it| it.first.is_some() && it.second.is_some())
     }
 
-    /// How much of the lead a task carries.
+    /// Returns how much of the lead a task carries.
     fn carried_by(&self, it: &Shared) -> f64 {
         let (first, second) = (self.first.carried_by(it.first), self.second.carried_by(it.second));
         // The only task of a subject comes last: without it there is nobody to compare.
         if first.is_finite() && second.is_finite() { first - second } else { f64::NEG_INFINITY }
     }
 
-    /// The tasks whose removal puts the second strictly ahead, as few as their order by what they carry gives.
+    /// Returns the tasks whose removal puts the second strictly ahead, as few as their order by what they carry gives.
     ///
     /// With the same tasks for both, the second is ahead on a set of tasks exactly if the differences (first minus second)
     /// sum to less than 0 on it. Of all sets of k tasks, the k with the largest differences take the most away from that
@@ -185,7 +185,7 @@ impl Lead {
     }
 }
 
-/// The fewest items to remove so that one list has a lower mean than another, where the items belong to one list each:
+/// Returns the fewest items to remove so that one list has a lower mean than another, where the items belong to one list each:
 /// `(of the first, of the second)`, always the highest of the first and the lowest of the second. None if no removal that
 /// leaves both an item does it. Exact.
 ///
@@ -235,8 +235,8 @@ pub fn fewest_of_two_lists(first: &[i64], second: &[i64]) -> Option<(usize, usiz
     best
 }
 
-/// A bound for any ranking: the number of items, taken in `order`, whose removal changes who is first. None if removing all
-/// of `order` does not.
+/// Returns a bound for any ranking: the number of items, taken in `order`, whose removal changes who is first. None if
+/// removing all of `order` does not.
 ///
 /// `first_without` says who is first without the items marked as removed; it is asked some `2 log2 n` times. `order` holds
 /// each item at most once, those that carry the lead first, as the caller's rule suggests (for a rating: matches that the

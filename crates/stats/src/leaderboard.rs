@@ -10,14 +10,14 @@ use super::{StatisticsError, outside};
 /// A subject on the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Who: the place in the caller's list of subjects.
+    /// The subject, by its place in the caller's list of subjects.
     pub subject: usize,
     /// The mean over its tasks, with its interval.
     pub estimate: Estimate,
     /// The rank by the mean alone.
     pub rank: RankRange,
-    /// The ranks within which it lies in a share `level` of the draws; where all its tasks gave the same value, so that no draw
-    /// says anything about it, those of its group too.
+    /// The ranks within which it lies in a share `level` of the draws; where all its tasks gave the same value, so
+    /// that no draw says anything about it, those of its group too.
     pub rank_range: RankRange,
     /// The share of draws in which nobody is above it, 0 to 1.
     pub share_first: f64,
@@ -37,13 +37,13 @@ pub struct Leaderboard {
     pub rows: Vec<Row>,
     /// Subjects without results; they take no place.
     pub unranked: Vec<usize>,
-    /// How many groups there are.
+    /// Number of groups.
     pub groups: u32,
-    /// Whether all ranked subjects have the same tasks. If not, a mean also says which tasks a subject has.
+    /// True if all ranked subjects have the same tasks. If not, a mean also says which tasks a subject has.
     pub same_tasks: bool,
     /// The confidence of intervals, rank ranges and comparisons, each by itself.
     pub level: f64,
-    /// How many draws were made.
+    /// Number of draws that were made.
     pub draws: u32,
     /// The seed.
     pub seed: u64,
@@ -116,7 +116,7 @@ impl Leaderboard {
     }
 }
 
-/// The ranks of every subject in every draw, among those that have a mean in it.
+/// Returns the ranks of every subject in every draw, among those that have a mean in it.
 fn tally(draws: &Draws<'_>) -> Vec<RankTally> {
     let subjects = draws.table().subjects();
     let mut tallies = alloc::vec![RankTally::default(); subjects];

@@ -12,7 +12,7 @@
 //! | [`attempts`] | the same from numbered attempts, as the arena document counts them; learning curve |
 //! | [`distribution`] | middle, spread and shape of scores; what happened at a challenge |
 //! | [`trend`], [`track`] | the direction of recent scores; the score over a list of challenges |
-//! | [`table`], [`bootstrap`] | results by subject and task; intervals by drawing tasks anew |
+//! | [`table`], [`bootstrap`] | results by subject and task; intervals by resampling tasks |
 //! | [`compare`] | two subjects on the same tasks: which is ahead, or not distinguishable |
 //! | [`ranks`], [`leaderboard`] | ranks, their ranges, groups of subjects that cannot be told apart |
 //! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
@@ -21,6 +21,7 @@
 //! | [`influence`] | the fewest items whose removal changes who is first |
 
 #![no_std]
+#![warn(unreachable_pub)]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
@@ -59,11 +60,11 @@ pub struct Interval {
     pub high: f64,
     /// The confidence, above 0 and below 1: 0.95 for 95 %.
     pub level: f64,
-    /// How the ends were found.
+    /// The method that gave the ends.
     pub method: Method,
 }
 
-/// How an [`Interval`] was found.
+/// The method that gave an [`Interval`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     /// Score interval of a share ([`proportion::Proportion::wilson`]).
@@ -92,7 +93,7 @@ impl Method {
     }
 }
 
-/// Why there is no answer: what was found, what was expected, how to mend it.
+/// The reason why there is no answer: what was found, what was expected, how to fix it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StatisticsError {
     /// A confidence that is not between 0 and 1.
@@ -102,9 +103,9 @@ pub enum StatisticsError {
     },
     /// Too few draws for the ends of an interval at this confidence.
     Draws {
-        /// How many were asked for.
+        /// The number that was asked for.
         found: u32,
-        /// How many are needed.
+        /// The number that is needed.
         needed: u32,
     },
     /// A concentration of drawn weights that is not above 0 and finite.
@@ -114,36 +115,36 @@ pub enum StatisticsError {
     },
     /// Too few of something to estimate from.
     TooFew {
-        /// What there is too little of, such as `tasks`.
+        /// The thing that is too few, such as `tasks`.
         what: &'static str,
-        /// How many there are.
+        /// Number of there that are.
         found: usize,
-        /// How many are needed.
+        /// The number that is needed.
         needed: usize,
     },
     /// More of something than can be counted exactly.
     TooMany {
-        /// What there is too much of, such as `tasks`.
+        /// The thing that is too many, such as `tasks`.
         what: &'static str,
-        /// How many there are.
+        /// Number of there that are.
         found: u64,
-        /// How many there may be.
+        /// Number of there that may be.
         most: u64,
     },
     /// A row that cannot be used.
     Row {
         /// Its place in the slice given, from 0.
         row: usize,
-        /// Which part of it, such as `value`.
+        /// The part of it, such as `value`.
         part: &'static str,
-        /// What stands there.
+        /// The value found.
         found: i64,
-        /// What should stand there.
+        /// The expected value.
         expected: &'static str,
     },
     /// Two rows that claim to be the same thing.
     Twice {
-        /// What stands twice, such as `attempt 2 of a subject`.
+        /// The thing that is given twice, such as `attempt 2 of a subject`.
         what: &'static str,
         /// The place of the first, from 0.
         first: usize,
@@ -183,7 +184,7 @@ impl fmt::Display for StatisticsError {
 
 impl Error for StatisticsError {}
 
-/// The share of cases outside of an interval, 1 - `level`.
+/// Returns the share of cases outside of an interval, 1 - `level`.
 fn outside(level: f64) -> Result<f64, StatisticsError> {
     if level > 0.0 && level < 1.0 { Ok(1.0 - level) } else { Err(StatisticsError::Level { found: level }) }
 }

@@ -1,4 +1,4 @@
-//! Intervals of a mean from the spread of what it is the mean of, where there are too many means to draw samples anew.
+//! Intervals of a mean from the spread of what it is the mean of, where there are too many means to draw samples again.
 
 use core::f64::consts::{FRAC_PI_2, PI};
 
@@ -8,8 +8,9 @@ use super::{Interval, Method, StatisticsError};
 /// From so many degrees of freedom on the expansion for many is exact to the last digits that are ever shown.
 const MANY_DEGREES: u64 = 1000;
 
-/// How many standard errors the interval of a mean of `count` values reaches to either side: the quantile of Student's t
-/// with `count - 1` degrees of freedom (W. S. Gosset, "The probable error of a mean", 1908). None of fewer than two values.
+/// Returns how many standard errors the interval of a mean of `count` values reaches to either side: the quantile of
+/// Student's t with `count - 1` degrees of freedom (W. S. Gosset, "The probable error of a mean", 1908). None of fewer
+/// than two values.
 ///
 /// ```
 /// use karat_stats::mean::student_t;
@@ -36,7 +37,7 @@ pub fn student_t(count: u64, level: f64) -> Result<Option<f64>, StatisticsError>
     Ok(Some(libm::sqrt(degrees as f64) * libm::tan(angle)))
 }
 
-/// The chance that |t| is below `sqrt(degrees) tan(angle)`: a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+/// Returns the chance that |t| is below `sqrt(degrees) tan(angle)`: a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 fn within(angle: f64, degrees: u64) -> f64 {
     let (sine, cosine) = (libm::sin(angle), libm::cos(angle));
     let is_odd = degrees % 2 == 1;
@@ -50,7 +51,7 @@ fn within(angle: f64, degrees: u64) -> f64 {
     if is_odd { 2.0 / PI * (angle + sine * sum) } else { sine * sum }
 }
 
-/// The quantile for many degrees of freedom from the normal one (Abramowitz and Stegun, 26.7.5).
+/// Returns the quantile for many degrees of freedom from the normal one (Abramowitz and Stegun, 26.7.5).
 fn of_many(degrees: f64, z: f64) -> f64 {
     let square = z * z;
     let terms = [
@@ -62,8 +63,8 @@ fn of_many(degrees: f64, z: f64) -> f64 {
     z * (1.0 + terms.iter().rev().fold(0.0, |sum, term| (sum + term) / degrees))
 }
 
-/// The interval of a mean of shares, each from 0 to 1: `reach` standard errors to either side, cut to what a mean can be.
-/// `squares` is the sum of the squared differences from the mean, of `count` values, at least two.
+/// Returns the interval of a mean of shares, each from 0 to 1: `reach` standard errors to either side, cut to what a
+/// mean can be. `squares` is the sum of the squared differences from the mean, of `count` values, at least two.
 ///
 /// ```
 /// use karat_stats::mean::{share_interval, student_t};

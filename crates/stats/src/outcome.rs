@@ -1,4 +1,4 @@
-//! How a run ended, kept apart: what each ending counts as is a policy, and whether the ranking hangs on it is said.
+//! Runs by outcome: a policy says what each outcome counts as, and the other policies show whether the ranking depends on it.
 //!
 //! A missing verdict is no failure and no success. Whoever counts it as one, or leaves it out, makes a choice that can
 //! decide who is first; here the choice has a name, and the other choices are computed beside it.
@@ -51,7 +51,7 @@ pub fn distance(policy: Policy, other: Policy) -> usize {
     Outcome::ALL.iter().filter(|&&outcome| policy.treatment(outcome) != other.treatment(outcome)).count()
 }
 
-/// How often each outcome occurred.
+/// Number of runs by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names are those of the outcomes")]
 pub struct OutcomeCounts {
@@ -86,7 +86,7 @@ impl OutcomeCounts {
         } += 1;
     }
 
-    /// How often an outcome occurred.
+    /// Returns how often an outcome occurred.
     #[must_use]
     pub fn count(self, outcome: Outcome) -> u64 {
         match outcome {
@@ -99,13 +99,13 @@ impl OutcomeCounts {
         }
     }
 
-    /// How many runs there were.
+    /// Returns how many runs there were.
     #[must_use]
     pub fn total(self) -> u64 {
         Outcome::ALL.iter().fold(self.unstated, |sum, &outcome| sum.saturating_add(self.count(outcome)))
     }
 
-    /// The share of successes under a policy, of the runs that it does not leave out. What is not stated is left out.
+    /// Returns the share of successes under a policy, of the runs that it does not leave out. What is not stated is left out.
     ///
     /// ```
     /// use karat_stats::outcome::{OutcomeCounts, Policy};
@@ -124,8 +124,8 @@ impl OutcomeCounts {
         Proportion::new(successes, trials).unwrap_or_default()
     }
 
-    /// The lowest and the highest share that any policy gives: all that is neither success nor failure counted as failures,
-    /// as successes. Leaving a run out moves the share less than counting it.
+    /// Returns the lowest and the highest share that any policy gives: all that is neither success nor failure counted
+    /// as failures, as successes. Leaving a run out moves the share less than counting it.
     #[must_use]
     pub fn bounds(self) -> [Proportion; 2] {
         [Treatment::Failure, Treatment::Success]
@@ -133,35 +133,35 @@ impl OutcomeCounts {
     }
 }
 
-/// How one run of a subject at a task ended.
+/// One run of a subject at a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Who: the place in the caller's list of subjects.
+    /// The subject, by its place in the caller's list of subjects.
     pub subject: usize,
     /// At what: any number that stands for the task.
     pub task: usize,
-    /// How it ended, if the evidence says so.
+    /// The outcome, if the evidence states it.
     pub outcome: Option<Outcome>,
-    /// What it scored, in billionths, if it has a score.
+    /// The score in billionths, if it has one.
     pub score: Option<i64>,
 }
 
 impl Run {
-    /// A run that has an outcome and no score.
+    /// Returns a run that has an outcome and no score.
     #[must_use]
     pub fn of_outcome(subject: usize, task: usize, outcome: Outcome) -> Self {
         Self { subject, task, outcome: Some(outcome), score: None }
     }
 
-    /// The outcome that counts: what has neither an outcome nor a score has no verdict. None for a score whose outcome is not
-    /// stated.
+    /// Returns the outcome that counts: what has neither an outcome nor a score has no verdict. None for a score whose
+    /// outcome is not stated.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         self.outcome.or(if self.score.is_none() { Some(Outcome::NoVerdict) } else { None })
     }
 
-    /// What the run counts, in billionths; none if it is left out. A success or failure counts with its score, or as all or
-    /// nothing where it has none; the other outcomes as the policy says.
+    /// Returns what the run counts, in billionths; none if it is left out. A success or failure counts with its score,
+    /// or as all or nothing where it has none; the other outcomes as the policy says.
     ///
     /// ```
     /// use karat_stats::outcome::{Outcome, Policy, Run, Treatment};
@@ -185,7 +185,7 @@ impl Run {
     }
 }
 
-/// The results by subject and task under a policy.
+/// Returns the results by subject and task under a policy.
 ///
 /// # Errors
 /// As [`TaskTable::new`].
@@ -200,7 +200,7 @@ pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable,
 /// The ranking under a policy, and under others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyRankings {
-    /// How the runs of each subject ended.
+    /// The outcomes of the runs of each subject.
     pub counts: Vec<OutcomeCounts>,
     /// The policy in force.
     pub policy: Policy,
@@ -248,19 +248,19 @@ impl PolicyRankings {
         Ok(Self { counts, policy, means: nominal, ranks: ranked, others })
     }
 
-    /// Whether any of the other policies moves anybody.
+    /// Returns whether any of the other policies moves anybody.
     #[must_use]
     pub fn differ(&self) -> bool {
         self.others.iter().any(|(_, other)| !other.moved.is_empty())
     }
 
-    /// Whether any of the other policies puts others first.
+    /// Returns whether any of the other policies puts others first.
     #[must_use]
     pub fn first_differs(&self) -> bool {
         self.others.iter().any(|(_, other)| other.first_differs)
     }
 
-    /// The best and the worst place of a subject under any of the policies; none if no policy gives it one.
+    /// Returns the best and the worst place of a subject under any of the policies; none if no policy gives it one.
     #[must_use]
     pub fn rank_range(&self, subject: usize) -> Option<RankRange> {
         let all = core::iter::once(&self.ranks).chain(self.others.iter().map(|(_, other)| &other.ranks));

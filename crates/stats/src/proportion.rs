@@ -4,7 +4,7 @@ use super::special::{beta_quantile, normal_quantile};
 use super::{Interval, Method, StatisticsError, outside};
 use karat_core::number::Decimal;
 
-/// How many of how many.
+/// A number of successes in a number of trials.
 ///
 /// ```
 /// use karat_stats::proportion::Proportion;
@@ -39,31 +39,31 @@ impl Proportion {
         })
     }
 
-    /// How many succeeded.
+    /// Returns how many succeeded.
     #[must_use]
     pub fn successes(self) -> u64 {
         self.successes
     }
 
-    /// How many there were.
+    /// Returns how many there were.
     #[must_use]
     pub fn trials(self) -> u64 {
         self.trials
     }
 
-    /// The share, 0 to 1; none without trials.
+    /// Returns the share, 0 to 1; none without trials.
     #[must_use]
     pub fn share(self) -> Option<f64> {
         (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
     }
 
-    /// The share to three places, half up, as the arena shows rates; exact, because it is found in whole numbers.
+    /// Returns the share to three places, half up, as the arena shows rates; exact, because it is found in whole numbers.
     #[must_use]
     pub fn thousandths(self) -> Option<Decimal> {
         half_up(i128::from(self.successes), i128::from(self.trials), 3)
     }
 
-    /// The score interval: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22
+    /// Returns the score interval: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22
     /// (1927). Close to its level on average, for small numbers too (Brown, Cai and DasGupta, Statistical Science 16,
     /// 2001); its low end is exactly 0 without successes, its high end exactly 1 without failures.
     ///
@@ -82,7 +82,7 @@ impl Proportion {
         Ok(Interval { low, high, level, method: Method::Wilson })
     }
 
-    /// The exact interval: Clopper and Pearson, Biometrika 26 (1934). It covers the true share in `level` of cases at
+    /// Returns the exact interval: Clopper and Pearson, Biometrika 26 (1934). It covers the true share in `level` of cases at
     /// least, at the price of being wide. Without successes it is 0 to `1 - (a / 2)^(1 / n)` with `a` = 1 - level, without
     /// failures the mirror image, both in closed form.
     ///

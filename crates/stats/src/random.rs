@@ -38,7 +38,7 @@ impl Random {
         }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let [a, b, c, d] = self.state;
@@ -48,8 +48,8 @@ impl Random {
         result
     }
 
-    /// A whole number from 0 to below `bound`, each as likely as every other: Lemire, "Fast random integer generation in
-    /// an interval", ACM Transactions on Modeling and Computer Simulation 29 (2019).
+    /// Returns a whole number from 0 to below `bound`, each as likely as every other: Lemire, "Fast random integer
+    /// generation in an interval", ACM Transactions on Modeling and Computer Simulation 29 (2019).
     pub fn below(&mut self, bound: NonZeroU64) -> u64 {
         let bound = bound.get();
         let mut product = u128::from(self.next_u64()) * u128::from(bound);
@@ -63,19 +63,14 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// A number above 0 and below 1, from a grid of 2^52 equally likely ones: both ends have a logarithm.
+    /// Returns a number above 0 and below 1, from a grid of 2^52 equally likely ones: both ends have a logarithm.
     pub fn open_unit(&mut self) -> f64 {
         const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
         ((self.next_u64() >> 12) as f64 + 0.5) / TWO_TO_52
     }
 
-    /// A draw of the exponential distribution with mean 1, by inversion.
-    pub fn exponential(&mut self) -> f64 {
-        -libm::log(self.open_unit())
-    }
-
-    /// A draw of the normal distribution with mean 0 and deviation 1: the polar method of Marsaglia and Bray, SIAM Review
-    /// 6 (1964). The second number of each pair is not used, so that the state says all there is to say.
+    /// Returns a draw of the normal distribution with mean 0 and deviation 1: the polar method of Marsaglia and Bray,
+    /// SIAM Review 6 (1964). The second number of each pair is not used, so that the state says all there is to say.
     pub fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.open_unit() - 1.0, 2.0 * self.open_unit() - 1.0);
@@ -86,7 +81,8 @@ impl Random {
         }
     }
 
-    /// The logarithm of a draw of the gamma distribution with the given shape (above 0) and scale 1: Marsaglia and Tsang,
+    /// Returns the logarithm of a draw of the gamma distribution with the given shape (above 0) and scale 1: Marsaglia
+    /// and Tsang,
     /// "A simple method for generating gamma variables", ACM Transactions on Mathematical Software 26 (2000). The
     /// logarithm, because a draw of a small shape is often too small for a double.
     fn log_gamma_draw(&mut self, shape: f64) -> f64 {
@@ -116,7 +112,7 @@ impl Random {
     /// point of the simplex alike (as exponentials over their sum: Devroye, "Non-uniform random variate generation",
     /// 1986, V.2); shapes `c w` have the mean `w / sum w` and stay the closer to it the larger `c` is. Without a shape
     /// above 0 all shares are 0.
-    pub fn dirichlet(&mut self, shapes: &[f64], shares: &mut [f64]) {
+    pub(crate) fn dirichlet(&mut self, shapes: &[f64], shares: &mut [f64]) {
         let mut largest = f64::NEG_INFINITY;
         for (share, &shape) in shares.iter_mut().zip(shapes) {
             *share = if shape > 0.0 { self.log_gamma_draw(shape) } else { f64::NEG_INFINITY };
@@ -170,7 +166,7 @@ mod tests {
     fn the_same_bits_everywhere() {
         // The first three from another implementation, on another library of logarithms.
         let mut random = Random::new(42);
-        let draws = [random.open_unit(), random.exponential(), random.normal()];
+        let draws = [random.open_unit(), -libm::log(random.open_unit()), random.normal()];
         let mut shares = [0.0; 2];
         random.dirichlet(&[0.5, 3.0], &mut shares);
         assert_eq!(
@@ -218,7 +214,6 @@ mod tests {
             assert!((variance - expected.1).abs() < 0.1 * expected.1, "{variance} {expected:?}");
         };
         near(moments(&mut || random.normal()), (0.0, 1.0));
-        near(moments(&mut || random.exponential()), (1.0, 1.0));
         for shape in [0.5, 1.0, 2.5] {
             near(moments(&mut || libm::exp(random.log_gamma_draw(shape))), (shape, shape));
         }

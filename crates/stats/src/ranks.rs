@@ -12,7 +12,7 @@ pub struct RankRange {
     pub worst: u32,
 }
 
-/// The ranks of `values`, the highest first: equal values share their places. None where there is no value; such a
+/// Returns the ranks of `values`, the highest first: equal values share their places. None where there is no value; such a
 /// subject takes no place.
 ///
 /// ```
@@ -50,7 +50,7 @@ pub struct OtherRanking {
     pub ranks: Vec<Option<RankRange>>,
     /// The subjects whose places differ, in the order of the subjects.
     pub moved: Vec<usize>,
-    /// Whether others stand first.
+    /// True if others stand first.
     pub first_differs: bool,
 }
 
@@ -84,14 +84,14 @@ impl RankTally {
         self.best.iter().filter(|&&best| best == place).count() as u32
     }
 
-    /// Each best place that was taken, from the highest, and in how many draws.
+    /// Returns each best place that was taken, from the highest, and in how many draws.
     pub(super) fn places(&self) -> Vec<(u32, u32)> {
         let mut best = self.best.clone();
         best.sort_unstable();
         best.chunk_by(|a, b| a == b).filter_map(|equal| Some((*equal.first()?, equal.len() as u32))).collect()
     }
 
-    /// The places within which a share of `1 - 2 tail` of the draws lie: ties count for the better place at the better
+    /// Returns the places within which a share of `1 - 2 tail` of the draws lie: ties count for the better place at the better
     /// end, for the worse place at the worse end. None without draws.
     pub(super) fn range(mut self, tail: f64) -> Option<RankRange> {
         self.best.sort_unstable();

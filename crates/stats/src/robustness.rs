@@ -1,4 +1,4 @@
-//! How much a rank hangs on the rule: other weights, a dimension left out, another mean.
+//! Robustness of ranks: other weights, a dimension left out, another mean.
 //!
 //! Nothing here asks whether the readings are sure ([`super::bootstrap`] does); the readings stay, and the rule moves. OECD
 //! and JRC, "Handbook on constructing composite indicators" (2008), step 7.
@@ -20,25 +20,25 @@ pub enum WeightDistribution {
     /// deviation `sqrt(w (1 - w) / (concentration + 1))`: with a concentration of 100 a weight of 0.25 moves by 0.043. A
     /// weight of 0 stays 0.
     Around {
-        /// How closely, above 0 and finite.
+        /// The concentration, above 0 and finite.
         concentration: f64,
     },
     /// All weights that sum to 1 alike, whatever the nominal ones are: Dirichlet with the shapes 1.
     Uniform,
 }
 
-/// How weights are drawn.
+/// The settings of draws of weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightPlan {
     /// From where.
     pub distribution: WeightDistribution,
-    /// How often.
+    /// Number of draws.
     pub draws: u32,
     /// Where the generator starts.
     pub seed: u64,
 }
 
-/// What becomes of the rank of a subject.
+/// The robustness of a subject's rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubjectRobustness {
     /// The rank under the nominal weights.
@@ -56,9 +56,9 @@ pub struct SubjectRobustness {
 /// Two subjects that change places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Swap {
-    /// Who is ahead under the nominal weights.
+    /// The subject that is ahead under the nominal weights.
     pub ahead: usize,
-    /// Who is behind.
+    /// The subject that is behind.
     pub behind: usize,
     /// The share of draws in which the second is ahead, above 0.
     pub share: f64,
@@ -75,7 +75,7 @@ pub struct WeightRobustness {
     pub share_first_kept: f64,
     /// The confidence of the rank ranges.
     pub level: f64,
-    /// How the weights were drawn.
+    /// The settings of the draws of weights.
     pub plan: WeightPlan,
 }
 
@@ -170,7 +170,7 @@ pub fn under_drawn_weights(
     Ok(WeightRobustness { subjects, swaps: pairs.swaps(draws), share_first_kept, level, plan })
 }
 
-/// How often each pair of the first subjects changed places.
+/// Number of times that each pair of the first subjects changed places.
 struct Pairs {
     /// The watched subjects, the first by the nominal weights first.
     order: Vec<usize>,
@@ -212,7 +212,7 @@ impl Pairs {
     }
 }
 
-/// The ranks without each dimension in turn, by dimension; the other weights count the more.
+/// Returns the ranks without each dimension in turn, by dimension; the other weights count the more.
 ///
 /// # Errors
 /// If the weights do not fit the readings.
@@ -234,7 +234,7 @@ pub fn without_each_dimension(
     Ok((0..readings.dimensions()).map(without).collect())
 }
 
-/// The ranks under each other mean, with the same weights.
+/// Returns the ranks under each other mean, with the same weights.
 ///
 /// # Errors
 /// If the weights do not fit the readings.

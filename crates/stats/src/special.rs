@@ -2,12 +2,12 @@
 
 use core::f64::consts::{PI, SQRT_2};
 
-/// The chance that a standard normal number is at most `z`.
+/// Returns the chance that a standard normal number is at most `z`.
 pub(super) fn normal_cumulative(z: f64) -> f64 {
     0.5 * libm::erfc(-z / SQRT_2)
 }
 
-/// The `z` at which [`normal_cumulative`] reaches `chance`; infinite at 0 and 1.
+/// Returns the `z` at which [`normal_cumulative`] reaches `chance`; infinite at 0 and 1.
 ///
 /// By halving: some seventy calls, and no table of coefficients to trust.
 pub(super) fn normal_quantile(chance: f64) -> f64 {
@@ -21,7 +21,7 @@ pub(super) fn normal_quantile(chance: f64) -> f64 {
     halve(-40.0, 0.0, |z| normal_cumulative(z) >= chance)
 }
 
-/// The smallest double, up to neighbours, between `low` and `high` for which `reached` holds; it must hold from some
+/// Returns the smallest double, up to neighbours, between `low` and `high` for which `reached` holds; it must hold from some
 /// number on.
 pub(super) fn halve(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> f64 {
     loop {
@@ -37,9 +37,9 @@ pub(super) fn halve(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) 
     }
 }
 
-/// The chance of `k` successes in `n` trials that succeed with chance `p` (above 0, below 1): Loader, "Fast and accurate
-/// computation of binomial probabilities" (2000). It keeps its digits where the difference of three large logarithms of
-/// factorials would lose them.
+/// Returns the chance of `k` successes in `n` trials that succeed with chance `p` (above 0, below 1): Loader, "Fast
+/// and accurate computation of binomial probabilities" (2000). It keeps its digits where the difference of three large
+/// logarithms of factorials would lose them.
 pub(super) fn binomial_mass(k: f64, n: f64, p: f64) -> f64 {
     let failed = n - k;
     if k <= 0.0 || failed <= 0.0 {
@@ -82,8 +82,8 @@ fn half_deviance(x: f64, m: f64) -> f64 {
     }
 }
 
-/// The regularised incomplete beta function I_x(a, b), for whole `a` and `b` from 1 on and `x` from 0 to 1: the chance of
-/// `a` successes or more in `a + b - 1` trials (DLMF 8.17.5).
+/// Returns the regularised incomplete beta function I_x(a, b), for whole `a` and `b` from 1 on and `x` from 0 to 1:
+/// the chance of `a` successes or more in `a + b - 1` trials (DLMF 8.17.5).
 ///
 /// DLMF 8.17.22, the continued fraction, on the side of the mean where it converges in about the square root of the
 /// larger argument; evaluated by the method of Lentz (Applied Optics 15, 1976).
@@ -127,7 +127,7 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     fraction
 }
 
-/// The `x` at which [`incomplete_beta`] reaches `chance`.
+/// Returns the `x` at which [`incomplete_beta`] reaches `chance`.
 pub(super) fn beta_quantile(chance: f64, a: f64, b: f64) -> f64 {
     halve(0.0, 1.0, |x| incomplete_beta(x, a, b) >= chance)
 }

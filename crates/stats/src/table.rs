@@ -8,7 +8,7 @@ use karat_core::number::{BILLION, round, round_ratio};
 /// One result of one subject at one task. Several trials of a task are several observations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
-    /// Who: the place in the caller's list of subjects.
+    /// The subject, by its place in the caller's list of subjects.
     pub subject: usize,
     /// At what: any number that stands for the task, the same for all subjects.
     pub task: usize,
@@ -17,13 +17,13 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// A result that is a success or a failure.
+    /// Returns a result that is a success or a failure.
     #[must_use]
     pub fn of_success(subject: usize, task: usize, succeeded: bool) -> Self {
         Self { subject, task, value: if succeeded { BILLION } else { 0 } }
     }
 
-    /// A result that is a share from 0 to 1, such as pass^k of a task, rounded to a billionth; none if it is not.
+    /// Returns a result that is a share from 0 to 1, such as pass^k of a task, rounded to a billionth; none if it is not.
     #[must_use]
     pub fn of_share(subject: usize, task: usize, share: f64) -> Option<Self> {
         let value = round(share * BILLION as f64) as i64;
@@ -40,7 +40,7 @@ pub struct TaskTable {
     columns: Vec<Column>,
     tasks: Vec<usize>,
     observations: usize,
-    /// What a value can be at least, in billionths: 0, or -1,000,000,000 where the values are differences.
+    /// The least possible value, in billionths: 0, or -1,000,000,000 where the values are differences.
     lowest: f64,
 }
 
@@ -49,7 +49,7 @@ pub struct TaskTable {
 struct Column {
     places: Vec<u32>,
     values: Vec<f64>,
-    /// How many trials each task stands for; empty where all tasks weigh alike.
+    /// Number of trials of each task; empty where all tasks weigh alike.
     weights: Vec<f64>,
 }
 
@@ -74,7 +74,7 @@ impl TaskTable {
         Self::build(subjects, observations, false)
     }
 
-    /// As [`Self::new`], but a task weighs as much as it has trials: the mean is that over trials, and drawing tasks anew
+    /// As [`Self::new`], but a task weighs as much as it has trials: the mean is that over trials, and resampling tasks
     /// draws each with all its trials (a ratio estimator). For means in which every item counts alike.
     ///
     /// # Errors
@@ -132,32 +132,32 @@ impl TaskTable {
         Ok(Self { columns, tasks, observations: observations.len(), lowest: 0.0 })
     }
 
-    /// How many subjects there are, those without results included.
+    /// Returns how many subjects there are, those without results included.
     #[must_use]
     pub fn subjects(&self) -> usize {
         self.columns.len()
     }
 
-    /// How many tasks anyone has a result at.
+    /// Returns how many tasks anyone has a result at.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.tasks.len()
     }
 
-    /// How many observations went in.
+    /// Returns how many observations went in.
     #[must_use]
     pub fn observations(&self) -> usize {
         self.observations
     }
 
-    /// How many tasks a subject has a result at.
+    /// Returns how many tasks a subject has a result at.
     #[must_use]
     pub fn tasks_of(&self, subject: usize) -> usize {
         self.values(subject).len()
     }
 
-    /// The mean over the tasks of a subject in billionths, rounded once, ties to even; none without tasks. Of a table that
-    /// weighs trials, the mean over its trials.
+    /// Returns the mean over the tasks of a subject in billionths, rounded once, ties to even; none without tasks. Of
+    /// a table that weighs trials, the mean over its trials.
     #[must_use]
     pub fn mean(&self, subject: usize) -> Option<i64> {
         let column = self.columns.get(subject)?;
@@ -167,14 +167,14 @@ impl TaskTable {
         quotient(sum_of_products(&column.weights, &column.values), column.weights.iter().sum())
     }
 
-    /// The tasks of a subject, as the caller names them, in rising order, with its results in billionths.
+    /// Returns the tasks of a subject, as the caller names them, in rising order, with its results in billionths.
     pub fn results(&self, subject: usize) -> impl Iterator<Item = (usize, i64)> {
         let column = self.columns.get(subject);
         let pairs = column.into_iter().flat_map(|column| column.places.iter().zip(&column.values));
         pairs.filter_map(|(&place, &value)| Some((*self.tasks.get(place as usize)?, value as i64)))
     }
 
-    /// What `subject` has more than each of `others`, at the tasks that both have: a table of differences, one column
+    /// Returns what `subject` has more than each of `others`, at the tasks that both have: a table of differences, one column
     /// for each of `others`, over the same tasks.
     #[must_use]
     pub fn ahead_of(&self, subject: usize, others: &[usize]) -> Self {
@@ -186,23 +186,23 @@ impl TaskTable {
         Self { columns, tasks: self.tasks.clone(), observations: self.observations, lowest }
     }
 
-    /// The values of a subject, in whole billionths.
+    /// Returns the values of a subject, in whole billionths.
     pub(super) fn values(&self, subject: usize) -> &[f64] {
         self.columns.get(subject).map_or(&[], |column| &column.values)
     }
 
-    /// What each task of a subject weighs; empty where all weigh alike.
+    /// Returns what each task of a subject weighs; empty where all weigh alike.
     pub(super) fn weights(&self, subject: usize) -> &[f64] {
         self.columns.get(subject).map_or(&[], |column| &column.weights)
     }
 
-    /// The lowest value that can be, in billionths; the highest is 1,000,000,000.
+    /// Returns the lowest value that can be, in billionths; the highest is 1,000,000,000.
     pub(super) fn lowest(&self) -> f64 {
         self.lowest
     }
 
-    /// The mean of a subject in a draw: of as many tasks as there are, `times` says how often each was drawn. None if none
-    /// of its tasks was.
+    /// Returns the mean of a subject in a draw: of as many tasks as there are, `times` says how often each was drawn.
+    /// None if none of its tasks was.
     pub(super) fn mean_of_draw(&self, subject: usize, times: &[f64]) -> Option<i64> {
         let column = self.columns.get(subject)?;
         if column.values.len() == times.len() && column.weights.is_empty() {
@@ -234,8 +234,8 @@ impl Column {
     }
 }
 
-/// The sum of products of whole numbers. Every sum is exact (see [`TaskTable::MOST_TASKS`]), so the order that suits the
-/// processor gives the same bits as any other.
+/// Returns the sum of products of whole numbers. Every sum is exact (see [`TaskTable::MOST_TASKS`]), so the order that
+/// suits the processor gives the same bits as any other.
 fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
     const LANES: usize = 8;
     let (times, last_times) = times.as_chunks::<LANES>();

@@ -2,7 +2,7 @@
 
 use karat_core::number::Decimal;
 
-/// How many scores are looked at.
+/// Number of scores that are looked at.
 pub const WINDOW: usize = 3;
 /// Scores that lie no further apart than this many points make a plateau.
 pub const PLATEAU_POINTS: Decimal = Decimal::from_millionths(50_000_000);
@@ -30,7 +30,7 @@ impl Trend {
     }
 }
 
-/// The direction of the last [`WINDOW`] of `scores` (points, oldest first); none of fewer than two scores.
+/// Returns the direction of the last [`WINDOW`] of `scores` (points, oldest first); none of fewer than two scores.
 ///
 /// Scores within [`PLATEAU_POINTS`] are a plateau, whatever their order.
 ///

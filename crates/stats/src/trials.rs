@@ -9,9 +9,9 @@ use super::StatisticsError;
 /// Trials of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trials {
-    /// How many passed.
+    /// Number of trials that passed.
     pub passed: u64,
-    /// How many there were, `passed` included.
+    /// Number of there that were, `passed` included.
     pub trials: u64,
 }
 
@@ -55,7 +55,7 @@ impl Trials {
     }
 }
 
-/// The chance that none of `k` drawn from `all` is among `marked`: `C(all - marked, k) / C(all, k)`.
+/// Returns the chance that none of `k` drawn from `all` is among `marked`: `C(all - marked, k) / C(all, k)`.
 fn chance_of_none(marked: u64, all: u64, k: u64) -> f64 {
     if marked > all - k {
         return 0.0;
@@ -89,7 +89,7 @@ fn chance_of_some(marked: u64, all: u64, k: u64) -> f64 {
     chance
 }
 
-/// The highest of `k` trials, on average: `sum C(i - 1, k - 1) / C(n, k) x_(i)` over the values in rising order, the
+/// Returns the highest of `k` trials, on average: `sum C(i - 1, k - 1) / C(n, k) x_(i)` over the values in rising order, the
 /// mean of the highest order statistic. Dodge et al., "Show your work" (EMNLP 2019), section 3, has the same for draws
 /// with replacement.
 ///
@@ -119,7 +119,7 @@ pub fn expected_best_of_k(values: &[f64], k: usize) -> Option<f64> {
     Some(best)
 }
 
-/// Which chance is estimated for each task.
+/// The chance that is estimated for each task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Estimator {
     /// [`Trials::pass_at_k`].
@@ -131,7 +131,7 @@ pub enum Estimator {
 /// An estimate averaged over tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverTasks {
-    /// How many trials were drawn.
+    /// Number of trials that were drawn.
     pub k: u64,
     /// The mean over the tasks that count, 0 to 1; none if there are none.
     pub mean: Option<f64>,

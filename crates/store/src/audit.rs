@@ -15,10 +15,10 @@ const CHUNK_ROWS: u64 = 256;
 /// Most problems that are kept; a store with so many is lost anyway.
 const PROBLEMS_MAX: usize = 1000;
 
-/// What a check of a whole store found.
+/// The result of a check of a whole store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audit {
-    /// What was counted.
+    /// The counts.
     pub totals: Totals,
     /// The root of the tree as it was computed from the entries.
     pub root: Hash,
@@ -27,7 +27,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Whether the store is sound.
+    /// Returns whether the store is sound.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.problems.is_empty()
@@ -56,7 +56,7 @@ impl fmt::Display for Audit {
 /// it finds: what is appended meanwhile is left out.
 ///
 /// # Errors
-/// That the store cannot be read at all. What it can read and finds wrong is in the result.
+/// If the store cannot be read at all. Problems of a store that can be read are in the result.
 pub fn audit(reader: &mut Reader, key: &VerifyingKey, known: &[String]) -> Result<Audit, Error> {
     audit_watched(reader, Some(key), known, &mut |_, _| {})
 }
@@ -123,7 +123,7 @@ fn opened(note: &str, key: Option<&VerifyingKey>) -> Result<Checkpoint, NoteErro
     }
 }
 
-/// Whether the log goes on from a checkpoint that was kept elsewhere.
+/// Checks that the log goes on from a checkpoint that was kept elsewhere.
 fn earlier(
     reader: &mut Reader,
     note: &str,

@@ -1,4 +1,4 @@
-//! What can go wrong, in words for whoever has to mend it.
+//! Errors, in words for the person who must act.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use karat_core::facts::Digest;
 use crate::item::Kind;
 use crate::log::{NoteError, ProofError};
 
-/// Why a store did not do what it was asked to.
+/// The reason why a store could not do something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -28,7 +28,7 @@ pub enum Error {
     Foreign(PathBuf),
     /// The store was written by a newer version.
     Newer {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The version of its schema.
         found: i64,
@@ -41,7 +41,7 @@ pub enum Error {
     ReadOnly(PathBuf),
     /// No space is left on the disk of that file. Nothing was accepted.
     Full(PathBuf),
-    /// What is stored contradicts itself.
+    /// The store contradicts itself.
     Damaged(String),
     /// Another writer went on from the same head. Nothing was accepted.
     Overtaken {
@@ -130,7 +130,7 @@ impl From<NoteError> for Error {
     }
 }
 
-/// Why one item of a batch cannot be accepted.
+/// The reason why one item of a batch cannot be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// Its place in the batch, from 0.
@@ -139,7 +139,7 @@ pub struct Refusal {
     pub kind: Kind,
     /// Its id.
     pub id: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -149,7 +149,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What is wrong with an item.
+/// A problem with an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -157,7 +157,7 @@ pub enum Problem {
     Malformed(String),
     /// The id is taken by another item.
     Conflict {
-        /// Which member differs.
+        /// The member that differs.
         member: &'static str,
         /// The digest of the content that is stored.
         stored: Digest,
@@ -168,7 +168,7 @@ pub enum Problem {
     NothingToReplace(String),
     /// The item that it should replace was replaced before.
     ReplacedBefore {
-        /// Which item.
+        /// The item.
         old: String,
         /// By which one.
         by: String,

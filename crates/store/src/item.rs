@@ -20,7 +20,7 @@ pub const SOURCES_MAX: usize = 512;
 /// The largest content, in bytes.
 pub const CONTENT_MAX_BYTES: usize = 64 << 20;
 
-/// What sort of item it is. Ids are unique within a kind.
+/// The kind of an item. Ids are unique within a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// An item of evidence: its canonical JSON, so that the digest of its content is the one that records name.
@@ -55,8 +55,8 @@ impl Kind {
         }
     }
 
-    /// Whether [`Term::kind`] and [`Term::subject`] find its items. Evidence and records are nearly all of a log, and found
-    /// by their ids alone: whoever wants them by something else walks through it once and keeps that in memory.
+    /// Returns whether [`Term::kind`] and [`Term::subject`] find its items. Evidence and records are nearly all of a log, and
+    /// are found by their ids alone; an index of anything else is made by reading the log once.
     #[must_use]
     pub const fn is_listed(self) -> bool {
         !matches!(self, Self::Evidence | Self::Record)
@@ -88,11 +88,11 @@ impl Moment {
 /// An item that is to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewItem {
-    /// What sort of item it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its id, unique within its kind.
     pub id: String,
-    /// Who it is about, if anybody.
+    /// The subject that it is about, if there is one.
     pub subject: Option<String>,
     /// Digests of what it was made from: of a record, its evidence; of a review, the record. They need not be stored here.
     pub sources: Vec<Digest>,
@@ -103,14 +103,14 @@ pub struct NewItem {
     pub content: Vec<u8>,
 }
 
-/// What the log says of an item: all but its content, of which it has the digest.
+/// The entry of an item in the log: everything but its content, of which it has the digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// What sort of item it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its id.
     pub id: String,
-    /// Who it is about, if anybody.
+    /// The subject that it is about, if there is one.
     pub subject: Option<String>,
     /// Digests of what it was made from.
     pub sources: Vec<Digest>,
@@ -158,7 +158,7 @@ impl Entry {
     /// The entry in `bytes`, which must be exactly as [`Self::to_json`] writes it.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// If they are not written so, with the reason.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let read: Members =
             serde_json::from_slice(bytes).map_err(|error| format!("it is no entry of a log: {error}"))?;
@@ -245,7 +245,7 @@ fn write_optional(out: &mut Vec<u8>, text: Option<&str>) {
     }
 }
 
-/// What items are found by: 16 bytes of a SHA-256. Whoever finds an item reads in its entry whether it is the one.
+/// A key that finds items: 16 bytes of a SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Term(pub [u8; 16]);
 

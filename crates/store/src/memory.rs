@@ -1,4 +1,4 @@
-//! A store in memory: for tests, and the shortest account of what a database must do.
+//! A store in memory: for tests, and the shortest implementation of the contract of a database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -1,7 +1,7 @@
-//! What a database must do to hold a store: keep four tables, write them together, read them. What the rows mean is the
-//! matter of the layers above, the same for every database.
+//! The contract of a database that stores a log: rows, postings, tiles and a head, written together. The layers above know
+//! what the rows mean, the same for every database.
 //!
-//! `tests/contract.rs` says the same as a test, and runs for every backend there is.
+//! `tests/contract.rs` is the contract as a test, and runs for every backend.
 
 use std::ops::Range;
 
@@ -9,36 +9,36 @@ use crate::error::Error;
 use crate::item::{Moment, Term};
 use crate::log::Tile;
 
-/// An item as a database keeps it.
+/// An item in a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Its place in the log, from 0, without gaps.
+    /// The place in the log, from 0, without gaps.
     pub position: u64,
-    /// From when on it is known: the latest moment of all entries up to this one.
+    /// The moment from which on it is known: the latest moment of all entries up to this one.
     pub known: Moment,
-    /// Its entry, as it is hashed.
+    /// The entry, as it is hashed.
     pub entry: Vec<u8>,
-    /// Its content.
+    /// The content.
     pub content: Vec<u8>,
 }
 
 /// The signed head of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// How many rows there are.
+    /// The number of rows.
     pub size: u64,
     /// The signed checkpoint of the tree of that size.
     pub checkpoint: String,
 }
 
-/// What is written together, or not at all.
+/// A change that is written as a whole or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
-    /// The size of the log that it goes on from; none where it is the first.
+    /// The size of the log that it goes on from; `None` for the first.
     pub after: Option<u64>,
     /// New rows, the first at the place `after`.
     pub rows: Vec<Row>,
-    /// Which terms find which of the new rows.
+    /// The postings of the new rows: each term of an entry, with the position of its row.
     pub postings: Vec<(Term, u64)>,
     /// Tiles that are new or longer than before.
     pub tiles: Vec<(Tile, Vec<u8>)>,
@@ -46,16 +46,16 @@ pub struct Commit {
     pub head: Head,
 }
 
-/// Which end a list begins with.
+/// The order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// With the lowest position.
+    /// The lowest position comes first.
     Oldest,
-    /// With the highest position.
+    /// The highest position comes first.
     Newest,
 }
 
-/// How much is stored, for whoever compares it with what should be.
+/// The size of everything that is stored, for comparison with what the log accounts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
     /// Rows.
@@ -66,44 +66,44 @@ pub struct Totals {
     pub tiles: u64,
 }
 
-/// A database that holds a store.
+/// A database that stores a log.
 pub trait Backend: Send + Sync + 'static {
-    /// The one writer.
+    /// Opens the one writer.
     ///
     /// # Errors
-    /// That there is one already, here or in another process; that the database cannot be written.
+    /// If there is one already, here or in another process, or if the database cannot be written.
     fn writer(&self) -> Result<Box<dyn Write>, Error>;
 
-    /// A reader; there may be many, and none keeps the writer waiting.
+    /// Opens a reader; there may be many, and none keeps the writer waiting.
     ///
     /// # Errors
-    /// That the database cannot be read.
+    /// If the database cannot be read.
     fn reader(&self) -> Result<Box<dyn Read>, Error>;
 }
 
-/// What reads much of what is stored.
+/// Work that reads much.
 pub type Work<'a> = dyn FnMut(&mut dyn Read) -> Result<(), Error> + 'a;
 
-/// Reading. Every call sees the whole of each commit that was made before it, and nothing of any other.
+/// Reading. Every call sees each commit that was made before it as a whole, and nothing of any other.
 ///
 /// Each call fails where the database cannot be read or is damaged.
 pub trait Read: Send {
-    /// The head; none before the first commit.
+    /// Returns the head; `None` before the first commit.
     ///
     /// # Errors
-    /// That the database cannot be read.
+    /// If the database cannot be read.
     fn head(&mut self) -> Result<Option<Head>, Error>;
 
-    /// The rows at those positions that exist, in order.
+    /// Returns the rows at those positions that exist, in order.
     ///
     /// # Errors
-    /// That the database cannot be read.
+    /// If the database cannot be read.
     fn rows(&mut self, positions: Range<u64>) -> Result<Vec<Row>, Error>;
 
-    /// At most `limit` of the positions within `range` at which `term` is found, in that order.
+    /// Returns the first `limit` positions within `range` of rows that `term` finds, in that order.
     ///
     /// # Errors
-    /// That the database cannot be read.
+    /// If the database cannot be read.
     fn positions(
         &mut self,
         term: Term,
@@ -112,40 +112,41 @@ pub trait Read: Send {
         limit: usize,
     ) -> Result<Vec<u64>, Error>;
 
-    /// The bytes of a tile, as they were last written; empty if they never were.
+    /// Returns the bytes of a tile, as they were last written; none if they never were.
     ///
     /// # Errors
-    /// That the database cannot be read.
+    /// If the database cannot be read.
     fn tile(&mut self, tile: Tile) -> Result<Vec<u8>, Error>;
 
-    /// Does `work`, which reads much. Within it the database need not look before each call what was committed meanwhile:
-    /// calls may leave out what was committed since `work` began.
+    /// Runs `work`, which reads much. Its calls may leave out what was committed since it began, so that the database need
+    /// not look for that before each call.
     ///
     /// # Errors
-    /// What `work` says; that the database cannot be read.
+    /// If `work` fails, or if the database cannot be read.
     fn together(&mut self, work: &mut Work<'_>) -> Result<(), Error>;
 
-    /// How much is stored.
+    /// Counts what is stored.
     ///
     /// # Errors
-    /// That the database cannot be read.
+    /// If the database cannot be read.
     fn totals(&mut self) -> Result<Totals, Error>;
 
-    /// What the database itself finds wrong with how it is stored.
+    /// Returns the problems that the database itself finds in its file.
     ///
     /// # Errors
-    /// That the database cannot be read.
+    /// If the database cannot be read.
     fn damage(&mut self) -> Result<Vec<String>, Error>;
 }
 
-/// What a writer makes of what is stored: a commit, or nothing to write.
+/// A decision about what is stored: a commit, or nothing to write.
 pub type Plan<'a> = dyn FnMut(&mut dyn Read) -> Result<Option<Commit>, Error> + 'a;
 
 /// Writing.
 pub trait Write: Send {
-    /// Writes what `plan` makes of what is stored, and returns when it would outlive a loss of power.
+    /// Writes the commit that `plan` decides on, and returns when it would outlive a loss of power.
     ///
     /// # Errors
-    /// That nothing was written, and why: what `plan` says; [`Error::Overtaken`] if the log has not the size `after`.
+    /// If nothing was written: `plan` failed, the database cannot be written, or, as [`Error::Overtaken`], the log does not
+    /// have the size `after`.
     fn commit(&mut self, plan: &mut Plan<'_>) -> Result<(), Error>;
 }

@@ -13,13 +13,13 @@ use crate::receipt::Receipt;
 pub struct Item {
     /// Its place in the log.
     pub position: u64,
-    /// What the log says of it.
+    /// Its entry in the log.
     pub entry: Entry,
     /// Its content.
     pub content: Vec<u8>,
 }
 
-/// A reader of a store. It holds no lock between calls, and the writer never waits for it; for many threads make one each.
+/// A reader of a store. It has no lock between calls, and the writer never waits for it; make one for each thread.
 ///
 /// A log only grows, so its size is a state of the store: `size` in the calls below says which. [`Self::size_at`] gives the
 /// size for a moment, [`Self::head`] the latest one.
@@ -48,17 +48,17 @@ impl Reader {
     /// The latest head of the log.
     ///
     /// # Errors
-    /// That the store cannot be read, or was never written to.
+    /// If the store cannot be read, or was never written to.
     pub fn head(&mut self) -> Result<Head, Error> {
         self.backend.head()?.ok_or_else(|| Error::Damaged(String::from("it has no head")))
     }
 
-    /// How large the log was at `moment`: the number of entries before the first one that was handed in later. An entry
+    /// Returns the size of the log at `moment`: the number of entries before the first one that was handed in later. An entry
     /// whose moment lies before that of an earlier entry became known with that one, so a clock that was put back hides
     /// nothing.
     ///
     /// # Errors
-    /// That the store cannot be read.
+    /// If the store cannot be read.
     pub fn size_at(&mut self, moment: Moment) -> Result<u64, Error> {
         let mut range = 0..self.head()?.size;
         while !range.is_empty() {
@@ -71,7 +71,7 @@ impl Reader {
     /// The item with that id, as of `size`.
     ///
     /// # Errors
-    /// That the store cannot be read.
+    /// If the store cannot be read.
     pub fn find(&mut self, kind: Kind, id: &str, size: u64) -> Result<Option<Item>, Error> {
         self.first(Term::id(kind, id), size)
     }
@@ -79,7 +79,7 @@ impl Reader {
     /// The item that replaced the one with the id `old`, as of `size`.
     ///
     /// # Errors
-    /// That the store cannot be read.
+    /// If the store cannot be read.
     pub fn replacement(&mut self, kind: Kind, old: &str, size: u64) -> Result<Option<Item>, Error> {
         self.first(Term::replaced(kind, old), size)
     }
@@ -87,7 +87,7 @@ impl Reader {
     /// The item with that id, or the last of those that replaced it one after the other, as of `size`.
     ///
     /// # Errors
-    /// That the store cannot be read.
+    /// If the store cannot be read.
     pub fn current(&mut self, kind: Kind, id: &str, size: u64) -> Result<Option<Item>, Error> {
         let Some(mut item) = self.find(kind, id, size)? else { return Ok(None) };
         while let Some(next) = self.replacement(kind, &item.entry.id, size)? {
@@ -105,7 +105,7 @@ impl Reader {
     /// The items that `term` finds at positions within `range`, at most `limit`, in that order.
     ///
     /// # Errors
-    /// That the store cannot be read.
+    /// If the store cannot be read.
     pub fn list(
         &mut self,
         term: Term,
@@ -120,7 +120,7 @@ impl Reader {
     /// Every item at a position within `range`.
     ///
     /// # Errors
-    /// That the store cannot be read.
+    /// If the store cannot be read.
     pub fn items(&mut self, range: Range<u64>) -> Result<Vec<Item>, Error> {
         self.backend.rows(range)?.into_iter().map(item).collect()
     }
@@ -128,7 +128,7 @@ impl Reader {
     /// The item at that position.
     ///
     /// # Errors
-    /// That there is none, or that the store cannot be read.
+    /// If there is none, or if the store cannot be read.
     pub fn item(&mut self, position: u64) -> Result<Item, Error> {
         item(self.row(position)?)
     }
@@ -136,7 +136,7 @@ impl Reader {
     /// The proof that the entry at `position` is in the log of that `size`.
     ///
     /// # Errors
-    /// That it is not, or that the store cannot be read.
+    /// If it is not, or if the store cannot be read.
     pub fn inclusion(&mut self, position: u64, size: u64) -> Result<Vec<Hash>, Error> {
         log::inclusion(position, size, |tile| self.backend.tile(tile))
     }
@@ -144,7 +144,7 @@ impl Reader {
     /// The proof that the log of size `new` goes on from that of size `old`.
     ///
     /// # Errors
-    /// That it does not, or that the store cannot be read.
+    /// If it does not, or if the store cannot be read.
     pub fn consistency(&mut self, old: u64, new: u64) -> Result<Vec<Hash>, Error> {
         log::consistency(old, new, |tile| self.backend.tile(tile))
     }
@@ -152,7 +152,7 @@ impl Reader {
     /// The root of the log at that `size`.
     ///
     /// # Errors
-    /// That it was never so large, or that the store cannot be read.
+    /// If it was never that large, or if the store cannot be read.
     pub fn root(&mut self, size: u64) -> Result<Hash, Error> {
         log::root_of(size, |tile| self.backend.tile(tile))
     }
@@ -160,7 +160,7 @@ impl Reader {
     /// The bytes that the C2SP document `tlog-tiles` puts at `path`; none if the log has not so many entries.
     ///
     /// # Errors
-    /// That the store cannot be read.
+    /// If the store cannot be read.
     pub fn resource(&mut self, path: TilePath) -> Result<Option<Vec<u8>>, Error> {
         let (tile, width) = match path {
             TilePath::Hashes { tile, width } => (tile, width),
@@ -188,7 +188,7 @@ impl Reader {
     /// The receipt of the item at `position`, against the latest head.
     ///
     /// # Errors
-    /// That there is no such item, that its content is not text, or that the store cannot be read.
+    /// If there is no such item, if its content is not text, or if the store cannot be read.
     pub fn receipt(&mut self, position: u64) -> Result<Receipt, Error> {
         let Head { size, checkpoint } = self.head()?;
         let Item { entry, content, .. } = self.item(position)?;

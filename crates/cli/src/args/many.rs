@@ -3,9 +3,10 @@
 use clap::Args;
 use karat_core::facts::Outcome;
 use karat_core::number::Decimal;
+use karat_core::timestamp::Timestamp;
 use karat_stats::outcome::Treatment;
 
-use super::{moment, points};
+use super::{AsOf, points};
 use karat_report::renames::Rename;
 use karat_report::rows::filter::Filter;
 
@@ -21,15 +22,15 @@ pub struct ItemArgs {
     /// Only items whose fact, task, outcome is so
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = Filter::parse)]
     pub filters: Vec<Filter>,
-    /// From this moment on: 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub since: Option<String>,
-    /// Before this moment
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub until: Option<String>,
-    /// The moment of the verdict, where it matters
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub as_of: Option<String>,
+    /// From this time on, such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    pub since: Option<Timestamp>,
+    /// Before this time
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    pub until: Option<Timestamp>,
+    /// The time of the verdict, where it matters
+    #[arg(long, value_name = "TIME", value_parser = AsOf::parse)]
+    pub as_of: Option<AsOf>,
     /// No progress bar
     #[arg(long)]
     pub no_progress: bool,

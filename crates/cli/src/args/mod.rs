@@ -8,9 +8,10 @@ mod store;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
+use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 
+use crate::exit;
 use crate::output::Color;
-use karat_report::exit;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
@@ -105,9 +106,9 @@ pub struct ScoreArgs {
     /// A JSON file of weights by dimension, for a card that accepts them
     #[arg(long = "override", value_name = "FILE")]
     pub override_file: Option<String>,
-    /// The moment of the verdict, as 2026-01-31T12:00:00Z; goes into the records
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub as_of: Option<String>,
+    /// The time of the verdict, such as 2026-01-31T12:00:00Z; goes into the records
+    #[arg(long, value_name = "TIME", value_parser = AsOf::parse)]
+    pub as_of: Option<AsOf>,
     /// What graders need
     #[command(flatten)]
     pub graders: GraderArgs,
@@ -164,9 +165,9 @@ pub struct GradeArgs {
     /// What graders need
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// The moment of the verdict, as 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub as_of: Option<String>,
+    /// The time of the verdict, such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    pub as_of: Option<Timestamp>,
     /// JSON, one object per line (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,
@@ -350,12 +351,26 @@ fn points(text: &str) -> Result<Decimal, String> {
     }
 }
 
-/// A moment after RFC 3339, kept as it is written.
-fn moment(text: &str) -> Result<String, String> {
-    if karat_report::moment::is_moment(text) {
-        Ok(text.to_owned())
-    } else {
-        Err(String::from("expected a moment such as 2026-01-31T12:00:00Z"))
+/// A timestamp with the text that was given, which records keep.
+#[derive(Debug, Clone)]
+pub struct AsOf {
+    text: String,
+    /// The timestamp.
+    pub at: Timestamp,
+}
+
+impl AsOf {
+    /// Reads a timestamp.
+    ///
+    /// # Errors
+    /// If the text is not a timestamp.
+    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        Ok(Self { text: text.to_owned(), at: Timestamp::parse(text)? })
+    }
+
+    /// Returns the timestamp with its text, as records take it.
+    pub fn written(&self) -> WrittenTimestamp<'_> {
+        WrittenTimestamp { text: &self.text, at: self.at }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use karat_core::timestamp::Timestamp;
 
-use super::{GraderArgs, moment};
+use super::GraderArgs;
 
 /// `karat verify`
 #[derive(Debug, Args)]
@@ -168,9 +169,9 @@ pub struct RescoreArgs {
     /// Only records of this subject
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// What was known at this moment: 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub known_at: Option<String>,
+    /// What was known at this time, such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    pub known_at: Option<Timestamp>,
     /// What graders need
     #[command(flatten)]
     pub graders: GraderArgs,

@@ -7,10 +7,10 @@ use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
 use serde_json::{Value, json};
 
 use crate::args::{CacheNewArgs, CacheShowArgs, CacheVerb, Cli};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::graders::load_cache;
 use crate::output::{FAINT, STRONG, Screen, is_watched};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::text::{count, fit};
 
 /// Most entries on a screen: the newest.

@@ -7,13 +7,13 @@ use karat_stats::StatisticsError;
 
 use super::many;
 use crate::args::{Cli, CompareArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::compare::compare;
 use crate::render::page::compare as page_of;
 use karat_report::board::pair::Pair;
 use karat_report::board::{By, json};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::rows::Rows;
 use karat_report::text::{clean, short};
 

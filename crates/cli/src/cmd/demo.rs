@@ -2,17 +2,19 @@
 
 use std::io::Write as _;
 
-use karat_core::evaluate::Scorer;
-use karat_evidence::Graders;
+use std::sync::Arc;
+
+use karat_report::card::CompiledCard;
+use karat_report::engine::{Engine, Options, Scored};
+use karat_report::error::Place;
 
 use crate::args::Cli;
 use crate::cards;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{FAINT, STRONG, Screen};
 use crate::render::table::Table;
 use crate::render::waterfall::waterfall;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
-use karat_report::session::{Place, Session};
 
 /// A table of the tour: what it shows, the scorecard, and the evidence.
 struct Stop {
@@ -83,17 +85,17 @@ pub const NEXT: &str = r#"Now with data of your own:
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     let mut screen = Screen::stdout(cli.color);
     for stop in &TOUR {
-        let scorer = cards::scorer(stop.card, cli.color)?;
-        let table = Table::new(scorer.card(), screen.width);
+        let card = cards::compiled(stop.card, cli.color)?;
+        let table = Table::new(card.card(), screen.width);
         writeln!(screen, "{STRONG}{}{STRONG:#}\n", stop.title)?;
-        write!(screen, "{}", table.head(scorer.card()))?;
-        each(stop, &scorer, cli, &mut |record, notes| table.row(record, notes), &mut screen)?;
+        write!(screen, "{}", table.head(card.card()))?;
+        each(stop, &card, cli, &mut |scored| table.row(&scored.record, scored.notes()), &mut screen)?;
         writeln!(screen)?;
     }
-    let scorer = cards::scorer(EXPLAINED.card, cli.color)?;
+    let card = cards::compiled(EXPLAINED.card, cli.color)?;
     writeln!(screen, "{STRONG}{}{STRONG:#}\n", EXPLAINED.title)?;
     let width = screen.width;
-    each(&EXPLAINED, &scorer, cli, &mut |record, _| waterfall(record, width), &mut screen)?;
+    each(&EXPLAINED, &card, cli, &mut |scored| waterfall(&scored.record, width), &mut screen)?;
     write!(screen, "\n{FAINT}{}{FAINT:#}\n{NEXT}", "-".repeat(40))?;
     screen.flush()?;
     Ok(Exit::Done)
@@ -102,18 +104,18 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
 /// Scores the evidence of a stop and writes what `show` makes of every record.
 fn each(
     stop: &Stop,
-    scorer: &Scorer,
+    card: &Arc<CompiledCard>,
     cli: &Cli,
-    show: &mut dyn FnMut(&karat_core::record::Record<'_>, &[karat_evidence::Note]) -> String,
+    show: &mut dyn FnMut(&Scored<'_>) -> String,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let mut session = Session::new(scorer, None, Graders::default(), cli.portable)?;
+    let options = Options { is_portable: cli.portable, ..Options::default() };
+    let mut engine = Engine::new(Arc::clone(card), options)?;
     for text in stop.evidence {
         for (place, item) in items(text) {
-            let place = Place { file: stop.card, line: Some(place), is_row: false };
-            let shown = session
-                .score(&place, Ok(item.as_bytes()), None, |record, notes| show(record, notes))
-                .map_err(|refusal| Failure::new(refusal.to_string()))?;
+            let place = Place { file: stop.card.to_owned(), line: Some(place), is_row: false };
+            let shown =
+                engine.visit(item.as_bytes(), |scored| show(scored)).map_err(|error| error.at(place))?;
             write!(screen, "{shown}")?;
         }
     }

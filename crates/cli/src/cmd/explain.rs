@@ -3,15 +3,20 @@
 
 use std::io::Write as _;
 
-use karat_core::evaluate::{Scorer, Workspace};
+use std::sync::Arc;
+
 use karat_core::explain::{Change, nearest_change};
-use karat_core::record::Record;
-use karat_evidence::Kind;
+use karat_core::record::Record as Scoring;
+use karat_report::card::CompiledCard;
+use karat_report::engine::{Engine, Wanted};
+use karat_report::record::Record;
 use serde_json::Value;
 
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::graders;
 use crate::origin::{self, Comparison};
 use crate::output::{FAINT, GAIN, Screen, is_watched};
@@ -19,12 +24,9 @@ use crate::progress::Progress;
 use crate::render::grading::grading;
 use crate::render::standing_detail::detail;
 use crate::render::waterfall::{nearest, waterfall};
-use karat_report::claim::Claim;
-use karat_report::exit::Exit;
+use karat_report::error::Error;
 use karat_report::explanation;
-use karat_report::failure::Failure;
 use karat_report::recompute;
-use karat_report::session::{Session, Wanted};
 use karat_report::text::clean;
 
 /// Most subjects that are named when one must be chosen.
@@ -61,21 +63,20 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let mut screen = Screen::stdout(cli.color);
     let form = Form { json: args.json || (!args.table && !is_watched()), width: screen.width };
-    let given = args.card.as_deref().map(|card| cards::scorer(card, cli.color)).transpose()?;
-    let mut session = match &given {
-        Some(scorer) => {
-            let graders = graders::of_card(scorer.card(), &args.graders, None, cli.portable)?;
-            Some(Session::new(scorer, args.subject_field.as_deref(), graders, cli.portable)?)
+    let given = args.card.as_deref().map(|card| cards::compiled(card, cli.color)).transpose()?;
+    let mut engine = match &given {
+        Some(card) => {
+            let field = args.subject_field.as_deref();
+            let options = graders::options(card.card(), &args.graders, field, cli.portable)?;
+            Some(Engine::new(Arc::clone(card), options)?)
         }
         None => None,
     };
-    let wanted = session
-        .as_ref()
-        .map_or(Wanted { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }, Session::wanted);
+    let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
     let mut found: Vec<Explained> = Vec::new();
     let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
-        let bytes = bytes.map_err(|refusal| Failure::new(refusal.to_string()))?;
+        let bytes = bytes?;
         if let Some(standing) = karat_report::standing::parse(bytes)? {
             if args.evidence.is_some() {
                 return Err(Failure::new(format!("{place}: a standing is explained as it was written"))
@@ -87,9 +88,9 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
             }
             return Ok(if found.len() > NAMED { Flow::Stop } else { Flow::Continue });
         }
-        let explained = match (recompute::claim(bytes)?, &mut session, &given) {
+        let explained = match (Record::parse(bytes)?, &mut engine, &given) {
             (Some(claim), ..) => {
-                if is_other(args, claim.text("/subject")?) {
+                if is_other(args, &claim.document().subject) {
                     return Ok(Flow::Continue);
                 }
                 Some(verified(&claim, given.as_ref(), args, cli, form)?)
@@ -100,12 +101,16 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 ))
                 .help("--evidence goes with a record: leave it out to explain evidence"));
             }
-            (None, Some(session), Some(scorer)) => session
-                .score(&place, Ok(bytes), None, |record, _| {
-                    (!is_other(args, record.item.subject))
-                        .then(|| explained(scorer, record, &Proof::Scored, form))
-                })
-                .map_err(|refusal| Failure::new(refusal.to_string()))?,
+            (None, Some(engine), Some(card)) => {
+                let explained = engine.try_visit(bytes, |scored| -> Result<_, Error> {
+                    let is_other = is_other(args, scored.record.item.subject);
+                    if is_other {
+                        return Ok(None);
+                    }
+                    explained(card, &scored.record, &Proof::Scored, form).map(Some)
+                });
+                explained.map_err(|error| error.at(place.clone()))?
+            }
             (None, ..) => {
                 if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
                     let (line, column) = (error.line(), error.column());
@@ -154,36 +159,35 @@ fn is_other(args: &ExplainArgs, subject: &str) -> bool {
 /// Recomputes a record from its facts, compares it with its evidence if that is given, and explains it, or says what
 /// differs.
 fn verified(
-    claim: &Claim,
-    given: Option<&Scorer>,
+    claim: &Record,
+    given: Option<&Arc<CompiledCard>>,
     args: &ExplainArgs,
     cli: &Cli,
     form: Form,
 ) -> Result<Explained, Failure> {
     let base = recompute::base(claim, given)?;
-    let scorer = recompute::scorer(claim, base)?;
-    let mut workspace = if cli.portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
-    recompute::record(claim, &scorer, &mut workspace, |record| {
+    let card = recompute::overridden(claim, base)?;
+    recompute::recompute(claim, &card, cli.portable, |scoring| {
         let proof = match &args.evidence {
             None => Proof::Verified,
-            Some(path) => Proof::FromEvidence(from_evidence(claim, &scorer, path, args, cli)?),
+            Some(path) => Proof::FromEvidence(from_evidence(claim, &card, path, args, cli)?),
         };
-        Ok(explained(&scorer, record, &proof, form))
+        Ok(explained(&card, scoring, &proof, form)?)
     })?
 }
 
 /// The place of the evidence that gives the record, or what differs.
 fn from_evidence(
-    claim: &Claim,
-    scorer: &Scorer,
+    claim: &Record,
+    card: &Arc<CompiledCard>,
     path: &str,
     args: &ExplainArgs,
     cli: &Cli,
 ) -> Result<String, Failure> {
     let request =
         origin::Request { path, subject_field: args.subject_field.as_deref(), graders: &args.graders };
-    let subject = clean(claim.text("/subject")?);
-    let (message, lines) = match origin::compare(claim, scorer, &request, cli)? {
+    let subject = clean(&claim.document().subject);
+    let (message, lines) = match origin::compare(claim, card, &request, cli)? {
         Comparison::Same(place) => return Ok(place),
         Comparison::Different { place, lines, .. } => {
             (format!("the record of `{subject}` is not what {} gives", clean(&place)), lines)
@@ -195,15 +199,20 @@ fn from_evidence(
     Err(lines.into_iter().fold(Failure::with_exit(Exit::VerificationFailed, message), Failure::help))
 }
 
-/// The explanation of one record of `scorer` as the form asks.
-fn explained(scorer: &Scorer, record: &Record<'_>, proof: &Proof, form: Form) -> Explained {
-    let change = nearest_change(scorer, record);
+/// The explanation of one record by `card` as the form asks.
+fn explained(
+    card: &CompiledCard,
+    record: &Scoring<'_>,
+    proof: &Proof,
+    form: Form,
+) -> Result<Explained, Error> {
+    let change = nearest_change(card.scorer()?, record);
     let text = if form.json {
         as_json(record, change.as_ref(), proof)
     } else {
         as_screen(record, change.as_ref(), proof, form.width)
     };
-    Explained { subject: record.item.subject.to_owned(), text }
+    Ok(Explained { subject: record.item.subject.to_owned(), text })
 }
 
 /// A standing as it was written: only all its items could prove it.
@@ -215,7 +224,7 @@ fn stood(standing: &Value, form: Form) -> String {
     format!("{}\n{FAINT}{note}{FAINT:#}\n", detail(standing, form.width))
 }
 
-fn as_screen(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof, width: usize) -> String {
+fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, width: usize) -> String {
     let mut text = waterfall(record, width);
     text.push_str(&nearest(record, change, width));
     // It is canonical JSON: the reader of the evidence or of the record wrote it.
@@ -240,7 +249,7 @@ fn as_screen(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof, wi
     text
 }
 
-fn as_json(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof) -> String {
+fn as_json(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> String {
     // A check that failed ends the command, so that each is true or was not made.
     let verified = (!matches!(proof, Proof::Scored)).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);

@@ -3,21 +3,20 @@
 use std::io::{BufWriter, StdoutLock, Write};
 
 use karat_core::facts::Fact;
-use karat_core::scorecard::FactType;
-use karat_evidence::{Evidence, FactSpec, Graders, Kind, Reader, ReaderOptions};
+use karat_evidence::{Evidence, FactSpec, Graders, Kind};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Cli, GradeArgs};
 use crate::cards;
 use crate::cmd::score::report_unread;
 use crate::evidence::{Files, Flow};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::graders;
 use crate::output::{CARE, FAINT, STRONG, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::grading::grading;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
-use karat_report::session::{self, Refusal, Wanted};
+use karat_report::engine::{self, FactReader};
 use karat_report::text::{clean, fit, own_name, wrap};
 
 /// Grades everything that is given.
@@ -25,23 +24,14 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let kind = kind(&args.kind)?;
     let graders = what_graders_need(args, kind, cli)?;
     let vocabulary = kind.vocabulary();
-    let facts: Vec<(String, FactType)> =
-        vocabulary.iter().map(|spec| (spec.name.to_owned(), spec.fact_type)).collect();
-    let options = ReaderOptions::default();
-    // A reader gives every fact of its own vocabulary.
-    let reader =
-        Reader::new(kind, &facts, options).map_err(|_| Failure::new("the reader lacks its facts"))?;
-    let mut reader = reader.with_graders(graders);
+    let mut reader = FactReader::new(kind, graders)?;
     let files = Files::new(&args.files, cli.color)?;
     let as_table = args.table || (!args.json && is_watched());
     let mut out = if as_table { Out::Screen(Screen::stdout(cli.color)) } else { Out::Lines(lines()) };
-    let wanted = Wanted { kind, facts, columns: Vec::new() };
+    let wanted = reader.wanted();
     let progress = Progress::new(files.bytes(), as_table);
     files.each(&wanted, &progress, &mut |place, bytes| {
-        let refused = |refusal: Refusal| Failure::new(refusal.to_string());
-        let evidence = reader
-            .read(bytes.map_err(refused)?)
-            .map_err(|problems| refused(Refusal::new(&place, problems, None)))?;
+        let evidence = reader.read(bytes?).map_err(|error| error.at(place.clone()))?;
         match &mut out {
             Out::Screen(screen) => {
                 write!(screen, "{}", as_screen(&evidence, vocabulary, screen.width))?;
@@ -95,17 +85,19 @@ fn kind(name: &str) -> Result<Kind, Failure> {
 }
 
 fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders, Failure> {
-    let as_of = args.as_of.as_deref();
+    let as_of = args.as_of;
     let Some(wanted) = &args.card else {
         return graders::of_kind(kind, &args.graders, as_of, cli.portable);
     };
     let card = cards::load(wanted, cli.color)?;
-    if session::kind(&card)? != kind {
+    if engine::kind(&card)? != kind {
         let message =
             format!("`{}` reads evidence of kind `{}`, not `{}`", card.name(), card.evidence, kind.name());
         return Err(Failure::new(message).help("take a card for this kind of evidence"));
     }
-    graders::of_card(&card, &args.graders, as_of, cli.portable)
+    let graders = graders::of_kind(kind, &args.graders, as_of, cli.portable)?;
+    let evaluator = cards::compiled(wanted, cli.color)?.evaluator().cloned();
+    Ok(Graders { evaluator, ..graders })
 }
 
 fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], width: usize) -> String {

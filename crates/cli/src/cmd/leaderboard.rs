@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::many;
 use crate::args::{Cli, LeaderboardArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::{leaderboard as screen, stress as stress_screen};
 use karat_report::board::attempts::Attempts;
 use karat_report::board::stress::{CONCENTRATION, Stress};
 use karat_report::board::{Board, By, Settings, json as board_json};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::pages::leaderboard as page_of;
 use karat_report::rows::Rows;
 use karat_report::text::clean;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
-use karat_evidence::{Moment, canonical_json};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_report::text::clean;
 use karat_report::verification::{Check, Outcome, Status};
 use karat_server::folder;
@@ -82,7 +83,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         write!(screen, "{}", verification(&shown, screen.width))?;
         screen.flush()?;
     }
-    Ok(status.exit())
+    Ok(status.into())
 }
 
 fn signature(has_key: bool) -> Check {
@@ -139,7 +140,7 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
         Ok(())
     })?;
     drop(progress);
-    let text = |milliseconds| Moment { milliseconds }.to_string();
+    let text = |milliseconds| Timestamp { milliseconds }.to_string();
     let (first, last) = (moments.map(|(first, _)| text(first)), moments.map(|(_, last)| text(last)));
     if args.json || (!args.table && !is_watched()) {
         let counts: serde_json::Map<String, Value> =

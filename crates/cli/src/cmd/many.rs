@@ -5,18 +5,18 @@ use std::io::Write as _;
 use karat_core::facts::Outcome;
 use karat_core::number::{BILLION, Decimal};
 use karat_core::scorecard::Scale;
-use karat_evidence::{Moment, canonical_json};
+use karat_evidence::canonical_json;
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::Plan;
 use karat_stats::outcome::{Policy, Treatment};
 use serde_json::{Map, Value};
 
-use crate::args::{Cli, FormArgs, ItemArgs, SureArgs};
+use crate::args::{AsOf, Cli, FormArgs, ItemArgs, SureArgs};
+use crate::failure::Failure;
 use crate::load::{Request, load};
 use crate::output::{is_watched, lines};
 use karat_report::board::attempts::Pass;
 use karat_report::board::{By, Settings};
-use karat_report::failure::Failure;
 use karat_report::rows::filter::Wish;
 use karat_report::rows::gaps::gaps;
 use karat_report::rows::{Rows, Selection};
@@ -45,14 +45,13 @@ pub fn rows_by_file(
 }
 
 fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) -> Request<'a> {
-    let moment = |text: &Option<String>| text.as_deref().and_then(Moment::parse);
     Request {
         files,
         card,
         subject_field: items.subject_field.as_deref(),
-        as_of: items.as_of.as_deref(),
+        as_of: items.as_of.as_ref().map(AsOf::written),
         selection: Selection {
-            wish: Wish { filters: &items.filters, since: moment(&items.since), until: moment(&items.until) },
+            wish: Wish { filters: &items.filters, since: items.since, until: items.until },
             renames: &items.rename,
             ..Selection::default()
         },

@@ -18,8 +18,8 @@ mod stress;
 mod verify;
 
 use crate::args::{Cli, Verb};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// Does what the command line asks.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {

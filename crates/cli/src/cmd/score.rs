@@ -1,64 +1,70 @@
 //! `karat score`: one record per item, streamed.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
-use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
-use karat_core::record::Record;
-use karat_evidence::grade::trace::budget::Budget;
+use karat_core::record::Record as Scoring;
+use karat_evidence::grade::trace::budget::{Budget, Overrun};
 use karat_evidence::{Kind, Note};
 
-use crate::args::{Cli, ScoreArgs};
+use crate::args::{AsOf, Cli, ScoreArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::graders;
 use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::table::Table;
-use karat_report::claim::weights;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
-use karat_report::session::{Place, Refusal, Session};
+use karat_report::card::CompiledCard;
+use karat_report::engine::{Engine, Options, Scored, kind};
+use karat_report::error::{Error, Place};
 use karat_report::text::clean;
+use karat_report::weights::weights;
 
 /// Most fields that are listed as unread, and most remarks.
 const LISTED: usize = 20;
 
 /// Scores everything that is given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let scorer = scorer(args, cli.color)?;
-    let graders = graders::of_card(scorer.card(), &args.graders, args.as_of.as_deref(), cli.portable)?;
-    let mut session = Session::new(&scorer, args.subject_field.as_deref(), graders, cli.portable)?;
-    if let Some(budget) = budget(args, session.wanted().kind) {
-        session = session.with_budget(budget);
-    }
+    let card = card(args, cli.color)?;
+    let options = graders::options(card.card(), &args.graders, args.subject_field.as_deref(), cli.portable)?;
+    let budget = budget(args, kind(card.card())?);
+    let mut engine = Engine::new(Arc::clone(&card), Options { budget, ..options })?;
+    engine.set_as_of_written(args.as_of.as_ref().map(AsOf::written));
     let files = Files::new(&args.files, cli.color)?;
     let as_table = args.table || (!args.json && is_watched());
     let progress = Progress::new(files.bytes(), args.no_progress || as_table);
     let mut sink: Box<dyn Sink> =
-        if as_table { Box::new(Rows::new(&scorer, cli.color)) } else { Box::new(Lines::new()) };
+        if as_table { Box::new(Rows::new(&card, cli.color)) } else { Box::new(Lines::new()) };
     let mut limit = FailUnder::new(args.fail_under);
     let mut remarks = Remarks::new(as_table);
+    let mut slow = Slow::default();
     let mut refused = 0u64;
-    let wanted = session.wanted();
+    let wanted = engine.wanted();
     files.each(&wanted, &progress, &mut |place, bytes| {
-        let outcome = session.score(&place, bytes, args.as_of.as_deref(), |record, notes| {
-            limit.see(record);
-            remarks.see(&place, notes);
-            sink.record(record, notes)
+        let outcome = bytes.and_then(|bytes| {
+            let written = engine.visit(bytes, |scored| {
+                limit.see(&scored.record);
+                remarks.see(place, scored.notes());
+                sink.record(scored)
+            });
+            written.map_err(|error| error.at(place.clone()))
         });
+        slow.see(place, engine.overrun());
         match outcome {
             Ok(written) => written?,
-            Err(refusal) if args.keep_going => {
+            Err(error) if args.keep_going => {
                 refused += 1;
                 sink.flush()?;
-                progress.aside(|| tell(&refusal, cli.color))?;
+                progress.aside(|| tell(error, cli.color))?;
             }
-            Err(refusal) => {
+            Err(error) => {
                 sink.flush()?;
-                progress.aside(|| tell(&refusal, cli.color))?;
+                progress.aside(|| tell(error, cli.color))?;
                 return Err(Failure::Told(Exit::CouldNotRun));
             }
         }
@@ -67,9 +73,9 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     drop(progress);
     sink.flush()?;
     remarks.report(cli.color)?;
-    report_unread(session.unknown_fields(), |path| session.meant(path), cli.color)?;
-    report_overruns(&session, cli.color)?;
-    if let (Some(path), Some(cache)) = (&args.graders.cache, session.cache()) {
+    report_unread(engine.unknown_fields(), |path| engine.meant(path), cli.color)?;
+    slow.report(cli.color)?;
+    if let (Some(path), Some(cache)) = (&args.graders.cache, engine.cache()) {
         graders::save_cache(path, cache)?;
     }
     if refused > 0 {
@@ -89,36 +95,49 @@ fn budget(args: &ScoreArgs, kind: Kind) -> Option<Budget> {
     }
 }
 
-/// Says which items took longer than they may. No score depends on it.
-fn report_overruns(session: &Session<'_>, color: Color) -> Result<(), Failure> {
-    let Some(overruns) = session.overruns() else { return Ok(()) };
-    let mut screen = Screen::stderr(color);
-    for (place, overrun) in overruns.listed() {
-        writeln!(screen, "{CARE}note{CARE:#}: {}: {overrun}", clean(place))?;
-    }
-    if overruns.unlisted() > 0 {
-        writeln!(screen, "{CARE}note{CARE:#}: and {} more that took too long", overruns.unlisted())?;
-    }
-    Ok(())
+/// The items that took longer than they may. No score depends on it.
+#[derive(Default)]
+struct Slow {
+    first: Vec<(String, Overrun)>,
+    more: u64,
 }
 
-/// The scorer, with the weights from outside if some are given.
-fn scorer(args: &ScoreArgs, color: Color) -> Result<Scorer, Failure> {
-    let scorer = cards::scorer(&args.card, color)?;
-    let Some(path) = &args.override_file else { return Ok(scorer) };
+impl Slow {
+    fn see(&mut self, place: &Place, overrun: Option<Overrun>) {
+        let Some(overrun) = overrun else { return };
+        if self.first.len() < LISTED {
+            self.first.push((place.to_string(), overrun));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn report(&self, color: Color) -> Result<(), Failure> {
+        let mut screen = Screen::stderr(color);
+        for (place, overrun) in &self.first {
+            writeln!(screen, "{CARE}note{CARE:#}: {}: {overrun}", clean(place))?;
+        }
+        if self.more > 0 {
+            writeln!(screen, "{CARE}note{CARE:#}: and {} more that took too long", self.more)?;
+        }
+        Ok(())
+    }
+}
+
+/// The scorecard, with the override if one is given.
+fn card(args: &ScoreArgs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
+    let card = cards::compiled(&args.card, color)?;
+    let Some(path) = &args.override_file else { return Ok(card) };
     let text = read_text(path, "a JSON object of weights", Exit::CouldNotRun)?;
     let given =
         weights(&text).map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
-    scorer.with_override(&given).map_err(|refusal| {
-        Failure::new(refusal.to_string())
-            .help("leave out --override, or use a card with an [override] section")
-    })
+    Ok(Arc::new(card.with_override(&given)?))
 }
 
 const OVERRIDE: &str = "expected an object of weights by dimension: {\"accuracy\": 0.12, \"safety\": 0.08}";
 
-fn tell(refusal: &Refusal, color: Color) -> Result<(), Failure> {
-    writeln!(Screen::stderr(color), "{LOSS}error{LOSS:#}: {refusal}")?;
+fn tell(error: Error, color: Color) -> Result<(), Failure> {
+    writeln!(Screen::stderr(color), "{LOSS}error{LOSS:#}: {}", Failure::from(error))?;
     Ok(())
 }
 
@@ -158,7 +177,7 @@ impl Remarks {
         Self { ignored, first: Vec::new(), more: 0 }
     }
 
-    fn see(&mut self, place: &Place<'_>, notes: &[Note]) {
+    fn see(&mut self, place: &Place, notes: &[Note]) {
         for note in notes.iter().filter(|_| !self.ignored) {
             if self.first.len() < LISTED {
                 self.first.push(format!("{place}: {note}"));
@@ -182,7 +201,7 @@ impl Remarks {
 
 /// Where records go.
 trait Sink {
-    fn record(&mut self, record: &Record<'_>, notes: &[Note]) -> Result<(), Failure>;
+    fn record(&mut self, scored: &Scored<'_>) -> Result<(), Failure>;
     fn flush(&mut self) -> Result<(), Failure>;
 }
 
@@ -199,9 +218,9 @@ impl Lines {
 }
 
 impl Sink for Lines {
-    fn record(&mut self, record: &Record<'_>, _: &[Note]) -> Result<(), Failure> {
+    fn record(&mut self, scored: &Scored<'_>) -> Result<(), Failure> {
         self.line.clear();
-        record.write(&mut self.line);
+        scored.write(&mut self.line);
         self.line.push(b'\n');
         Ok(self.out.write_all(&self.line)?)
     }
@@ -219,19 +238,20 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(scorer: &Scorer, color: Color) -> Self {
+    fn new(card: &CompiledCard, color: Color) -> Self {
         let screen = Screen::stdout(color);
-        let table = Table::new(scorer.card(), screen.width);
+        let table = Table::new(card.card(), screen.width);
         Self { screen, table, has_head: false }
     }
 }
 
 impl Sink for Rows {
-    fn record(&mut self, record: &Record<'_>, notes: &[Note]) -> Result<(), Failure> {
+    fn record(&mut self, scored: &Scored<'_>) -> Result<(), Failure> {
+        let record = &scored.record;
         if !std::mem::replace(&mut self.has_head, true) {
             write!(self.screen, "{}", self.table.head(record.card))?;
         }
-        write!(self.screen, "{}", self.table.row(record, notes))?;
+        write!(self.screen, "{}", self.table.row(record, scored.notes()))?;
         Ok(self.screen.show()?)
     }
 
@@ -253,7 +273,7 @@ impl FailUnder {
         Self { points, blocked: false, below: false, inconclusive: false }
     }
 
-    fn see(&mut self, record: &Record<'_>) {
+    fn see(&mut self, record: &Scoring<'_>) {
         let Some(points) = self.points else { return };
         self.blocked |= !record.gates.is_empty();
         match record.published {

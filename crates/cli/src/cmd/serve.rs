@@ -5,8 +5,8 @@ use std::io::{Error as IoError, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_server::clock::Clock;
 use karat_server::logging::{self, Format};
 use karat_server::{Options, Server, folder, interrupted};

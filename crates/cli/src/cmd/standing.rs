@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use karat_core::scorecard::Scorecard;
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_report::standing::events::{self, Events};
 use karat_report::standing::{Answer, items, json, refused, subject, tasks};
 use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
@@ -13,19 +14,19 @@ use karat_stats::bootstrap::Plan;
 use super::many;
 use crate::args::{Cli, StandingArgs};
 use crate::cards;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output::{Screen, lines, save_page};
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::tasks::table as tasks_table;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::pages::standing as page_of;
 use karat_report::rows::Rows;
 
 /// Shows what subjects stand for.
 pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let Some(as_of) = args.items.as_of.as_deref().and_then(Moment::parse) else {
+    let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
         return Err(Failure::new("a standing is of a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
@@ -39,9 +40,8 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let items = items::items(&rows, &card, &events)?;
     let interval = Interval { plan: Plan { draws: args.draws, seed: args.seed }, level: args.level };
-    let as_of_seconds = as_of.milliseconds.div_euclid(1000);
     let standings =
-        stand(&card, &items, &events.events, as_of_seconds, interval).map_err(|errors| refused(&errors))?;
+        stand(&card, &items, &events.events, as_of.seconds(), interval).map_err(|errors| refused(&errors))?;
     let answer = Answer { card: &card, rows: &rows, standings: &standings, as_of, interval, events: &events };
     let shown = match &args.subject {
         Some(name) => std::slice::from_ref(subject(&standings, name)?),
@@ -82,15 +82,14 @@ fn run_tasks(
     args: &StandingArgs,
     rows: &Rows,
     card: &Scorecard,
-    as_of: Moment,
+    as_of: Timestamp,
     cli: &Cli,
 ) -> Result<Exit, Failure> {
     let events = Events::default();
     let items = items::items(rows, card, &events)?;
-    let as_of_seconds = as_of.milliseconds.div_euclid(1000);
     let standings =
-        stand_tasks(card, &items, as_of_seconds, args.level).map_err(|errors| refused(&errors))?;
-    let Some(rules) = &card.standing else { return Err(refused::<String>(&[])) };
+        stand_tasks(card, &items, as_of.seconds(), args.level).map_err(|errors| refused(&errors))?;
+    let Some(rules) = &card.standing else { return Err(refused::<String>(&[]).into()) };
     let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.level };
     if many::wants_json(&args.form) {
         let mut out = lines();

@@ -4,13 +4,13 @@ use std::io::Write as _;
 
 use super::many;
 use crate::args::{Cli, StressArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::leaderboard::{Layout, head};
 use crate::render::stress::stress;
 use karat_report::board::stress::Stress;
 use karat_report::board::{Board, By, json};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::pages::stress as page_of;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.

@@ -2,13 +2,15 @@
 //! Needs no network and no database.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
-use karat_core::evaluate::Scorer;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_core::record::ENGINE_VERSION;
-use karat_evidence::{Moment, canonical_json};
-use karat_report::claim::Claim;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
+use karat_report::card::CompiledCard;
+use karat_report::record::Record;
 use karat_report::text::{clean, short};
 use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
 use karat_store::log::VerifyingKey;
@@ -30,7 +32,7 @@ const SCHEMA: &str = "karat/verification/1";
 /// What receipts are checked against.
 struct Against<'a> {
     key: Option<VerifyingKey>,
-    card: Option<Scorer>,
+    card: Option<Arc<CompiledCard>>,
     args: &'a VerifyArgs,
     cli: &'a Cli,
 }
@@ -38,7 +40,7 @@ struct Against<'a> {
 /// A receipt with what was found out about it.
 struct Verified {
     receipt: Option<Receipt>,
-    claim: Option<Claim>,
+    claim: Option<Record>,
     checks: Vec<Check>,
 }
 
@@ -53,7 +55,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let against = Against {
         key: args.key.as_deref().map(receipt::key).transpose()?,
-        card: args.card.as_deref().map(|card| cards::scorer(card, cli.color)).transpose()?,
+        card: args.card.as_deref().map(|card| cards::compiled(card, cli.color)).transpose()?,
         args,
         cli,
     };
@@ -77,7 +79,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
             screen.flush()?;
         }
     }
-    Ok(worst.exit())
+    Ok(worst.into())
 }
 
 impl Against<'_> {
@@ -87,7 +89,7 @@ impl Against<'_> {
         let text = match read_text(path, "a receipt", Exit::VerificationFailed) {
             Ok(text) => text,
             Err(failure) if failure.exit() == Exit::VerificationFailed => {
-                return Ok(unread(Check::failed("receipt", Outcome::Fails, &failure)));
+                return Ok(unread(Check::new("receipt", Outcome::Fails, failure.to_string())));
             }
             Err(failure) => return Err(failure),
         };
@@ -102,7 +104,7 @@ impl Against<'_> {
         let mut checks = karat_server::receipt::checks(&receipt, self.key.as_ref());
         let mut claim = None;
         if receipt.entry.kind == Kind::Record {
-            match Claim::parse(&receipt.content) {
+            match Record::parse(receipt.content.as_bytes()) {
                 Ok(Some(found)) => {
                     checks.extend(self.record(&found));
                     claim = Some(found);
@@ -121,10 +123,10 @@ impl Against<'_> {
     }
 
     /// The checks of a record: its card, its score, its evidence.
-    fn record(&self, claim: &Claim) -> Vec<Check> {
+    fn record(&self, claim: &Record) -> Vec<Check> {
         let found = recomputed(claim, self.card.as_ref(), self.cli.portable);
         let mut checks = found.checks;
-        checks.push(match (&self.args.evidence, &found.scorer) {
+        checks.push(match (&self.args.evidence, &found.card) {
             (None, _) => {
                 let says = "not compared: whose facts they are, only the evidence shows";
                 Check::new("evidence", Outcome::Left, says)
@@ -133,15 +135,15 @@ impl Against<'_> {
                 let says = "without its scorecard it cannot be scored";
                 Check::new("evidence", Outcome::Lacking, says)
             }
-            (Some(path), Some(scorer)) => {
+            (Some(path), Some(card)) => {
                 let request = origin::Request {
                     path,
                     subject_field: self.args.subject_field.as_deref(),
                     graders: &self.args.graders,
                 };
-                match origin::compare(claim, scorer, &request, self.cli) {
+                match origin::compare(claim, card, &request, self.cli) {
                     Ok(comparison) => evidence(claim, comparison),
-                    Err(failure) => Check::failed("evidence", Outcome::Fails, &failure),
+                    Err(failure) => Check::of_lines("evidence", Outcome::Fails, &failure.to_string()),
                 }
             }
         });
@@ -150,7 +152,7 @@ impl Against<'_> {
 }
 
 /// What the comparison of a record with its evidence says.
-fn evidence(claim: &Claim, comparison: Comparison) -> Check {
+fn evidence(claim: &Record, comparison: Comparison) -> Check {
     match comparison {
         Comparison::Same(place) => {
             let says = format!("{} gives the same digest, facts and score", clean(&place));
@@ -158,7 +160,7 @@ fn evidence(claim: &Claim, comparison: Comparison) -> Check {
         }
         Comparison::Different { place, is_other, lines } => {
             // The same item by another engine: its graders may find other facts.
-            let is_engine = !is_other && claim.text("/engine").is_ok_and(|engine| engine != ENGINE_VERSION);
+            let is_engine = !is_other && claim.document().engine != ENGINE_VERSION;
             let cause = if is_engine { Cause::Engine } else { Cause::Evidence };
             let says = format!("{} does not give this record", clean(&place));
             Check { details: lines, ..Check::new("evidence", Outcome::Fails, says) }.because(cause)
@@ -185,11 +187,11 @@ fn about(verified: &Verified) -> Option<(String, String)> {
     let receipt = verified.receipt.as_ref()?;
     let entry = &receipt.entry;
     let mut what = format!("{} `{}`", entry.kind.name(), short(&entry.id));
-    let card = verified.claim.as_ref().and_then(|claim| claim.card().ok());
+    let card = verified.claim.as_ref().map(|claim| claim.document().scorecard.name());
     if let (Some(subject), Some(card)) = (&entry.subject, card) {
         what = format!("record of {} by {}", short(subject), short(&card));
     }
-    let moment = Moment { milliseconds: entry.moment.0 };
+    let moment = Timestamp { milliseconds: entry.moment.0 };
     let log = match karat_server::receipt::claimed(receipt) {
         Some((name, head)) => {
             format!("entry {} of {} in the log {}", receipt.index, head.size, short(name))
@@ -211,7 +213,7 @@ fn as_value(path: &str, verified: &Verified) -> Value {
             "id": receipt.entry.id,
             "index": receipt.index,
             "kind": receipt.entry.kind.name(),
-            "moment": Moment { milliseconds: receipt.entry.moment.0 }.to_string(),
+            "moment": Timestamp { milliseconds: receipt.entry.moment.0 }.to_string(),
             "subject": receipt.entry.subject,
         })
     });

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use karat_stats::rating::{Event, EventError, Outcome, Season};
 
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 pub use read::Reading;
 
 /// Most problems that are listed.

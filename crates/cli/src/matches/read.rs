@@ -10,10 +10,10 @@ use super::ended::{Ending, Told};
 use super::row::Cells;
 use super::{LISTED, Matches, Row, refused, time};
 use crate::evidence::{Files, Flow};
+use crate::failure::Failure;
 use crate::progress::Progress;
-use karat_report::failure::Failure;
+use karat_report::engine::Wanted;
 use karat_report::renames::{Rename, Renames};
-use karat_report::session::Wanted;
 use karat_report::text::{clean, list};
 
 /// How files of matches are read.
@@ -90,7 +90,7 @@ impl Reading<'_> {
             reader.rows += 1;
             match bytes {
                 Ok(bytes) => {
-                    if let Err(problem) = reader.row(place.file, place.line.unwrap_or(1), bytes) {
+                    if let Err(problem) = reader.row(&place.file, place.line.unwrap_or(1), bytes) {
                         reader.problem(|| format!("{place}: {problem}"));
                     }
                 }

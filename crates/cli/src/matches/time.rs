@@ -1,29 +1,31 @@
 //! When a match was over, as published files write it.
 
-use karat_evidence::Moment;
+use karat_core::timestamp::{Timestamp, TimestampError};
 
 /// Seconds since 1970 that are taken for a time: 1973 to 5138. Smaller numbers are years or days, larger ones milliseconds.
 const SECONDS: std::ops::Range<f64> = 1e8..1e11;
 
-/// Milliseconds since 1970-01-01T00:00:00Z. A date is its midnight; a time without an offset is in UTC; a number is seconds.
+/// Reads a timestamp as [`Timestamp::parse_lenient`] does, or a number of seconds, as milliseconds since
+/// 1970-01-01T00:00:00Z.
 ///
 /// # Errors
-/// What was expected in place of `text`.
+/// If the text is neither; the error says what was expected.
 pub fn milliseconds(text: &str) -> Result<i64, String> {
     let text = text.trim();
-    let moment = |text: &str| Moment::parse(text).map(|moment| moment.milliseconds);
     let seconds = || text.parse::<f64>().ok().filter(|seconds| SECONDS.contains(seconds));
-    moment(text)
-        .or_else(|| moment(&format!("{text}T00:00:00Z")))
-        .or_else(|| moment(&text.replacen(' ', "T", 1)))
-        .or_else(|| moment(&format!("{}Z", text.replacen(' ', "T", 1))))
-        .or_else(|| seconds().map(|seconds| (seconds * 1000.0).round_ties_even() as i64))
-        .ok_or_else(|| {
-            format!(
-                "`{text}` is no time, expected such as `2026-03-18T09:30:00Z`, `2026-03-18 09:30:00`, `2026-03-18` or \
-                 seconds since 1970"
-            )
-        })
+    Timestamp::parse_lenient(text).map(|time| time.milliseconds).or_else(|error| {
+        if let Some(seconds) = seconds() {
+            return Ok((seconds * 1000.0).round_ties_even() as i64);
+        }
+        let hint = match error {
+            TimestampError::Form => String::new(),
+            error => format!("; {}", error.hint()),
+        };
+        Err(format!(
+            "`{text}` is no time, expected such as `2026-03-18T09:30:00Z`, `2026-03-18 09:30:00`, `2026-03-18` or \
+             seconds since 1970{hint}"
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::interval::{Span, interval};
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
 use karat_report::estimate::{percent, whole_percent};
-use karat_report::moment::moment;
 use karat_report::standing::tasks::Answer;
+use karat_report::standing::written;
 use karat_report::text::{count, fit, wrap};
 
 const GAP: &str = "  ";
@@ -117,7 +117,7 @@ fn notes(answer: &Answer<'_>, task: &TaskStanding) -> Vec<(anstyle::Style, Strin
         let status = life.life.status;
         if let Some(period) = since(life).filter(|_| status != TaskStatus::Active) {
             let style = if status == TaskStatus::Quarantined { CARE } else { LOSS };
-            notes.push((style, format!("{} since {}", status.name(), moment(end(period)))));
+            notes.push((style, format!("{} since {}", status.name(), written(end(period)))));
         }
         if let Some(ahead) = life.ahead {
             let (what, how) = match ahead.is_solved {
@@ -136,7 +136,7 @@ fn notes(answer: &Answer<'_>, task: &TaskStanding) -> Vec<(anstyle::Style, Strin
         // What does not change anything stands in the lines of JSON.
         notes.extend(life.running.filter(|running| running.outcome.after != status).map(|running| {
             let outcome = running.outcome;
-            let (name, from) = (outcome.after.name(), moment(running.start_seconds));
+            let (name, from) = (outcome.after.name(), written(running.start_seconds));
             let of = count(outcome.scores, "subject");
             let (solved, failed) = (outcome.solved, outcome.failed);
             let text = format!(

@@ -16,9 +16,8 @@ use crate::store;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, and screens or none.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 7] = [
     "docs/guide/record.md",
-    "vectors/README.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
     "docs/guide/standing.md",

@@ -25,4 +25,5 @@ mod store;
 mod streams;
 mod stress;
 mod tasks;
+mod timestamps;
 mod verify;

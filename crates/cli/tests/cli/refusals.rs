@@ -356,7 +356,8 @@ fn a_record_that_was_changed() {
     assert_snapshot!(refused(&karat_reading(&["explain"], &facts), 14));
     let moment = record.replace("\"as_of\":null", "\"as_of\":\"yesterday\"");
     assert!(
-        refused(&karat_reading(&["explain"], &moment), 14).contains("`as_of` is `yesterday`, not a moment")
+        refused(&karat_reading(&["explain"], &moment), 14)
+            .contains("`as_of` is `yesterday`, expected an RFC 3339 timestamp")
     );
 }
 

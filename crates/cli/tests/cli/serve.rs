@@ -38,7 +38,7 @@ impl Server {
     }
 
     /// Status and body of the answer to a request with the key of the first start.
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let key = self.started["admin_key"].as_str().unwrap_or_default();
         ask(self.address(), key, method, path, body).unwrap()
     }

@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Workspace};
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::scorecard::{FactType, Scorecard};
 
 const ROWS: usize = 10_000_000;
@@ -249,7 +249,7 @@ fn record() {
         let item = Item {
             subject: "agent",
             id: "trace",
-            occasion: Occasion::default(),
+            context: ItemContext::default(),
             digest: Digest([0; 32]),
             facts: &facts,
             grading: None,

@@ -74,7 +74,7 @@ pub(super) fn check(
     cliffs.collect()
 }
 
-/// A number of points for a reader: to a ten-thousandth of the scale.
+/// Returns a number of points for a reader: to a ten-thousandth of the scale.
 pub(super) fn points(value: f64, scale: f64) -> String {
     let decimals = (0..4).scan(scale, |rest, _| {
         *rest /= 10.0;
@@ -85,14 +85,14 @@ pub(super) fn points(value: f64, scale: f64) -> String {
     if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_string() }
 }
 
-/// Whether a condition compares numbers, itself or through its lets.
+/// Returns whether a condition compares numbers, itself or through its lets.
 fn compares(card: &Scorecard, condition: &Expr<Symbol>) -> bool {
     let lets = lets_of(card, condition);
     let formulas = lets.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula.expr);
     formulas.chain([condition]).any(|formula| !comparisons(formula).is_empty())
 }
 
-/// The comparisons of numbers in a formula.
+/// Returns the comparisons of numbers in a formula.
 fn comparisons(formula: &Expr<Symbol>) -> Vec<&Expr<Symbol>> {
     let mut found = Vec::new();
     formula.walk(&mut |node| {
@@ -178,7 +178,7 @@ fn inside_formulas<'c>(card: &'c Scorecard, declared: &Declared<'_>, shares: &[S
     found
 }
 
-/// The comparisons in the conditions of `if`, except those that only keep a division from failing.
+/// Returns the comparisons in the conditions of `if`, except those that only keep a division from failing.
 fn conditions(formula: &Expr<Symbol>) -> Vec<&Expr<Symbol>> {
     let mut found = Vec::new();
     formula.walk(&mut |node| {
@@ -191,7 +191,7 @@ fn conditions(formula: &Expr<Symbol>) -> Vec<&Expr<Symbol>> {
     found
 }
 
-/// Whether a comparison with 0 guards a division by what it compares.
+/// Returns whether a comparison with 0 guards a division by what it compares.
 fn guards_division(comparison: &Expr<Symbol>, branches: &[Expr<Symbol>]) -> bool {
     let ExprKind::Binary(_, left, right) = &comparison.kind else { return false };
     let is_zero = |side: &Expr<Symbol>| matches!(side.kind, ExprKind::Number(value) if value.abs() <= 0.0);
@@ -211,7 +211,7 @@ fn guards_division(comparison: &Expr<Symbol>, branches: &[Expr<Symbol>]) -> bool
     guards
 }
 
-/// What a rule does to the score where it fires.
+/// Returns what a rule does to the score where it fires.
 fn at_rules<'c>(card: &'c Scorecard, declared: &Declared<'_>) -> Vec<Found<'c>> {
     let mut found = Vec::new();
     for rule in card.rules.iter().filter(|rule| compares(card, &rule.when.expr)) {
@@ -236,7 +236,7 @@ fn at_rules<'c>(card: &'c Scorecard, declared: &Declared<'_>) -> Vec<Found<'c>> 
     found
 }
 
-/// What a cap takes from the highest score.
+/// Returns what a cap takes from the highest score.
 fn at_caps<'c>(card: &'c Scorecard, declared: &Declared<'_>) -> Vec<Found<'c>> {
     let highest = highest_score(card, declared);
     let capped = card.gates.iter().filter(|gate| compares(card, &gate.when.expr));
@@ -253,7 +253,7 @@ fn at_caps<'c>(card: &'c Scorecard, declared: &Declared<'_>) -> Vec<Found<'c>> {
         .collect()
 }
 
-/// A bound on the score, 0..1.
+/// Returns a bound on the score, 0..1.
 pub(super) fn highest_score(card: &Scorecard, declared: &Declared<'_>) -> f64 {
     if !card.rules.is_empty() {
         return 1.0;

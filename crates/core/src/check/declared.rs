@@ -11,7 +11,7 @@ use crate::scorecard::{Dimension, FactDeclaration, FactType, MissingPolicy, Scor
 /// Bytes of formulas that may be evaluated again inside branches; beyond it, ranges are wider but still hold.
 const FUEL: u32 = 4_000_000;
 
-/// How many lets deep a condition or a possible failure is followed.
+/// Depth of lets to which a condition or a possible failure is followed.
 pub(super) const LETS_DEEP: u32 = 8;
 
 /// The ranges of a card's symbols.
@@ -82,13 +82,13 @@ impl<'a> Declared<'a> {
         (value, reading)
     }
 
-    /// The surroundings in which a dimension's formula counts: it applies and its gate is open. `None`: never.
+    /// Returns the surroundings in which a dimension's formula counts: it applies and its gate is open. `None`: never.
     pub(super) fn scored(&self, dimension: &Dimension) -> Option<Narrowed<'_>> {
         let conditions = [&dimension.applies, &dimension.when];
         self.assuming(conditions.into_iter().flatten().map(|condition| &condition.expr))
     }
 
-    /// The surroundings in which all `conditions` hold. `None`: never.
+    /// Returns the surroundings in which all `conditions` hold. `None`: never.
     pub(super) fn assuming<'e>(
         &self,
         conditions: impl IntoIterator<Item = &'e Expr<Symbol>>,
@@ -97,12 +97,12 @@ impl<'a> Declared<'a> {
         conditions.into_iter().all(|condition| inside.assume(condition, true, LETS_DEEP)).then_some(inside)
     }
 
-    /// The surroundings in which nothing more is known.
+    /// Returns the surroundings in which nothing more is known.
     pub(super) fn plain(&self) -> Narrowed<'_> {
         Narrowed { declared: self, known: Vec::new(), lets: RefCell::default() }
     }
 
-    /// The reading of a dimension as others see it.
+    /// Returns the reading of a dimension as others see it.
     pub(super) fn reading(&self, at: usize) -> Interval {
         self.readings.get(at).copied().unwrap_or(Interval::UNIT)
     }
@@ -115,18 +115,18 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// The range that a card declares for a fact.
+/// Returns the range that a card declares for a fact.
 fn declared_range(card: &Scorecard, fact: &FactDeclaration) -> Range {
     if fact.kind == FactType::Number { Range::Number(limits(card, fact)) } else { Range::Flag(None) }
 }
 
-/// The range that a card declares for a number.
+/// Returns the range that a card declares for a number.
 pub(super) fn limits(card: &Scorecard, fact: &FactDeclaration) -> Interval {
     let whole = fact.max_fact.and_then(|at| card.facts.get(at)).map_or(f64::INFINITY, |whole| whole.max);
     Interval { low: fact.min, high: fact.max.min(whole).max(fact.min) }
 }
 
-/// A value as a reading: on the grid of 1e-9, within 0..1.
+/// Returns a value as a reading: on the grid of 1e-9, within 0..1.
 pub(super) fn to_grid(value: f64) -> f64 {
     round(value.clamp(0.0, 1.0) * BILLION as f64) / BILLION as f64
 }
@@ -172,18 +172,18 @@ pub(super) struct Narrowed<'a> {
 }
 
 impl<'a> Narrowed<'a> {
-    /// The same surroundings, where `condition` is also `truth`. `None`: that cannot be.
+    /// Returns the same surroundings, where `condition` is also `truth`. `None`: that cannot be.
     pub(super) fn and(&self, condition: &Expr<Symbol>, truth: bool) -> Option<Self> {
         let mut inside = Self { known: self.known.clone(), lets: RefCell::default(), ..*self };
         inside.assume(condition, truth, LETS_DEEP).then_some(inside)
     }
 
-    /// Whether nothing is known beyond the declared ranges.
+    /// Returns whether nothing is known beyond the declared ranges.
     pub(super) fn is_plain(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// The same surroundings, where `symbol` has the given range.
+    /// Returns the same surroundings, where `symbol` has the given range.
     pub(super) fn with(&self, symbol: Symbol, range: Range) -> Self {
         let mut inside = Self { known: self.known.clone(), lets: RefCell::default(), ..*self };
         inside.set(symbol, range);
@@ -269,7 +269,7 @@ impl<'a> Narrowed<'a> {
         }
     }
 
-    /// A let under these conditions. Lower lets first, so that a chain of lets does not nest calls.
+    /// Returns a let under these conditions. Lower lets first, so that a chain of lets does not nest calls.
     fn let_range(&self, at: usize) -> (Range, Known) {
         loop {
             let next = self.lets.borrow().len();
@@ -308,7 +308,7 @@ impl Surroundings for Narrowed<'_> {
     }
 }
 
-/// The comparison that holds where `operator` gives `truth`; `None` if it is no comparison.
+/// Returns the comparison that holds where `operator` gives `truth`; `None` if it is no comparison.
 fn comparison(operator: Binary, truth: bool) -> Option<Binary> {
     let opposite = match operator {
         Binary::Less => Binary::GreaterOrEqual,
@@ -322,7 +322,7 @@ fn comparison(operator: Binary, truth: bool) -> Option<Binary> {
     Some(if truth { operator } else { opposite })
 }
 
-/// The comparison with its sides exchanged.
+/// Returns the comparison with its sides exchanged.
 fn mirrored(operator: Binary) -> Binary {
     match operator {
         Binary::Less => Binary::Greater,

@@ -1,4 +1,4 @@
-//! Which way each fact moves the score.
+//! The direction in which each fact moves the score.
 //!
 //! "Up" is a proof: with every other fact fixed and present, a higher value (true after false) never lowers the score.
 //! What is not proved is "both". Means are monotone in their readings, whatever the weights, so it is enough to follow
@@ -14,7 +14,7 @@ use super::shares::let_roots;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
 use crate::scorecard::{Dimension, FactType, Scorecard};
 
-/// How the score moves when a fact grows.
+/// The movement of the score when a fact grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Not at all.
@@ -28,7 +28,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The direction of something that is moved by both.
+    /// Returns the direction of something that is moved by both.
     fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Flat, other) => other,
@@ -61,7 +61,7 @@ impl Direction {
     }
 }
 
-/// The direction of every number and condition among the facts.
+/// Returns the direction of every number and condition among the facts.
 pub(super) fn directions(card: &Scorecard, declared: &Declared<'_>) -> Vec<(String, Direction)> {
     let roots = let_roots(card);
     let facts = card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text);
@@ -127,12 +127,12 @@ fn of_fact(declared: &Declared<'_>, fact: usize, let_roots: &[Vec<Symbol>]) -> D
     trace.score
 }
 
-/// Whether a formula may be missing or fail, so that the rule, gate or dimension does without it.
+/// Returns whether a formula may be missing or fail, so that the rule, gate or dimension does without it.
 fn may_lack_value(expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
     evaluate_known(expr, inside).1 != Known::Surely || may_fail(expr, inside)
 }
 
-/// Whether a dimension can count at all.
+/// Returns whether a dimension can count at all.
 pub(super) fn has_weight(card: &Scorecard, at: usize) -> bool {
     let own = card.dimensions.get(at).map(|dimension| dimension.weight);
     let profiles = card.profiles.iter().flat_map(|profiles| &profiles.list);
@@ -161,7 +161,7 @@ impl Trace<'_, '_> {
         }
     }
 
-    /// The direction of a reading: of its value where the gate is open, and of the step from 0 at the gate.
+    /// Returns the direction of a reading: of its value where the gate is open, and of the step from 0 at the gate.
     fn of_dimension(&self, dimension: &Dimension) -> Direction {
         let everywhere = self.declared.plain();
         let of = |condition: &Option<Formula>| {
@@ -204,7 +204,7 @@ impl Trace<'_, '_> {
         moves
     }
 
-    /// The direction of a whole formula. Most do not read the fact at all.
+    /// Returns the direction of a whole formula. Most do not read the fact at all.
     fn of_formula(&self, formula: &Formula, inside: &Narrowed<'_>) -> Direction {
         if self.moves(&formula.expr) { self.of(&formula.expr, inside) } else { Direction::Flat }
     }
@@ -277,7 +277,7 @@ impl Trace<'_, '_> {
         }
     }
 
-    /// The direction of `if(condition, yes, no)`: of each branch where it holds, and of the step between them.
+    /// Returns the direction of `if(condition, yes, no)`: of each branch where it holds, and of the step between them.
     fn of_choice(
         &self,
         condition: &Expr<Symbol>,
@@ -323,7 +323,7 @@ impl Trace<'_, '_> {
         branches.join(step)
     }
 
-    /// Whether `a >= b` at every point: by their intervals, or by how one is made from the other.
+    /// Returns whether `a >= b` at every point: by their intervals, or by how one is made from the other.
     fn is_at_least(&self, a: &Expr<Symbol>, b: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
         if !self.declared.pay(a.span.len() + b.span.len()) {
             return false;
@@ -375,7 +375,7 @@ impl Trace<'_, '_> {
     }
 }
 
-/// What `part / whole` moves with: `min(x, whole) / whole` is `x / whole` cut at 1, and so is `max`.
+/// Returns what `part / whole` moves with: `min(x, whole) / whole` is `x / whole` cut at 1, and so is `max`.
 fn uncut<'e>(part: &'e Expr<Symbol>, whole: &Expr<Symbol>) -> &'e Expr<Symbol> {
     match &part.kind {
         ExprKind::Call(Function::Min | Function::Max, operands) => match operands.as_slice() {
@@ -387,7 +387,7 @@ fn uncut<'e>(part: &'e Expr<Symbol>, whole: &Expr<Symbol>) -> &'e Expr<Symbol> {
     }
 }
 
-/// Whether every value of `a` is at least every value of `b`; true is above false.
+/// Returns whether every value of `a` is at least every value of `b`; true is above false.
 fn is_above(a: Range, b: Range) -> bool {
     match (a, b) {
         (Range::Number(a), Range::Number(b)) => a.low >= b.high,
@@ -396,7 +396,7 @@ fn is_above(a: Range, b: Range) -> bool {
     }
 }
 
-/// Whether two formulas are written alike.
+/// Returns whether two formulas are written alike.
 pub(super) fn is_same(a: &Expr<Symbol>, b: &Expr<Symbol>) -> bool {
     let alike = match (&a.kind, &b.kind) {
         (ExprKind::Unary(x, _), ExprKind::Unary(y, _)) => x == y,

@@ -21,7 +21,7 @@ pub(super) enum Site {
 }
 
 impl Site {
-    /// Every formula of the card: lets first, each before those that read it.
+    /// Returns every formula of the card: lets first, each before those that read it.
     pub(super) fn all(card: &Scorecard) -> impl Iterator<Item = (Self, &Formula)> {
         let lets = card.lets.iter().enumerate().map(|(at, named)| (Self::Let(at), &named.formula));
         let dimensions = card.dimensions.iter().enumerate().flat_map(|(at, dimension)| {
@@ -38,7 +38,7 @@ impl Site {
         lets.chain(dimensions).chain(rules).chain(gates)
     }
 
-    /// The name of the let, dimension, rule or gate.
+    /// Returns the name of the let, dimension, rule or gate.
     pub(super) fn name(self, card: &Scorecard) -> &str {
         match self {
             Self::Let(at) => card.lets.get(at).map_or("", |named| &named.name),
@@ -57,7 +57,7 @@ struct Finding {
     about: Vec<String>,
 }
 
-/// What has been found so far.
+/// The findings so far.
 pub(super) struct Findings<'a> {
     card: &'a Scorecard,
     found: Vec<Finding>,

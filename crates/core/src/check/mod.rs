@@ -1,13 +1,13 @@
 //! The type checker for rules: what a card gets wrong, and what in it is unfair or easy to game
 //! (`docs/guide/diagnostics.md`).
 //!
-//! Everything rests on intervals: [`range`] evaluates a formula over the ranges that the facts declare.
+//! Everything rests on intervals: `range` evaluates a formula over the ranges that the facts declare.
 
 mod cliffs;
 mod declared;
 mod direction;
 mod findings;
-pub mod range;
+pub(crate) mod range;
 mod readings;
 mod shares;
 mod standing;
@@ -22,7 +22,7 @@ pub use self::cliffs::Cliff;
 use self::declared::Declared;
 pub use self::direction::Direction;
 use self::findings::Findings;
-use self::range::Interval;
+pub use self::range::Interval;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::scorecard::{Library, Scorecard};
 
@@ -33,11 +33,11 @@ pub struct Checked {
     pub card: Option<Scorecard>,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the checker proved, where the file could be read as a card.
+    /// The proofs of the checker, where the file could be read as a card.
     pub report: Option<Report>,
 }
 
-/// What the checker proved about a card.
+/// The proofs of the checker about a card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// Every dimension and what its value can be.
@@ -48,6 +48,42 @@ pub struct Report {
     pub cliffs: Vec<Cliff>,
     /// Dimensions that earn points for doing nothing, and how many points of the scale.
     pub idle: Vec<(String, f64)>,
+}
+
+impl Scorecard {
+    /// Reads and checks a card. `library` gives the text of the family that a challenge names as its base.
+    ///
+    /// # Errors
+    /// If there are problems: everything that is wrong, in the order of the file; warnings alone do not refuse a card.
+    ///
+    /// ```
+    /// use karat_core::scorecard::Scorecard;
+    /// let card = Scorecard::parse(
+    ///     r#"
+    ///     schema = "karat/scorecard/1"
+    ///     id = "solved"
+    ///     version = "1.0.0"
+    ///     title = "Share of tasks solved"
+    ///     evidence = "facts"
+    ///     [facts]
+    ///     solved = { min = 0, max = "asked", integer = true }
+    ///     asked = { min = 1, integer = true }
+    ///     [[dimension]]
+    ///     key = "success"
+    ///     weight = 1
+    ///     formula = "solved / asked"
+    ///     "#,
+    ///     &|_| None,
+    /// );
+    /// assert_eq!(card.unwrap().name(), "solved@1.0.0");
+    /// ```
+    pub fn parse(text: &str, library: Library<'_>) -> Result<Self, Vec<Diagnostic>> {
+        let checked = check_text(text, library);
+        match checked.card {
+            Some(card) => Ok(card),
+            None => Err(checked.diagnostics),
+        }
+    }
 }
 
 /// Reads and checks the text of a card.

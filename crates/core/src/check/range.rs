@@ -22,27 +22,26 @@ pub struct Interval {
 
 /// Every value that a formula can take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Range {
+pub(crate) enum Range {
     /// A number.
     Number(Interval),
     /// True, false, or undecided.
     Flag(Option<bool>),
 }
 
-/// Whether a formula surely has a value, as far as missing facts are concerned: it may still fail.
+/// The certainty that a formula has a value, as far as missing facts are concerned: it may still fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Known {
+pub(crate) enum Known {
     Surely,
     Perhaps,
 }
 
-/// What a formula can see of the world.
-pub trait Surroundings {
-    /// The values that a symbol can take where it has one, and whether it surely has one.
+/// The surroundings of a formula.
+pub(crate) trait Surroundings {
+    /// Returns the values that a symbol can take where it has one, and whether it surely has one.
     fn range(&self, symbol: Symbol) -> (Range, Known);
 
-    /// Whether `part` is a fact declared with `min = 0` and `max = "whole"`.
+    /// Returns whether `part` is a fact declared with `min = 0` and `max = "whole"`.
     fn is_part(&self, part: Symbol, whole: Symbol) -> bool;
 
     /// Evaluates one branch of an `if` that may go either way; `None` if it cannot be reached after all.
@@ -56,7 +55,7 @@ pub trait Surroundings {
 
 impl Interval {
     /// Every number.
-    pub const EVERYTHING: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
+    pub(crate) const EVERYTHING: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
     /// From 0 to 1.
     pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
 
@@ -74,26 +73,26 @@ impl Interval {
         }
     }
 
-    /// Whether `value` is among the numbers.
+    /// Returns whether `value` is among the numbers.
     #[must_use]
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// The smallest interval that holds both.
+    /// Returns the smallest interval that holds both.
     #[must_use]
-    pub fn hull(self, other: Self) -> Self {
+    pub(crate) fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The numbers in both, if there are any.
+    /// Returns the numbers in both, if there are any.
     #[must_use]
-    pub fn intersect(self, other: Self) -> Option<Self> {
+    pub(crate) fn intersect(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
         (both.low <= both.high).then_some(both)
     }
 
-    /// The single number, if there is only one.
+    /// Returns the single number, if there is only one.
     fn single(self) -> Option<f64> {
         (self.low >= self.high).then_some(self.low)
     }
@@ -114,7 +113,7 @@ impl Interval {
         Self::new(self.low - other.high, self.high - other.low)
     }
 
-    /// The hull of what `corner` gives for the four pairs of ends.
+    /// Returns the hull of what `corner` gives for the four pairs of ends.
     fn corners(self, other: Self, corner: impl Fn(f64, f64) -> Self) -> Self {
         corner(self.low, other.low)
             .hull(corner(self.low, other.high))
@@ -192,9 +191,9 @@ impl Interval {
 }
 
 impl Range {
-    /// The numbers; every number where a condition stands (formulas of that kind are refused elsewhere).
+    /// Returns the numbers; every number where a condition stands (formulas of that kind are refused elsewhere).
     #[must_use]
-    pub fn number(self) -> Interval {
+    pub(crate) fn number(self) -> Interval {
         match self {
             Self::Number(interval) => interval,
             Self::Flag(_) => Interval::EVERYTHING,
@@ -203,16 +202,16 @@ impl Range {
 
     /// True, false or undecided; undecided where a number stands.
     #[must_use]
-    pub fn flag(self) -> Option<bool> {
+    pub(crate) fn flag(self) -> Option<bool> {
         match self {
             Self::Flag(flag) => flag,
             Self::Number(_) => None,
         }
     }
 
-    /// The smallest range that holds both.
+    /// Returns the smallest range that holds both.
     #[must_use]
-    pub fn hull(self, other: Self) -> Self {
+    pub(crate) fn hull(self, other: Self) -> Self {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => Self::Number(a.hull(b)),
             (Self::Flag(a), Self::Flag(b)) => Self::Flag(if a == b { a } else { None }),
@@ -224,18 +223,18 @@ impl Range {
 impl Known {
     /// Surely, if both are.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         if self == Self::Surely { other } else { self }
     }
 }
 
-/// Every value that `formula` can take. Where it is missing or fails it has none.
-pub fn evaluate<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> Range {
+/// Returns every value that `formula` can take. Where it is missing or fails it has none.
+pub(crate) fn evaluate<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> Range {
     evaluate_known(formula, around).0
 }
 
 /// As [`evaluate`], and whether the formula surely is not missing.
-pub fn evaluate_known<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> (Range, Known) {
+pub(crate) fn evaluate_known<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> (Range, Known) {
     match &formula.kind {
         ExprKind::Number(value) => (Range::Number(Interval::point(*value)), Known::Surely),
         ExprKind::Flag(value) => (Range::Flag(Some(*value)), Known::Surely),

@@ -66,7 +66,7 @@ fn prove(what: &str, value: Interval, formula: &Formula, findings: &mut Findings
     );
 }
 
-/// An end of an interval for a reader.
+/// Returns an end of an interval for a reader.
 pub(super) fn number(end: f64) -> alloc::string::String {
     if end.is_finite() {
         format!("{end}")
@@ -81,7 +81,7 @@ struct Partial<'p, 'c, 'f> {
     findings: &'p mut Findings<'f>,
     /// Lets that were looked at without any condition: what is unguarded there needs no second look.
     seen: Vec<usize>,
-    /// How many lets deep to look on.
+    /// Depth of lets that is left to look into.
     lets: u32,
 }
 
@@ -152,7 +152,7 @@ impl Partial<'_, '_, '_> {
     }
 }
 
-/// The operand for which an operation may have no result, and what that operand may be.
+/// Returns the operand for which an operation may have no result, and what that operand may be.
 fn without_result<'e>(
     expr: &'e Expr<Symbol>,
     inside: &Narrowed<'_>,
@@ -174,7 +174,7 @@ fn without_result<'e>(
     }
 }
 
-/// Whether some operation of a formula may have no result. Overflow aside, a formula that may not fail never does.
+/// Returns whether some operation of a formula may have no result. Overflow aside, a formula that may not fail never does.
 pub(super) fn may_fail(expr: &Expr<Symbol>, inside: &Narrowed<'_>) -> bool {
     may_fail_within(expr, inside, LETS_DEEP)
 }

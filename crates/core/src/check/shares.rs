@@ -1,4 +1,4 @@
-//! How much of the score each dimension is worth.
+//! The part of the score that each dimension is worth.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ impl Shares {
     }
 }
 
-/// The shares under every set of weights that the card has.
+/// Returns the shares under every set of weights that the card has.
 pub(super) fn all(card: &Scorecard) -> Vec<Shares> {
     let own: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
     match &card.profiles {
@@ -85,7 +85,7 @@ pub(super) fn let_roots(card: &Scorecard) -> Vec<Vec<Symbol>> {
     roots
 }
 
-/// The facts and readings that a formula rests on, through lets.
+/// Returns the facts and readings that a formula rests on, through lets.
 pub(super) fn roots_of(expr: &crate::formula::Expr<Symbol>, lets: &[Vec<Symbol>]) -> Vec<Symbol> {
     let mut found: Vec<Symbol> = Vec::new();
     let mut add = |symbol: Symbol| {
@@ -104,7 +104,7 @@ pub(super) fn roots_of(expr: &crate::formula::Expr<Symbol>, lets: &[Vec<Symbol>]
     found
 }
 
-/// The lets that a formula rests on, through other lets, lowest first.
+/// Returns the lets that a formula rests on, through other lets, lowest first.
 pub(super) fn lets_of(card: &Scorecard, expr: &crate::formula::Expr<Symbol>) -> Vec<usize> {
     let mut needed: Vec<bool> = card.lets.iter().map(|_| false).collect();
     let mark = |expr: &crate::formula::Expr<Symbol>, needed: &mut Vec<bool>| {

@@ -9,7 +9,7 @@ use super::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_know
 use crate::formula::{Binary, Expr, ExprKind, Symbol};
 use crate::scorecard::{FactType, Scorecard};
 
-/// How many settings of the other inputs are tried.
+/// Number of settings of the other inputs that are tried.
 const SAMPLES: u64 = 48;
 /// Halvings until two neighbours of a threshold are found: more than the bits of a double.
 const HALVINGS: u32 = 80;
@@ -29,12 +29,12 @@ impl<'d, 'c> Steps<'d, 'c> {
         Self { declared, divisors: divisors(declared.card), budget: BUDGET }
     }
 
-    /// Whether there is nothing left to look with.
+    /// Returns whether there is nothing left to look with.
     pub(super) fn is_spent(&self) -> bool {
         self.budget == 0
     }
 
-    /// The largest step found in `formula` where `comparison`, a part of it or of one of its `lets`, turns because one
+    /// Returns the largest step found in `formula` where `comparison`, a part of it or of one of its `lets`, turns because one
     /// of the inputs `moved` changes.
     pub(super) fn largest(
         &mut self,
@@ -116,7 +116,7 @@ fn step_at(
     Some((step - slope.into_iter().fold(0.0, f64::max)).max(0.0))
 }
 
-/// The range over which an input is moved.
+/// Returns the range over which an input is moved.
 fn span(declared: &Declared<'_>, symbol: Symbol) -> Option<(f64, f64)> {
     let Range::Number(Interval { low, high }) = declared.range(symbol).0 else { return None };
     let low = if low.is_finite() { low } else { high.min(1e6) - 2e6 };
@@ -133,7 +133,7 @@ struct Point<'p, 'c> {
 }
 
 impl<'p, 'c> Point<'p, 'c> {
-    /// A repeatable draw: ends of the ranges first, then points between.
+    /// Returns a repeatable draw: ends of the ranges first, then points between.
     fn draw(declared: &'p Declared<'c>, sample: u64, lets: &[usize], divisors: &[Symbol]) -> Self {
         let card = declared.card;
         let mut dice = sample.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D;
@@ -203,7 +203,7 @@ impl<'p, 'c> Point<'p, 'c> {
     }
 }
 
-/// The facts by which something is divided.
+/// Returns the facts by which something is divided.
 fn divisors(card: &Scorecard) -> Vec<Symbol> {
     let mut found = Vec::new();
     for (_, formula) in super::findings::Site::all(card) {

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::*;
 
-/// What is found in a card with the given body after a plain head.
+/// Returns what is found in a card with the given body after a plain head.
 pub(super) fn checked(body: &str) -> Checked {
     let head = "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\n";
     check_text(&format!("{head}{body}"), &|_| None)
@@ -23,7 +23,7 @@ pub(super) fn said(body: &str) -> Vec<String> {
     found.iter().map(|it| format!("{} {}: {}", it.code, word(it.severity), it.message)).collect()
 }
 
-/// What is found in a card with one dimension of the given formula, over facts of every sort.
+/// Returns what is found in a card with one dimension of the given formula, over facts of every sort.
 pub(super) fn about_formula(formula: &str) -> Vec<String> {
     said(&format!(
         "[facts]\nunit = {{ min = 0, max = 1 }}\nany = {{ }}\npart = {{ min = 0, max = \"whole\" }}\nwhole = {{ min = 0 }}\n\
@@ -33,7 +33,7 @@ pub(super) fn about_formula(formula: &str) -> Vec<String> {
     ))
 }
 
-/// Whether some finding starts with `start`.
+/// Returns whether some finding starts with `start`.
 fn has(found: &[String], start: &str) -> bool {
     found.iter().any(|it| it.starts_with(start))
 }
@@ -189,7 +189,7 @@ fn deep_nesting_stays_quick() {
     assert!(checked(&body).card.is_some());
 }
 
-/// A card with two facts and two dimensions, the second as given.
+/// Returns a card with two facts and two dimensions, the second as given.
 fn pair(second: &str, rest: &str) -> String {
     format!(
         "mean = \"weighted-sum\"\nscale = {{ max = 100 }}\n[facts]\na = {{ min = 0, max = 1 }}\nb = {{ min = 0, max = 1 }}\n\
@@ -198,7 +198,7 @@ fn pair(second: &str, rest: &str) -> String {
     )
 }
 
-/// The cliffs of a card: condition and points.
+/// Returns the cliffs of a card: condition and points.
 fn cliffs(body: &str) -> Vec<(String, f64)> {
     let cliffs = checked(body).report.unwrap().cliffs;
     cliffs.into_iter().map(|cliff| (cliff.condition, cliff.points)).collect()

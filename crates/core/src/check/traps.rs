@@ -154,7 +154,7 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
     earned
 }
 
-/// The share that a dimension adds by itself: none where a low reading elsewhere takes it away.
+/// Returns the share that a dimension adds by itself: none where a low reading elsewhere takes it away.
 fn additive_share(card: &Scorecard, shares: &Shares, at: usize) -> f64 {
     let mut means = Vec::from([card.mean]);
     let mut group = card.dimensions.get(at).and_then(|dimension| dimension.group);

@@ -10,7 +10,7 @@ use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
 use crate::scorecard::{FactType, Scorecard};
 
-/// What a formula gives.
+/// The type of a formula's result.
 #[derive(Debug, Clone, PartialEq)]
 enum Type {
     Number(Unit),
@@ -52,7 +52,7 @@ impl Unit {
         }
     }
 
-    /// The unit of `self * other^power`.
+    /// Returns the unit of `self * other^power`.
     fn times(&self, other: &Self, power: f64) -> Self {
         if matches!((self, other), (Self::Any, Self::Any)) {
             return Self::Any;
@@ -78,7 +78,7 @@ impl Unit {
         }
     }
 
-    /// The unit of a sum, a minimum or a choice; `None` if the two do not fit.
+    /// Returns the unit of a sum, a minimum or a choice; `None` if the two do not fit.
     fn meet(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::Any, unit) | (unit, Self::Any) => Some(unit.clone()),
@@ -318,7 +318,7 @@ impl Inference<'_, '_, '_> {
         }
     }
 
-    /// The outermost type alone, without looking for mistakes below.
+    /// Returns the outermost type alone, without looking for mistakes below.
     fn infer_quietly(&self, expr: &Expr<Symbol>) -> Type {
         let is_flag = match &expr.kind {
             ExprKind::Flag(_) | ExprKind::Unary(Unary::Not, _) => true,

@@ -23,7 +23,7 @@ impl<'a> Lexer<'a> {
         Self { text, at: 0 }
     }
 
-    /// The next token and its place.
+    /// Returns the next token and its place.
     pub(super) fn next(&mut self) -> Result<(Token<'a>, Range<usize>), FormulaError> {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();

@@ -17,7 +17,7 @@ pub use parser::{FormulaError, parse};
 /// A parsed formula. `N` is how names are held: [`String`] as written, [`Symbol`] once resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr<N> {
-    /// What it is.
+    /// The kind.
     pub kind: ExprKind<N>,
     /// Its bytes in the text of the formula.
     pub span: Range<usize>,
@@ -127,7 +127,7 @@ impl Function {
         }
     }
 
-    /// The fewest and the most arguments it takes.
+    /// Returns the fewest and the most arguments it takes.
     #[must_use]
     pub const fn arguments(self) -> (usize, usize) {
         match self {
@@ -146,7 +146,7 @@ impl Function {
     }
 }
 
-/// What a name in a formula stands for.
+/// The meaning of a name in a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Symbol {
     /// A fact, by its place among the facts of the card.
@@ -164,7 +164,7 @@ pub enum Symbol {
 }
 
 impl<N> Expr<N> {
-    /// The operands, left to right.
+    /// Returns the operands, left to right.
     pub fn operands(&self) -> impl Iterator<Item = &Self> {
         let (pair, list): ([Option<&Self>; 2], &[Self]) = match &self.kind {
             ExprKind::Number(_) | ExprKind::Flag(_) | ExprKind::Name(_) => ([None, None], &[]),
@@ -183,11 +183,11 @@ impl<N> Expr<N> {
         }
     }
 
-    /// The same formula with every name replaced by what `resolve` gives for it.
+    /// Returns the same formula with every name replaced by what `resolve` gives for it.
     ///
     /// # Errors
     /// The first error of `resolve`.
-    pub fn map_names<M, E>(
+    pub(crate) fn map_names<M, E>(
         &self,
         resolve: &mut impl FnMut(&N, &Range<usize>) -> Result<M, E>,
     ) -> Result<Expr<M>, E> {
@@ -213,7 +213,7 @@ impl<N> Expr<N> {
 }
 
 impl Expr<Symbol> {
-    /// The symbols that the formula names, in order, each once.
+    /// Returns the symbols that the formula names, in order, each once.
     #[must_use]
     pub fn symbols(&self) -> Vec<Symbol> {
         let mut found = Vec::new();
@@ -240,7 +240,7 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// The place in the file of a part of the formula.
+    /// Returns the place in the file of a part of the formula.
     #[must_use]
     pub fn place(&self, part: &Range<usize>) -> Range<usize> {
         if self.span.len() == self.text.len() {

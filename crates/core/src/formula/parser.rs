@@ -15,16 +15,16 @@ const MAX_DEPTH: usize = 64;
 /// Longest formula, in bytes.
 const MAX_LENGTH: usize = 2048;
 
-/// Why a text is not a formula.
+/// The reason why a text is not a formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormulaError {
     /// The stable code.
     pub code: Code,
     /// Bytes of the formula that are meant.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// How to mend it.
+    /// A hint how to fix it.
     pub help: String,
 }
 
@@ -58,7 +58,7 @@ impl FormulaError {
 /// Parses a formula; names stay as written.
 ///
 /// # Errors
-/// The first thing that cannot be read, with its place and a mend.
+/// The first thing that cannot be read, with its place and a fix.
 ///
 /// ```
 /// use karat_core::formula::parse;

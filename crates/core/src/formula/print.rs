@@ -24,7 +24,7 @@ impl Binary {
         }
     }
 
-    /// How tightly it binds; higher is tighter.
+    /// Returns how tightly it binds; higher is tighter.
     const fn level(self) -> u8 {
         match self {
             Self::Or => 1,

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{BinaryOperator, Code, Instruction, Places, Register};
 
-/// The same code on fewer columns: a column is free again after its last use. Results that a table asks for stay.
+/// Returns the same code on fewer columns: a column is free again after its last use. Results that a table asks for stay.
 pub(super) fn compact(full: &Code) -> Code {
     let mut instructions = join(full);
     let keep =
@@ -63,7 +63,7 @@ pub(super) fn compact(full: &Code) -> Code {
     Code { instructions, registers: next as usize, constants, places }
 }
 
-/// The instructions, each `if(x > constant, ...)` as one where nothing else asks for the comparison.
+/// Returns the instructions, each `if(x > constant, ...)` as one where nothing else asks for the comparison.
 fn join(code: &Code) -> Vec<Instruction> {
     let mut instructions = code.instructions.clone();
     let mut reads = alloc::vec![0u32; code.registers];

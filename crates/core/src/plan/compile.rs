@@ -27,7 +27,7 @@ impl Code {
     }
 }
 
-/// What is known of a whole table before its first row.
+/// The properties of a whole table that are known before its first row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Known {
     /// The bits of facts that have one value in all rows.
@@ -51,7 +51,7 @@ impl Known {
     }
 }
 
-/// What makes two computations the same.
+/// The identity of a computation.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Load(usize),
@@ -62,7 +62,7 @@ enum Key {
 
 struct Compiler<'c> {
     card: &'c Scorecard,
-    /// What is known of the table; none for single items, of which everything is shown.
+    /// The known properties of the table; none for single items, of which everything is shown.
     table: Option<&'c Known>,
     instructions: Vec<Instruction>,
     next: Register,
@@ -127,7 +127,7 @@ impl<'c> Compiler<'c> {
         to
     }
 
-    /// The value of a column that holds one value throughout.
+    /// Returns the value of a column that holds one value throughout.
     fn value(&self, register: Register) -> Option<f64> {
         let bits = self.constants.iter().find(|&(_, &known)| known == register)?.0;
         Some(f64::from_bits(*bits))
@@ -204,7 +204,7 @@ impl<'c> Compiler<'c> {
         self.known(Key::Load(fact), |to| Instruction::Load { fact, limits, to })
     }
 
-    /// The value of a fact that is the same in every row and keeps its declaration: no row needs to ask again.
+    /// Returns the value of a fact that is the same in every row and keeps its declaration: no row needs to ask again.
     fn given(&self, fact: usize) -> Option<f64> {
         let value = self.table?.constant(fact)?;
         let (limits, mut out) = (self.limits(fact), [0.0]);
@@ -228,7 +228,7 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// The whole card, in the order that `evaluate` states.
+    /// Returns the whole card, in the order that `evaluate` states.
     fn card(&mut self) -> Places {
         let card = self.card;
         let dimensions: Vec<DimensionPlaces> =
@@ -557,7 +557,7 @@ impl<'c> Compiler<'c> {
     }
 }
 
-/// What stands in for the reading of a dimension that is missing or failed, in billionths; NaN for nothing.
+/// Returns what stands in for the reading of a dimension that is missing or failed, in billionths; NaN for nothing.
 fn fill(dimension: &Dimension) -> f64 {
     match dimension.missing {
         MissingPolicy::Zero => 0.0,

@@ -16,7 +16,7 @@ pub(super) enum Values<'a> {
     All(f64),
 }
 
-/// The state of a result without value: the higher of the operands' states, or `why` if both had values.
+/// Returns the state of a result without value: the higher of the operands' states, or `why` if both had values.
 #[inline(always)]
 fn blame(x: f64, y: f64, why: f64) -> f64 {
     let higher = if x.is_nan() && (!y.is_nan() || x.to_bits() >= y.to_bits()) { x } else { y };
@@ -200,7 +200,7 @@ pub(super) fn binary(operator: BinaryOperator, out: &mut [f64], x: Values<'_>, y
     }
 }
 
-/// The four operations of arithmetic.
+/// Returns the four operations of arithmetic.
 #[inline(always)]
 fn calculate(
     operator: BinaryOperator,

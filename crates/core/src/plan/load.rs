@@ -7,8 +7,8 @@ use crate::number::round;
 /// Copies a fact column, with every NaN and the unknown value as missing; `then` is applied to what is left. True if some
 /// value breaks its declaration.
 ///
-/// The usual case is one pass with the checks that the declaration asks for and no others, so simple that they may doubt a good
-/// value, but never miss a bad one. A block in which some value is in doubt is looked at again, row by row.
+/// The usual case is one pass with the checks that the declaration asks for and no others, so simple that they may
+/// doubt a good value, but never miss a bad one. A block in which some value is in doubt is looked at again, row by row.
 #[inline(always)]
 fn load_with(
     out: &mut [f64],
@@ -63,7 +63,7 @@ fn load_each(
     doubt
 }
 
-/// The same with all care.
+/// Returns the same with all care.
 #[inline(always)]
 fn load_rows(
     out: &mut [f64],
@@ -85,13 +85,13 @@ fn load_rows(
     broken
 }
 
-/// A fact for formulas.
+/// Returns a fact for formulas.
 #[inline(always)]
 pub(super) fn load(out: &mut [f64], fact: Column<'_>, bound: Option<Column<'_>>, limits: Limits) -> bool {
     load_with(out, fact, bound, limits, |x| x)
 }
 
-/// A fact that is the value of a dimension as it stands: straight to its reading.
+/// Returns a fact that is the value of a dimension as it stands: straight to its reading.
 #[inline(always)]
 pub(super) fn load_reading(
     out: &mut [f64],

@@ -1,7 +1,7 @@
 //! Means over the rows of a block, and facts that go into their sums as they are loaded.
 
-use super::ahead::Ahead;
 use super::kernel::{COVERED, map1, map2, map3};
+use super::prefetch::Prefetch;
 use super::{BLOCK, MeanItem, Rows, state};
 use crate::number::{MILLION, UNITS_PER_ONE, round};
 use crate::scorecard::Mean;
@@ -61,7 +61,7 @@ pub(super) fn load_members<const BEGIN: bool>(
     [a, b, c, d]: [&mut [f64]; 4],
     loaded: &[Loaded<'_>; 4],
     sums: &mut Sums,
-    ahead: &mut Ahead<'_>,
+    prefetch: &mut Prefetch<'_>,
 ) -> bool {
     let rows = a.len();
     let (Some(total), Some(weight)) = (sums.total.0.get_mut(..rows), sums.weight.0.get_mut(..rows)) else {
@@ -82,7 +82,7 @@ pub(super) fn load_members<const BEGIN: bool>(
     for ((((a, b), (c, d)), (total, weight)), ((p, q), (r, s))) in
         out.zip(p.iter().zip(q).zip(r.iter().zip(s)))
     {
-        ahead.step();
+        prefetch.step();
         broken |= add_loaded::<BEGIN>([a, b, c, d], [p, q, r, s], loaded, total, weight);
     }
     let out_rest = [a_rest, b_rest, c_rest, d_rest];
@@ -111,7 +111,7 @@ fn add_loaded<const BEGIN: bool>(
     broken
 }
 
-/// What one value adds.
+/// The part of one value.
 struct Taken {
     reading: f64,
     term: f64,
@@ -133,8 +133,8 @@ impl Loaded<'_> {
     }
 }
 
-/// A mean and its coverage over all rows of a block. `begun` is the weight of plain members that are in the sums already. Every
-/// loop runs over rows, so that rows fill the vectors.
+/// A mean and its coverage over all rows of a block. `begun` is the weight of plain members that are in the sums
+/// already. Every loop runs over rows, so that rows fill the vectors.
 #[inline(always)]
 pub(super) fn mean<const ROWS: usize>(
     mean: Mean,

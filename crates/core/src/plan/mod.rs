@@ -3,13 +3,13 @@
 //! The same list scores one item (a block of one row) and a column of ten million (blocks of [`BLOCK`] rows).
 //! `compile` builds it, `run` carries it out, `kernel` holds the loops, `vector` chooses the instruction set.
 
-mod ahead;
 mod compact;
 mod compile;
 mod kernel;
 mod load;
 mod mean;
 mod point;
+mod prefetch;
 mod run;
 pub(crate) mod vector;
 
@@ -24,7 +24,8 @@ use crate::scorecard::Mean;
 /// Rows that are worked on together: small enough for the first cache, large enough to hide the dispatch.
 pub(crate) const BLOCK: usize = 512;
 
-/// "No value", as NaNs whose payload says why. Higher payloads win where operands differ. Only moved and selected, never computed.
+/// "No value", as NaNs whose payload says why. Higher payloads win where operands differ. Only moved and selected,
+/// never computed.
 pub(crate) mod state {
     const fn nan(code: u64) -> f64 {
         f64::from_bits(0x7ff8_0000_0000_0000 | code)
@@ -49,7 +50,7 @@ pub(crate) mod state {
         value.to_bits() == state.to_bits()
     }
 
-    /// Why a formula failed, if it did.
+    /// Returns why a formula failed, if it did.
     pub(crate) fn failure(value: f64) -> Option<&'static str> {
         if is(value, DIVISION) {
             Some("division by zero")
@@ -72,6 +73,40 @@ pub enum Column<'a> {
     Constant(f64),
 }
 
+/// Many items as columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Columns<'a> {
+    /// One column per fact of the card, in its order; a text fact is a constant NaN.
+    pub facts: &'a [Column<'a>],
+    /// The profile of each row by its place in the card; empty for the fallback throughout, or a card without profiles.
+    pub profiles: &'a [u32],
+}
+
+/// Where the results of [`crate::evaluate::Scorer::score_columns`] go; all slices are as long as the columns.
+#[derive(Debug)]
+pub struct Scores<'a> {
+    /// The score in units of 1e-15; NaN where there is none.
+    pub score: &'a mut [f64],
+    /// The coverage in billionths.
+    pub coverage: &'a mut [f64],
+    /// Number of bands that start at or below the published score: 0 for none, else the place of the band plus 1.
+    pub band: &'a mut [u8],
+    /// Number of tiers that are reached.
+    pub tier: &'a mut [u8],
+}
+
+impl Scores<'_> {
+    /// Rows `start` to `end`.
+    pub(crate) fn part(&mut self, start: usize, end: usize) -> Scores<'_> {
+        Scores {
+            score: self.score.get_mut(start..end).unwrap_or_default(),
+            coverage: self.coverage.get_mut(start..end).unwrap_or_default(),
+            band: self.band.get_mut(start..end).unwrap_or_default(),
+            tier: self.tier.get_mut(start..end).unwrap_or_default(),
+        }
+    }
+}
+
 /// A column of a block. It begins where a line of the cache does: a vector never lies across two lines then.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
@@ -84,7 +119,7 @@ impl<const ROWS: usize> Default for Rows<ROWS> {
 }
 
 impl Column<'_> {
-    /// The value of a row; NaN beyond the end.
+    /// Returns the value of a row; NaN beyond the end.
     #[inline(always)]
     fn row(self, row: usize) -> f64 {
         match self {
@@ -190,13 +225,13 @@ pub(crate) enum Instruction {
         score: Register,
         to: Register,
     },
-    /// How many of the ascending `thresholds` the published score reaches.
+    /// Number of the ascending `thresholds` that the published score reaches.
     Band {
         thresholds: Vec<f64>,
         published: Register,
         to: Register,
     },
-    /// How many tiers are reached.
+    /// Number of tiers that are reached.
     Tiers {
         tiers: Vec<TierLevel>,
         gates: Vec<(Register, f64)>,
@@ -206,7 +241,7 @@ pub(crate) enum Instruction {
     },
 }
 
-/// What a loaded fact must satisfy.
+/// The limits of a loaded fact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Limits {
     pub min: f64,
@@ -242,7 +277,7 @@ pub(crate) struct MeanItem {
     pub reading: Register,
     /// Coverage of a group; a dimension is covered or not.
     pub coverage: Option<Register>,
-    /// What stands in for a missing reading, in billionths; NaN for nothing.
+    /// The reading that replaces a missing one, in billionths; NaN for none.
     pub fill: f64,
     /// Withhold the score when missing.
     pub withhold: bool,
@@ -263,7 +298,7 @@ pub(crate) struct LoadedMember {
     pub to: Register,
 }
 
-/// How the published digits come from the score.
+/// The rounding of the published digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Rounding {
     Exact,
@@ -362,14 +397,14 @@ pub(crate) struct DimensionPlaces {
 }
 
 impl BinaryOperator {
-    /// The four operations of arithmetic.
+    /// Returns the four operations of arithmetic.
     fn is_arithmetic(self) -> bool {
         matches!(self, Self::Add | Self::Subtract | Self::Multiply | Self::Divide)
     }
 }
 
 impl Instruction {
-    /// The column that it writes; a mean writes its coverage besides, four members that are loaded three more.
+    /// Returns the column that it writes; a mean writes its coverage besides, four members that are loaded three more.
     #[inline(always)]
     fn to(&self) -> Register {
         match self {

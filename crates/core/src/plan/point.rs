@@ -5,16 +5,17 @@ use alloc::vec::Vec;
 
 use super::mean::{Member, MemberWeights, Sums, mean};
 use super::{MeanItem, state};
-use crate::evaluate::Scorer;
-use crate::weights::members_of;
+use crate::scorecard::Scorecard;
+use crate::weights::{Weighting, members_of};
 
-/// The composites, in units of 1e-15, of the pairs of readings (in billionths) that `reading` gives; none where there is none.
+/// Returns the composites, in units of 1e-15, of the pairs of readings (in billionths) that `reading` gives; none
+/// where there is none.
 pub(crate) fn mean_of_points(
-    scorer: &Scorer,
+    card: &Scorecard,
+    weighting: &Weighting,
     profile: usize,
     reading: &dyn Fn(usize) -> Option<[f64; 2]>,
 ) -> Option<[f64; 2]> {
-    let card = &scorer.card;
     let dimensions = card.dimensions.len();
     let nothing = [state::NOT_APPLICABLE; 2];
     let readings = (0..dimensions).map(|at| reading(at).unwrap_or(nothing));
@@ -24,7 +25,7 @@ pub(crate) fn mean_of_points(
         let rule = node.and_then(|at| card.groups.get(at)).map_or(card.mean, |group| group.mean);
         let members: Vec<Member<'_>> = members_of(card, node)
             .map(|at| {
-                let table = scorer.weighting.table.get(at);
+                let table = weighting.table.get(at);
                 let (weight, cover) = table.and_then(|row| row.get(profile)).copied().unwrap_or((0.0, 0.0));
                 Member {
                     item: MeanItem {

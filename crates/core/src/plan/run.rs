@@ -3,11 +3,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::ahead::Ahead;
 use super::kernel::{self, Values};
 use super::mean::{self, Loaded, Member, MemberWeights, Sums};
-use super::{BLOCK, Code, Column, Instruction, Register, Rows, load};
-use crate::evaluate::Scores;
+use super::prefetch::Prefetch;
+use super::{BLOCK, Code, Column, Instruction, Register, Rows, Scores, load};
 
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
@@ -19,7 +18,7 @@ pub(crate) struct Registers {
     sums: Option<Box<Sums>>,
 }
 
-/// What a block reads besides its columns.
+/// The inputs of a block besides its columns.
 pub(crate) struct Input<'a> {
     pub facts: FactColumns<'a>,
     /// The profile of every row, where `profiles` is empty.
@@ -41,7 +40,7 @@ pub(crate) enum FactColumns<'a> {
 }
 
 impl<'a> FactColumns<'a> {
-    /// The values of a fact in this block.
+    /// Returns the values of a fact in this block.
     #[inline(always)]
     fn column(&self, fact: usize) -> Column<'a> {
         match self {
@@ -73,7 +72,7 @@ impl Registers {
         Self { columns, constants, sums: Some(Box::default()) }
     }
 
-    /// The first `rows` rows of a column.
+    /// Returns the first `rows` rows of a column.
     #[inline(always)]
     pub(crate) fn column(&self, register: Register, rows: usize) -> &[f64] {
         match self.columns.get(register as usize) {
@@ -82,7 +81,7 @@ impl Registers {
         }
     }
 
-    /// An operand: a column, or the one value that it holds throughout.
+    /// Returns an operand: a column, or the one value that it holds throughout.
     #[inline(always)]
     fn values(&self, register: Register, rows: usize) -> Values<'_> {
         match self.constants.get(register as usize) {
@@ -91,7 +90,7 @@ impl Registers {
         }
     }
 
-    /// The value of a block of one row.
+    /// Returns the value of a block of one row.
     #[inline(always)]
     pub(crate) fn value(&self, register: Register) -> f64 {
         self.column(register, 1).first().copied().unwrap_or(f64::NAN)
@@ -111,22 +110,23 @@ impl Registers {
     }
 }
 
-/// The first `rows` rows of a column that was taken out.
+/// Returns the first `rows` rows of a column that was taken out.
 #[inline(always)]
 fn cut(column: &mut Option<Box<Rows>>, rows: usize) -> &mut [f64] {
     column.as_mut().and_then(|column| column.0.get_mut(..rows)).unwrap_or_default()
 }
 
-/// Carries out all instructions over `rows` rows. True if some fact breaks its declaration; the results of such rows mean nothing.
+/// Carries out all instructions over `rows` rows. True if some fact breaks its declaration; the results of such rows
+/// mean nothing.
 #[inline(always)]
 pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usize) -> bool {
     // No closures around the kernels: one would be compiled once, without the instructions of its caller.
     let mut broken = false;
     let mut sums = registers.sums.take();
-    let mut ahead = Ahead::new(code, input);
+    let mut prefetch = Prefetch::new(code, input);
     for instruction in &code.instructions {
         if !matches!(instruction, Instruction::LoadMembers { .. }) {
-            ahead.step();
+            prefetch.step();
         }
         let to = instruction.to();
         let mut column = registers.take(to);
@@ -183,9 +183,9 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                 });
                 if let Some(sums) = &mut sums {
                     broken |= if *first {
-                        mean::load_members::<true>(out, &loaded, sums, &mut ahead)
+                        mean::load_members::<true>(out, &loaded, sums, &mut prefetch)
                     } else {
-                        mean::load_members::<false>(out, &loaded, sums, &mut ahead)
+                        mean::load_members::<false>(out, &loaded, sums, &mut prefetch)
                     };
                 }
                 for (member, column) in others.iter().zip(columns) {

@@ -1,13 +1,13 @@
 //! The choice of vector instructions at run time: the one place with `unsafe` in the core.
 //!
-//! Both functions carry out the same loops. The second is compiled for processors with AVX-512, where a column of eight doubles is one
-//! instruction; it must not run elsewhere, and only this module decides. The bits are the same: a test compares them.
+//! Both functions carry out the same loops. The second is compiled for processors with AVX-512, where a column of
+//! eight doubles is one instruction; it must not run elsewhere, and only this module decides. The bits are the same: a
+//! test compares them.
 
 use super::run::{self, Input, run};
-use super::{Code, Registers};
-use crate::evaluate::Scores;
+use super::{Code, Registers, Scores};
 
-/// Which instructions to use.
+/// The instructions of the processor to use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instructions {
     /// AVX-512. INVARIANT: only set by [`Instructions::best`], on a processor that has it.
@@ -19,7 +19,7 @@ pub(crate) struct Instructions {
 cpufeatures::new!(wide, "avx512f", "avx512vl", "avx512dq", "avx512bw", "avx2");
 
 impl Instructions {
-    /// What every processor of the architecture has.
+    /// Returns what every processor of the architecture has.
     pub(crate) const fn portable() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
@@ -27,7 +27,7 @@ impl Instructions {
         }
     }
 
-    /// The widest instructions of this processor.
+    /// Returns the widest instructions of this processor.
     pub(crate) fn best() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]

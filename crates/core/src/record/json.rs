@@ -3,15 +3,16 @@
 use alloc::vec::Vec;
 
 use super::{DimensionRecord, ENGINE_VERSION, Published, Reason, Record, Step, TierRecord};
-use crate::facts::{Digest, Fact, Occasion, Outcome};
+use crate::facts::{Digest, Fact, ItemContext, Outcome};
 use crate::json::{
     write_digest, write_displayed, write_flag, write_integer, write_list, write_number, write_option,
     write_string,
 };
 use crate::number::{Score, write_json};
+use crate::timestamp::Text;
 
 impl Record<'_> {
-    /// The identity of the record: SHA-256 over its canonical JSON.
+    /// Returns the identity of the record: SHA-256 over its canonical JSON.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let mut bytes = Vec::with_capacity(2048);
@@ -47,13 +48,13 @@ impl Record<'_> {
         write_string(out, self.item.id);
         out.extend_from_slice(b",\"kind\":");
         write_string(out, &self.card.evidence);
-        let Occasion { time, task, outcome } = self.item.occasion;
+        let ItemContext { time, task, outcome } = self.item.context;
         out.extend_from_slice(b",\"outcome\":");
         write_option(out, outcome.map(Outcome::name), write_string);
         out.extend_from_slice(b",\"task\":");
         write_option(out, task, write_string);
         out.extend_from_slice(b",\"time\":");
-        write_option(out, time, write_string);
+        write_option(out, time, |out, time| write_string(out, Text::of(time).as_str()));
         out.extend_from_slice(b"},\"facts\":{");
         self.write_facts(out);
         out.extend_from_slice(b"},\"gates\":");

@@ -11,7 +11,7 @@ use crate::facts::Digest;
 use crate::formula::parse;
 use crate::json::{write_number, write_string};
 
-/// The digest of a card; that of a challenge covers its base as well.
+/// Returns the digest of a card; that of a challenge covers its base as well.
 pub(super) fn digest(table: &DeTable<'_>, base: Option<Digest>) -> Digest {
     let mut out = Vec::with_capacity(4096);
     if let Some(base) = base {
@@ -21,7 +21,7 @@ pub(super) fn digest(table: &DeTable<'_>, base: Option<Digest>) -> Digest {
     Digest::of(&out)
 }
 
-/// The fields of a file with these names, as one JSON object in canonical form.
+/// Returns the fields of a file with these names, as one JSON object in canonical form.
 pub(super) fn parts(table: &DeTable<'_>, names: &[&str]) -> String {
     let mut out = Vec::new();
     let chosen = table.iter().filter(|(key, _)| names.contains(&key.get_ref().as_ref()));

@@ -23,7 +23,7 @@ pub struct DimensionInfo {
     pub color: String,
 }
 
-/// What a challenge says otherwise than the palette.
+/// A description that a challenge gives in place of the palette's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     /// The dimension meant; one that was not picked is ignored.
@@ -67,7 +67,7 @@ pub fn dims(
         .collect()
 }
 
-/// What forbids a choice of dimensions: too few or too many, one twice, weights that do not sum to what they must.
+/// Returns what forbids a choice of dimensions: too few or too many, one twice, weights that do not sum to what they must.
 #[must_use]
 pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     let mut problems = problems_of_choice(palette, chosen);
@@ -110,7 +110,7 @@ pub(super) fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) 
 /// Weights that do not sum to what they must.
 pub(super) fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> Option<String> {
     let guard = palette.weight_sum.unwrap_or(WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO });
-    match crate::weights::sum(chosen.iter().map(|info| info.weight)) {
+    match crate::number::sum(chosen.iter().map(|info| info.weight)) {
         Some(sum) if guard.accepts(sum) => None,
         sum => {
             let sum = sum.map_or_else(|| "too much".to_string(), |sum| sum.to_string());
@@ -119,7 +119,7 @@ pub(super) fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> O
     }
 }
 
-/// The card of a challenge: everything of the palette but the dimensions that were not chosen.
+/// Returns the card of a challenge: everything of the palette but the dimensions that were not chosen.
 ///
 /// # Errors
 /// What forbids it, one message each: a key that the palette does not have, a formula or tier that needs a dimension which

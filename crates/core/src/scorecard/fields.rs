@@ -28,16 +28,16 @@ pub(super) struct Report<'t> {
 }
 
 impl<'t> Report<'t> {
-    pub fn new(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         Self { text, found: Vec::new(), is_partial: false }
     }
 
-    pub fn error(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
+    pub(super) fn error(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
         self.add(Severity::Error, code, span, message, help.into());
     }
 
     /// An error about something absent, or about a total: kept back where it may only follow from another error.
-    pub fn error_if_whole(
+    pub(crate) fn error_if_whole(
         &mut self,
         code: Code,
         span: Range<usize>,
@@ -49,7 +49,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    pub fn warn(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
+    pub(super) fn warn(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
         self.add(Severity::Warning, code, span, message, help.into());
     }
 
@@ -57,7 +57,7 @@ impl<'t> Report<'t> {
         self.found.push(Diagnostic { code, severity, span, message, label: String::new(), help });
     }
 
-    pub fn failed(&self) -> bool {
+    pub(super) fn failed(&self) -> bool {
         self.found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 }
@@ -66,7 +66,7 @@ impl<'t> Report<'t> {
 #[derive(Clone)]
 pub(super) struct Fields<'a, 't> {
     table: &'a DeTable<'t>,
-    /// What the table is, for messages: "dimension `cost`".
+    /// The name of the table in messages: "dimension `cost`".
     what: String,
     pub span: Range<usize>,
     /// Absent fields that an unknown field was most likely meant to be.
@@ -75,7 +75,7 @@ pub(super) struct Fields<'a, 't> {
 
 impl<'a, 't> Fields<'a, 't> {
     /// Wraps a table and reports every field that is not in `known`.
-    pub fn new(
+    pub(super) fn new(
         table: &'a DeTable<'t>,
         span: Range<usize>,
         what: impl Into<String>,
@@ -102,12 +102,12 @@ impl<'a, 't> Fields<'a, 't> {
         self.table.get(field)
     }
 
-    pub fn has(&self, field: &str) -> bool {
+    pub(super) fn has(&self, field: &str) -> bool {
         self.value(field).is_some()
     }
 
-    /// The place of a field's value, or of the table where the field is absent.
-    pub fn place(&self, field: &str) -> Range<usize> {
+    /// Returns the place of a field's value, or of the table where the field is absent.
+    pub(super) fn place(&self, field: &str) -> Range<usize> {
         self.value(field).map_or_else(|| self.span.clone(), Spanned::span)
     }
 
@@ -121,7 +121,7 @@ impl<'a, 't> Fields<'a, 't> {
         }
     }
 
-    pub fn text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
+    pub(super) fn text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
         let value = self.value(field)?;
         match value.get_ref().as_str() {
             Some(text) => {
@@ -134,11 +134,11 @@ impl<'a, 't> Fields<'a, 't> {
         }
     }
 
-    pub fn text_or_empty(&self, field: &str, report: &mut Report<'_>) -> String {
+    pub(crate) fn text_or_empty(&self, field: &str, report: &mut Report<'_>) -> String {
         self.text(field, report).map_or_else(String::new, |text| text.value)
     }
 
-    pub fn required(&self, field: &str, help: &str, report: &mut Report<'_>) -> Option<Text> {
+    pub(super) fn required(&self, field: &str, help: &str, report: &mut Report<'_>) -> Option<Text> {
         if !self.has(field) {
             self.require(field, help, report);
         }
@@ -156,7 +156,7 @@ impl<'a, 't> Fields<'a, 't> {
         })
     }
 
-    pub fn require(&self, field: &str, help: &str, report: &mut Report<'_>) {
+    pub(super) fn require(&self, field: &str, help: &str, report: &mut Report<'_>) {
         if !self.has(field) && !self.misspelt.contains(&field) {
             report.error(
                 Code::MissingField,
@@ -167,7 +167,7 @@ impl<'a, 't> Fields<'a, 't> {
         }
     }
 
-    pub fn flag(&self, field: &str, report: &mut Report<'_>) -> Option<bool> {
+    pub(super) fn flag(&self, field: &str, report: &mut Report<'_>) -> Option<bool> {
         let value = self.value(field)?.get_ref().as_bool();
         if value.is_none() {
             self.mismatch(field, "true or false", report);
@@ -175,13 +175,13 @@ impl<'a, 't> Fields<'a, 't> {
         value
     }
 
-    /// A text where the field holds one; other types are somebody else's business.
-    pub fn text_if_text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
+    /// Returns a text where the field holds one; other types are somebody else's business.
+    pub(crate) fn text_if_text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
         if self.value(field)?.get_ref().is_str() { self.text(field, report) } else { None }
     }
 
-    /// A table where the field holds one; other types are somebody else's business.
-    pub fn table_if_table(
+    /// Returns a table where the field holds one; other types are somebody else's business.
+    pub(crate) fn table_if_table(
         &self,
         field: &str,
         what: &str,
@@ -191,8 +191,8 @@ impl<'a, 't> Fields<'a, 't> {
         if self.value(field)?.get_ref().is_table() { self.table(field, what, known, report) } else { None }
     }
 
-    /// A finite number as a double, for the range of a fact.
-    pub fn number(&self, field: &str, report: &mut Report<'_>) -> Option<f64> {
+    /// Returns a finite number as a double, for the range of a fact.
+    pub(super) fn number(&self, field: &str, report: &mut Report<'_>) -> Option<f64> {
         let value = self.value(field)?;
         let parsed =
             number_text(value.get_ref()).and_then(|text| text.parse::<f64>().ok()).filter(|x| x.is_finite());
@@ -202,25 +202,30 @@ impl<'a, 't> Fields<'a, 't> {
         parsed
     }
 
-    /// A decimal kept to six places, not negative.
-    pub fn decimal(&self, field: &str, report: &mut Report<'_>) -> Option<Decimal> {
+    /// Returns a decimal kept to six places, not negative.
+    pub(super) fn decimal(&self, field: &str, report: &mut Report<'_>) -> Option<Decimal> {
         decimal(self.value(field)?, &format!("`{field}` of {}", self.what), report)
     }
 
-    /// A decimal, or what stands in for it where there is none.
-    pub fn decimal_or(&self, field: &str, default: Decimal, report: &mut Report<'_>) -> Decimal {
+    /// Returns a decimal, or what stands in for it where there is none.
+    pub(crate) fn decimal_or(&self, field: &str, default: Decimal, report: &mut Report<'_>) -> Decimal {
         let given = self.decimal(field, report);
         report.is_partial |= given.is_none() && self.has(field);
         given.unwrap_or(default)
     }
 
-    /// A whole number between `low` and `high`.
-    pub fn whole(&self, field: &str, low: u32, high: u32, report: &mut Report<'_>) -> Option<u32> {
+    /// Returns a whole number between `low` and `high`.
+    pub(super) fn whole(&self, field: &str, low: u32, high: u32, report: &mut Report<'_>) -> Option<u32> {
         whole(self.value(field)?, &format!("`{field}` of {}", self.what), low, high, report)
     }
 
     /// One of a list of words.
-    pub fn word<T: Copy>(&self, field: &str, words: &[(&str, T)], report: &mut Report<'_>) -> Option<T> {
+    pub(super) fn word<T: Copy>(
+        &self,
+        field: &str,
+        words: &[(&str, T)],
+        report: &mut Report<'_>,
+    ) -> Option<T> {
         let text = self.text(field, report)?;
         let found = words.iter().find(|(word, _)| *word == text.value).map(|&(_, value)| value);
         if found.is_none() {
@@ -241,7 +246,7 @@ impl<'a, 't> Fields<'a, 't> {
         found
     }
 
-    pub fn texts(&self, field: &str, report: &mut Report<'_>) -> Vec<Text> {
+    pub(super) fn texts(&self, field: &str, report: &mut Report<'_>) -> Vec<Text> {
         let Some(value) = self.value(field) else { return Vec::new() };
         let Some(list) = value.get_ref().as_array() else {
             self.mismatch(field, "a list of texts", report);
@@ -263,7 +268,7 @@ impl<'a, 't> Fields<'a, 't> {
         texts
     }
 
-    pub fn table(
+    pub(super) fn table(
         &self,
         field: &str,
         what: &str,
@@ -282,13 +287,17 @@ impl<'a, 't> Fields<'a, 't> {
         table
     }
 
-    /// The entries of a table whose keys are free, in the order of the file.
-    pub fn entries(&self, field: &str, report: &mut Report<'_>) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
+    /// Returns the entries of a table whose keys are free, in the order of the file.
+    pub(super) fn entries(
+        &self,
+        field: &str,
+        report: &mut Report<'_>,
+    ) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
         self.table_value(field, report).map_or_else(Vec::new, in_file_order)
     }
 
-    /// The tables of an array `[[field]]`.
-    pub fn tables(
+    /// Returns the tables of an array `[[field]]`.
+    pub(super) fn tables(
         &self,
         field: &str,
         most: usize,
@@ -329,7 +338,7 @@ impl<'a, 't> Fields<'a, 't> {
     }
 }
 
-/// The entries of a table, which by itself keeps them sorted by key, as they stand in the file.
+/// Returns the entries of a table, which by itself keeps them sorted by key, as they stand in the file.
 pub(super) fn in_file_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
     let mut entries: Vec<_> = table
         .iter()
@@ -339,7 +348,7 @@ pub(super) fn in_file_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(Text, &'a Sp
     entries
 }
 
-/// A decimal of the file, not negative, kept to six places.
+/// Returns a decimal of the file, not negative, kept to six places.
 pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Report<'_>) -> Option<Decimal> {
     let Some(text) = number_text(value.get_ref()) else {
         let found = value.get_ref().type_str();
@@ -389,7 +398,7 @@ pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Rep
     }
 }
 
-/// A whole number of the file between `low` and `high`.
+/// Returns a whole number of the file between `low` and `high`.
 pub(super) fn whole(
     value: &Spanned<DeValue<'_>>,
     what: &str,
@@ -410,7 +419,7 @@ pub(super) fn whole(
     fits
 }
 
-/// The text of a number in the file, without underscores and in base ten.
+/// Returns the text of a number in the file, without underscores and in base ten.
 pub(super) fn number_text(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::Integer(whole) if whole.radix() == 10 => Some(plain(whole.as_str())),
@@ -430,7 +439,7 @@ fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-/// The place of a text without its quotes, where the file holds it plainly (no escapes); else the whole value.
+/// Returns the place of a text without its quotes, where the file holds it plainly (no escapes); else the whole value.
 pub(super) fn inner_span(file: &str, span: Range<usize>, text: &str) -> Range<usize> {
     let written = file.get(span.clone()).unwrap_or_default();
     match written.find(text) {

@@ -47,19 +47,19 @@ pub struct Scorecard {
     pub base: Option<String>,
     /// A palette for challenges; such a card is not scored itself.
     pub family: Option<Family>,
-    /// How the dimensions of the top level become one number.
+    /// The mean of the dimensions of the top level.
     pub mean: Mean,
     /// The published scale.
     pub scale: Scale,
-    /// What the weights of the top level must sum to, if they must.
+    /// The sum that the weights of the top level must have, if there is one.
     pub weight_sum: Option<WeightSum>,
-    /// What the evidence must or may supply.
+    /// The facts that the evidence must or may supply.
     pub facts: Vec<FactDeclaration>,
     /// Places of the facts, sorted by name.
     pub facts_by_name: Vec<usize>,
     /// Named intermediate formulas; each only names lets before it.
     pub lets: Vec<Let>,
-    /// What is scored, in the order of the file.
+    /// The dimensions, in the order of the file.
     pub dimensions: Vec<Dimension>,
     /// Dimension places in an order in which each only needs readings before it.
     pub order: Vec<usize>,
@@ -67,7 +67,7 @@ pub struct Scorecard {
     pub groups: Vec<Group>,
     /// Weight profiles chosen by a text fact.
     pub profiles: Option<Profiles>,
-    /// Whether and how weights may be overridden from outside.
+    /// The policy on weights from outside.
     pub override_policy: Option<OverridePolicy>,
     /// Ordered adjustments of the score.
     pub rules: Vec<Rule>,
@@ -77,9 +77,9 @@ pub struct Scorecard {
     pub bands: Vec<Band>,
     /// Certified levels, lowest first.
     pub tiers: Vec<Tier>,
-    /// How the scores of a subject over time become a standing.
+    /// The settings of standings, the scores of a subject over time.
     pub standing: Option<Standing>,
-    /// What graders of evidence read of the file, the tables `evaluator` and `format`, as one object of canonical JSON. The
+    /// The tables `evaluator` and `format`, which graders of evidence read, as one object of canonical JSON. The
     /// engine does not look into it; the digest covers it.
     pub evaluator: Option<String>,
     /// Warnings kept by choice.
@@ -93,13 +93,13 @@ pub struct Scorecard {
 pub struct Scale {
     /// Points of a perfect score: 1, 10, 100, 1000 or 10000.
     pub max: u32,
-    /// How the published number comes from the exact one.
+    /// The rounding of the published number.
     pub publish: Publish,
     /// Decimals of the published number, for `floor` and `half-up`; 0 to 6.
     pub places: u32,
 }
 
-/// How the published number comes from the exact one.
+/// The rounding of the published number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Publish {
     /// Unchanged.
@@ -122,13 +122,28 @@ impl Publish {
     }
 }
 
-/// What weights must sum to: `|sum - target| <= tolerance`, exact and inclusive.
+/// The sum that weights must have: `|sum - target| <= tolerance`, exact and inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WeightSum {
     /// The sum.
     pub target: Decimal,
-    /// How far it may be off.
+    /// The largest deviation.
     pub tolerance: Decimal,
+}
+
+impl WeightSum {
+    /// Returns true if `sum` is within the tolerance of the target: exact, and inclusive at the boundary.
+    ///
+    /// ```
+    /// use karat_core::{number::Decimal, scorecard::WeightSum};
+    /// let guard = WeightSum { target: Decimal::ONE, tolerance: Decimal::from_millionths(1_000) };
+    /// assert!(guard.accepts(Decimal::from_millionths(999_000)));
+    /// assert!(!guard.accepts(Decimal::from_millionths(1_001_001)));
+    /// ```
+    #[must_use]
+    pub fn accepts(self, sum: Decimal) -> bool {
+        sum.millionths().abs_diff(self.target.millionths()) <= self.tolerance.millionths().unsigned_abs()
+    }
 }
 
 /// One measurement that the card reads from evidence.
@@ -150,7 +165,7 @@ pub struct FactDeclaration {
     pub integer: bool,
     /// The number that stands for "not measured".
     pub unknown: Option<f64>,
-    /// Who says so.
+    /// The reporter.
     pub from: Reporter,
     /// A line for people; may be empty.
     pub about: String,
@@ -159,7 +174,7 @@ pub struct FactDeclaration {
 }
 
 impl FactDeclaration {
-    /// True when `fact` says nothing: it was not given, or is the number that stands for "not measured".
+    /// Returns true if `fact` says nothing: it was not given, or is the number that stands for "not measured".
     #[must_use]
     pub fn is_missing(&self, fact: &Fact<'_>) -> bool {
         match fact {
@@ -191,7 +206,7 @@ impl FactType {
     }
 }
 
-/// Who reports a fact.
+/// The party that reports a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Reporter {
@@ -229,7 +244,7 @@ impl Reporter {
 pub struct Let {
     /// Its name.
     pub name: String,
-    /// What it stands for.
+    /// The formula that it stands for.
     pub formula: Formula,
 }
 
@@ -252,7 +267,7 @@ pub struct Dimension {
     pub when: Option<Formula>,
     /// False takes the dimension out, status `not-applicable`.
     pub applies: Option<Formula>,
-    /// What happens without a reading.
+    /// The treatment of a missing reading.
     pub missing: MissingPolicy,
     /// The group it belongs to; the top level if none.
     pub group: Option<usize>,
@@ -262,7 +277,7 @@ pub struct Dimension {
     pub weight_span: Range<usize>,
 }
 
-/// What a dimension without a reading does to the mean.
+/// The effect of a dimension without a reading on the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingPolicy {
     /// Left out of the mean.
@@ -284,7 +299,7 @@ pub struct Group {
     pub label: String,
     /// Share in its parent.
     pub weight: Decimal,
-    /// How its members become one reading.
+    /// The mean of its members.
     pub mean: Mean,
     /// The group it belongs to; the top level if none.
     pub parent: Option<usize>,
@@ -306,7 +321,7 @@ pub struct Profiles {
 /// A card that accepts partial weights from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OverridePolicy {
-    /// How far the merged sum may be from 1, inclusive.
+    /// The largest deviation of the merged sum from 1, inclusive.
     pub tolerance: Decimal,
 }
 
@@ -382,7 +397,7 @@ pub struct Keep {
     pub code: String,
     /// The dimension, rule, gate, fact or let that is meant; empty for all.
     pub at: String,
-    /// Why it stays.
+    /// The reason why it stays.
     pub why: String,
     /// Its place in the file.
     pub span: Range<usize>,
@@ -395,9 +410,9 @@ impl Scorecard {
         [self.id.as_str(), "@", &self.version].concat()
     }
 
-    /// The name that a symbol has in the file.
+    /// Returns the name that a symbol has in the file.
     #[must_use]
-    pub fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
+    pub(crate) fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
         use crate::formula::Symbol;
         match symbol {
             Symbol::Fact(at) => self.facts.get(at).map_or("", |fact| &fact.name),
@@ -409,7 +424,7 @@ impl Scorecard {
         }
     }
 
-    /// Every formula of the card.
+    /// Returns every formula of the card.
     pub(super) fn formulas_mut(&mut self) -> impl Iterator<Item = &mut Formula> {
         let lets = self.lets.iter_mut().map(|named| &mut named.formula);
         let dimensions = self

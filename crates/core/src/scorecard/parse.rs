@@ -20,41 +20,7 @@ const MOST_FINDINGS: usize = 100;
 pub type Library<'l> = &'l dyn Fn(&str) -> Option<String>;
 
 impl Scorecard {
-    /// Reads and checks a card. `library` gives the text of the family that a challenge names as its base.
-    ///
-    /// # Errors
-    /// Everything that is wrong, in the order of the file; warnings alone do not refuse a card.
-    ///
-    /// ```
-    /// use karat_core::scorecard::Scorecard;
-    /// let card = Scorecard::parse(
-    ///     r#"
-    ///     schema = "karat/scorecard/1"
-    ///     id = "solved"
-    ///     version = "1.0.0"
-    ///     title = "Share of tasks solved"
-    ///     evidence = "facts"
-    ///     [facts]
-    ///     solved = { min = 0, max = "asked", integer = true }
-    ///     asked = { min = 1, integer = true }
-    ///     [[dimension]]
-    ///     key = "success"
-    ///     weight = 1
-    ///     formula = "solved / asked"
-    ///     "#,
-    ///     &|_| None,
-    /// );
-    /// assert_eq!(card.unwrap().name(), "solved@1.0.0");
-    /// ```
-    pub fn parse(text: &str, library: Library<'_>) -> Result<Self, Vec<Diagnostic>> {
-        let checked = crate::check::check_text(text, library);
-        match checked.card {
-            Some(card) => Ok(card),
-            None => Err(checked.diagnostics),
-        }
-    }
-
-    /// Reads a card as far as its structure; what needs arithmetic over ranges is left to [`crate::check`].
+    /// Reads a card as far as its structure; what needs arithmetic over ranges is left to the checker.
     pub(crate) fn read(text: &str, library: Library<'_>) -> (Option<Self>, Vec<Diagnostic>) {
         let mut report = Report::new(text);
         let card = read(text, library, &mut report, true);
@@ -63,7 +29,7 @@ impl Scorecard {
             let left_out = report.found.split_off(MOST_FINDINGS);
             let span = left_out.first().map_or(0..0, |first| first.span.clone());
             let message = format!("{} more problems from here on are not listed", left_out.len());
-            report.error(Code::TooLarge, span, message, "mend those above first");
+            report.error(Code::TooLarge, span, message, "fix those above first");
         }
         (card, report.found)
     }

@@ -52,7 +52,7 @@ const CARD_FIELDS: &[&str] = &[
     "standing",
 ];
 
-/// What graders of evidence read: how a challenge compares what was submitted with what is right.
+/// The tables for graders of evidence: how a challenge compares submissions with the right answers.
 const GRADER_FIELDS: &[&str] = &["evaluator", "format"];
 
 /// A card as written: types fit, names are still texts.

@@ -22,32 +22,32 @@ pub use time::{
 
 use crate::outcome::Policy;
 
-/// How many scored items become one standing. What is none is not done.
+/// The section `[standing]`: the settings by which many scored items become one standing. A step without settings is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// What the standing is made of.
+    /// The basis of the standing.
     pub score: StandingScore,
-    /// How far back it looks.
+    /// The limits of the window.
     pub window: WindowLimits,
-    /// What an item counts as that ended in neither success nor failure.
+    /// The treatment of items that ended in neither success nor failure.
     pub outcomes: Policy,
-    /// What a new subject's score counts when shares are given.
+    /// The part of a new subject's score that counts for shares.
     pub warm_up: Option<WarmUp>,
-    /// What age takes; only where the newest readings are taken.
+    /// The decay with age; only where the newest readings are taken.
     pub decay: Option<DecayRule>,
-    /// Which swings are held, and who lets them pass.
+    /// The swings that are held, and the approvals that let them pass.
     pub review: Option<ReviewRules>,
-    /// What no other dimension can make up for.
+    /// The gate that no other dimension can make up for.
     pub gate: Option<StandingGate>,
-    /// What each tier asks, lowest first.
+    /// The requirements of each tier, lowest first.
     pub tiers: Vec<TierRule>,
-    /// How the tier that is held follows the one that is earned; without it they are the same.
+    /// The delay with which the held tier follows the earned one; without it they are the same.
     pub certification: Option<CertificationRules>,
-    /// How much evidence makes how sure.
+    /// The confidence that an amount of evidence gives.
     pub confidence: Option<ConfidenceRule>,
     /// So many evaluations are a full batch, whose age is what tiers ask for.
     pub batch_evaluations: u32,
-    /// How scores become shares of a whole.
+    /// The settings of shares of a whole.
     pub shares: Option<SharePolicy>,
     /// When a task counts as how hard.
     pub calibration: Option<CalibrationRules>,
@@ -57,7 +57,7 @@ pub struct Standing {
     pub span: Range<usize>,
 }
 
-/// What a standing is made of.
+/// The basis of a standing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StandingScore {
     /// The mean of the scores in the window, each with the same weight.
@@ -91,24 +91,24 @@ pub struct WarmUp {
 pub struct StandingGate {
     /// The dimension.
     pub dimension: String,
-    /// What it does.
+    /// The effect.
     pub rule: SecurityGate,
     /// The gate of single items that holds while an incident is open.
     pub incident_gate: Option<String>,
 }
 
-/// How much evidence makes how sure.
+/// The confidence that an amount of evidence gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfidenceRule {
     /// Items that a dimension asks for.
     pub items: u32,
     /// Items that these dimensions ask for instead.
     pub items_by: BTreeMap<String, u32>,
-    /// What age leaves.
+    /// The loss of worth with age.
     pub freshness: FreshnessRule,
 }
 
-/// How scores become shares, and in which numbers they are handed on.
+/// The settings of shares, and of their form as whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharePolicy {
     /// The cap.

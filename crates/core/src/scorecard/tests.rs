@@ -61,7 +61,7 @@ coverage = 0.5
 mandatory = ["calm"]
 "#;
 
-/// What replaces the weights of the dimensions above.
+/// Profiles that replace the weights of the dimensions above.
 const PROFILES: &str = r#"
 [facts.job]
 type = "text"
@@ -81,7 +81,7 @@ fn with_profiles() -> String {
     format!("{card}{PROFILES}")
 }
 
-/// What is wrong with `card` when `from` is written `to` in it.
+/// Returns what is wrong with `card` when `from` is written `to` in it.
 fn errors(card: &str, from: &str, to: &str) -> Vec<String> {
     assert_eq!(card.matches(from).count(), 1, "`{from}` stands in the card once");
     let checked = check_text(&card.replace(from, to), &|_| None);

@@ -9,7 +9,7 @@ pub mod random;
 pub mod reference;
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::scorecard::{FactType, Scorecard};
 use serde_json::{Map, Value};
 
@@ -76,7 +76,7 @@ pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
     Item {
         subject: "subject",
         id: "item",
-        occasion: Occasion::default(),
+        context: ItemContext::default(),
         digest: Digest([7; 32]),
         facts,
         grading: None,

@@ -1,8 +1,8 @@
-//! Which vector instructions this processor has, asked at run time.
+//! Vector instructions of this processor, detected at run time.
 //!
 //! Whoever is given [`Instructions`] may rely on them: only this module makes them.
 
-/// Which instructions to use.
+/// Choice of vector instructions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Instructions(Set);
 
@@ -22,7 +22,7 @@ cpufeatures::new!(avx2, "avx2");
 cpufeatures::new!(avx512, "avx512f", "avx512vl", "avx512dq", "avx512bw", "avx2");
 
 impl Instructions {
-    /// What every processor of the architecture has.
+    /// Returns the instructions that every processor of the architecture has.
     pub(super) const fn portable() -> Self {
         Self(Set::Portable)
     }
@@ -44,7 +44,7 @@ impl Instructions {
         sets.into_iter().flatten().map(Self)
     }
 
-    /// Which they are.
+    /// Returns their names.
     pub(super) const fn set(self) -> Set {
         self.0
     }

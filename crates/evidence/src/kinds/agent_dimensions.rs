@@ -2,9 +2,10 @@
 
 use karat_core::facts::Fact;
 
-use crate::check::{AMOUNT, Check, Identity, UNIT, number};
-use crate::document::{Node, Value};
-use crate::kind::{FactSpec, FactType};
+use crate::json::check::{AMOUNT, Check, Identity, UNIT, number};
+use crate::json::document::{Node, Value};
+use crate::vocabulary::{FactSpec, FactType};
+use karat_core::timestamp::Timestamp;
 
 /// Declares, for each dimension, its key and the names of its three facts.
 macro_rules! dimensions {
@@ -58,7 +59,7 @@ dimensions! {
     "skillMastery", "proficiency in the declared skills";
 }
 
-/// What an item gives.
+/// Dimensions that an item gives.
 pub(crate) struct Dimensions {
     scores: [Option<f64>; COUNT],
     ages: [Option<f64>; COUNT],
@@ -99,7 +100,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (Dimensions, Id
             "agent_id" => agent = check.name(member),
             "subject" => subject = check.name(member),
             "id" => id = check.name(member),
-            "time" => time = check.moment(member),
+            "time" => time = check.timestamp(member, Timestamp::parse),
             "dimensions" => dimensions = Some(member),
             "not_applicable" => not_applicable = Some(member),
             "critical_incident_open" => read.critical_incident_open = check.flag(member).unwrap_or_default(),

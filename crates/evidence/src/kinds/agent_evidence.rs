@@ -2,12 +2,12 @@
 
 use karat_core::facts::Fact;
 
-use crate::Moment;
-use crate::check::{Check, Identity, Name};
-use crate::document::{Node, Value};
 use crate::grade::trust::{AgentEvidence, AgentGrade, Options, Status, grade};
 use crate::graders::Work;
-use crate::kind::{FactSpec, FactType};
+use crate::json::check::{Check, Identity, Name};
+use crate::json::document::{Node, Value};
+use crate::vocabulary::{FactSpec, FactType};
+use karat_core::timestamp::Timestamp;
 
 /// Declares the facts that the grader makes, and for each dimension the age of what it rests on.
 macro_rules! facts {
@@ -98,7 +98,7 @@ facts! {
     }
 }
 
-/// What an agent's evidence gives.
+/// Facts from an agent's evidence.
 #[derive(Default)]
 pub(crate) struct AgentFacts(Option<AgentGrade>);
 
@@ -141,7 +141,7 @@ pub(crate) fn read<'a>(
     let graded = evidence.and_then(|evidence| {
         let as_of = given.or_else(|| evidence.newest());
         // Where nothing has a time, there is nothing that a moment could tell apart.
-        let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Moment { milliseconds: 0 })))?;
+        let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Timestamp { milliseconds: 0 })))?;
         Ok((grade, as_of, evidence.newest()))
     });
     (work.watch)("grade");

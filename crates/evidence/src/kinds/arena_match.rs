@@ -2,15 +2,15 @@
 
 use karat_core::facts::Fact;
 
-use crate::Moment;
-use crate::check::{AMOUNT, Check, Identity, POINTS, digits, flag, number};
-use crate::document::{Node, Value};
-use crate::kind::vocabulary;
-use crate::locate;
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::check::{AMOUNT, Check, Identity, POINTS, digits, flag, number};
+use crate::json::document::{Node, Value};
+use crate::json::locate;
+use crate::json::problem::{Problem, Problems, quoted};
+use crate::vocabulary::vocabulary;
+use karat_core::timestamp::Timestamp;
 
 vocabulary! {
-    /// What a match gives.
+    /// Facts of a match.
     MatchFacts {
         correctness_score: Number in "points", "accuracy of the primary answer, 0 to 1000";
         completeness_score: Number in "points", "coverage of all required parts, 0 to 1000";
@@ -39,7 +39,7 @@ vocabulary! {
 }
 
 impl<'a> MatchFacts<'a> {
-    /// Whether a computed dimension is refused: no score of its own could say so.
+    /// Returns whether a computed dimension is refused: no score of its own could say so.
     fn refused(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
         Some(match dimension {
             "speed" => &mut self.speed_refused,
@@ -125,7 +125,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             "challenge_slug" => slug = check.name(member),
             "challenge_id" => challenge_id = check.name(member),
             "outcome" => outcome = check.outcome(member),
-            "completed_at" => completed = check.moment(member),
+            "completed_at" => completed = check.timestamp(member, Timestamp::parse),
             _ => check.unknown("$", member),
         }
     }
@@ -169,14 +169,14 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome })
 }
 
-fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Moment)> {
-    check.moment(node).map(|moment| (node, moment))
+fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Timestamp)> {
+    check.timestamp(node, Timestamp::parse).map(|moment| (node, moment))
 }
 
 /// The time between the two moments, or the time that the item gives, or both if they agree to the millisecond.
 fn time_used(
-    started: Option<(Node<'_>, Moment)>,
-    submitted: Option<(Node<'_>, Moment)>,
+    started: Option<(Node<'_>, Timestamp)>,
+    submitted: Option<(Node<'_>, Timestamp)>,
     used: Option<(Node<'_>, f64)>,
     check: &mut Check<'_>,
 ) -> Option<f64> {
@@ -233,7 +233,12 @@ fn read_scores<'a>(
     }
 }
 
-fn read_score(node: Node<'_>, path: &str, range: crate::check::Range, check: &mut Check<'_>) -> Option<f64> {
+fn read_score(
+    node: Node<'_>,
+    path: &str,
+    range: crate::json::check::Range,
+    check: &mut Check<'_>,
+) -> Option<f64> {
     let mut score = None;
     for member in check.members(node) {
         match member.key() {
@@ -347,7 +352,7 @@ pub fn finalize_breakdown(
                 path: path(),
                 found: quoted(&value.to_string()),
                 expected: "a number not below 0".into(),
-                mend: String::new(),
+                hint: String::new(),
                 line: None,
                 column: None,
             });

@@ -2,10 +2,10 @@
 
 use karat_core::facts::{Fact, Outcome};
 
-use crate::Moment;
-use crate::check::{ANY, Check, EXACT, Identity, Name};
-use crate::document::{Node, Value};
-use crate::kind::FactType;
+use crate::json::check::{ANY, Check, Identity, Name};
+use crate::json::document::{EXACT, Node, Value};
+use crate::vocabulary::FactType;
+use karat_core::timestamp::Timestamp;
 
 /// The facts that a scorecard declares, by name.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl Columns {
         Self { columns, subject_field: subject_field.to_owned() }
     }
 
-    /// How many facts are wanted.
+    /// Returns how many facts are wanted.
     pub(crate) fn wanted(&self) -> usize {
         self.columns.len()
     }
@@ -77,13 +77,13 @@ impl Columns {
     }
 }
 
-/// Whether a member says when, at what, or how it ended. A column of such a name may hold something else: then it is a fact
-/// like any other, or unread.
+/// Returns whether a member says when, at what, or how it ended. A column of such a name may hold something else: then
+/// it is a fact like any other, or unread.
 fn occasion<'a>(member: Node<'a>, identity: &mut Identity<'a>) -> bool {
     match (member.key(), member.value()) {
         ("time" | "task" | "outcome", Value::Null) => true,
         ("time", Value::Text(text)) => {
-            identity.time = Moment::parse(text);
+            identity.time = Timestamp::parse(text).ok();
             identity.time.is_some()
         }
         ("outcome", Value::Text(text)) => {

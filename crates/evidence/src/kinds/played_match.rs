@@ -1,14 +1,15 @@
 //! A match as it was played: graded by the evaluator of its challenge, then read like a match that was graded elsewhere.
 
-use crate::check::{Check, Identity, UnknownFields};
-use crate::document::{Node, Tape};
 use crate::grade::arena::{MatchGrade, grade_match};
 use crate::graders::Work;
+use crate::json::check::{Check, Identity, UnknownFields};
+use crate::json::document::{Node, Tape};
+use crate::json::locate;
+use crate::json::note::Note;
+use crate::json::parse::{Limits, parse};
+use crate::json::problem::Problem;
+use crate::json::value;
 use crate::kinds::arena_match::{self, MatchFacts};
-use crate::locate;
-use crate::problem::Problem;
-use crate::reader::{self, Note, ReaderOptions};
-use crate::value;
 
 /// The memory of a graded match, used again for every item.
 #[derive(Debug, Default)]
@@ -63,12 +64,8 @@ fn read_graded<'a>(
 ) -> (MatchFacts<'a>, Identity<'a>) {
     let without_place = |problem: &mut Problem| (problem.line, problem.column) = (None, None);
     // The item it comes from was within its limits.
-    let limits = ReaderOptions {
-        max_item_bytes: usize::MAX,
-        max_depth: ReaderOptions::DEEPEST,
-        ..ReaderOptions::default()
-    };
-    let document = match reader::parse(tape, text.as_bytes(), &limits) {
+    let limits = Limits { max_bytes: usize::MAX, max_depth: Limits::DEEPEST };
+    let document = match parse(tape, text.as_bytes(), &limits) {
         Ok(document) => document,
         Err(problems) => {
             check.problems.extend(&problems.map(without_place));

@@ -2,18 +2,17 @@
 
 use karat_core::facts::Fact;
 
-use crate::Moment;
-use crate::check::{AMOUNT, Check, Identity, UNIT, flag, number};
-use crate::document::{Document, Node, Tape, Value};
 use crate::graders::Work;
-use crate::instant::Instant;
-use crate::kind::vocabulary;
+use crate::json::check::{AMOUNT, Check, Identity, UNIT, flag, number};
+use crate::json::document::{Document, Node, Tape, Value};
+use crate::json::parse::{Limits, parse};
+use crate::json::problem::Problems;
 use crate::kinds::trace_novelty::{self, Given};
-use crate::problem::Problems;
-use crate::reader;
+use crate::vocabulary::vocabulary;
+use karat_core::timestamp::Timestamp;
 
 vocabulary! {
-    /// What a trace gives.
+    /// Facts of a trace.
     TraceFacts {
         step_count: Number in "count", "steps of the trace";
         step_type_count: Number in "count", "distinct types among the steps";
@@ -83,7 +82,7 @@ pub(crate) fn read<'a>(
     if let Some(outcome) = check.required(root, "outcome", outcome, "an object with the `confidence`") {
         read_outcome(outcome, check, &mut facts);
     }
-    identity.time = given.created.map(|created| Moment { milliseconds: created.milliseconds });
+    identity.time = given.created;
     facts.novelty = trace_novelty::grade(root, identity.id, &given, check, work);
     (facts, identity)
 }
@@ -93,7 +92,7 @@ fn read_metadata<'a>(
     check: &mut Check<'_>,
     facts: &mut TraceFacts<'a>,
     identity: &mut Identity<'a>,
-) -> Option<Instant> {
+) -> Option<Timestamp> {
     const VISIBILITIES: [&str; 3] = ["private", "org", "network"];
     const PRIVACY_LEVELS: [&str; 3] = ["aggregated", "federated", "private"];
     let [mut created, mut domain, mut success, mut quality, mut visibility, mut privacy] = [None; 6];
@@ -115,14 +114,9 @@ fn read_metadata<'a>(
             _ => check.unknown("$.metadata", member),
         }
     }
-    let mut moment = None;
-    if let Some(created) = check.required(node, "created_at", created, "a moment in UTC")
-        && let Some(text) = check.text(created)
-    {
-        moment = Instant::parse(text).filter(|at| at.is_zulu);
-        if moment.is_none() {
-            check.refuse(created, "a moment in UTC such as `2026-03-18T09:30:00Z`", "give the offset as `Z`");
-        }
+    let mut time = None;
+    if let Some(created) = check.required(node, "created_at", created, "a timestamp in UTC") {
+        time = check.timestamp(created, Timestamp::parse_utc);
     }
     if let Some(domain) = check.required(node, "task_domain", domain, "a text such as `finance`") {
         match check.text(domain) {
@@ -145,7 +139,7 @@ fn read_metadata<'a>(
     {
         check.one_of(privacy, &PRIVACY_LEVELS);
     }
-    moment
+    time
 }
 
 fn read_task(node: Node<'_>, check: &mut Check<'_>) {
@@ -297,7 +291,7 @@ fn knowledge_graph(node: Node<'_>, check: &mut Check<'_>) {
 /// ```
 pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
     let mut tape = Tape::default();
-    let document = reader::parse(&mut tape, trace, &reader::ReaderOptions::default())?;
+    let document = parse(&mut tape, trace, &Limits::default())?;
     Ok(text_of(document.root()))
 }
 

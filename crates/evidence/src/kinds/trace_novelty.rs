@@ -3,23 +3,22 @@
 use karat_core::facts::Fact;
 use serde_json::{Value as Json, json};
 
-use crate::Moment;
-use crate::check::{Check, Name, UNIT, digits, number};
-use crate::document::Node;
 use crate::grade::trace::embedder::Embedding;
 use crate::grade::trace::novelty::{Basis, Item, Settings, VectorCache, belongs, novelty, vector};
 use crate::graders::{Pending, Work};
-use crate::instant::Instant;
+use crate::json::check::{Check, Name, UNIT, digits, number};
+use crate::json::document::Node;
+use crate::json::problem::{Problem, Problems};
+use crate::json::value;
 use crate::kinds::reasoning_trace::text_of;
-use crate::problem::{Problem, Problems};
-use crate::value;
+use karat_core::timestamp::Timestamp;
 
-/// What a trace says itself.
+/// Members that a trace states about itself.
 #[derive(Default)]
 pub(super) struct Given<'a> {
     pub novelty: Option<Node<'a>>,
     pub vector: Option<Node<'a>>,
-    pub created: Option<Instant>,
+    pub created: Option<Timestamp>,
 }
 
 /// The novelty fact of the trace at `root`; missing if nothing says how new it is, which is not 0.
@@ -56,7 +55,7 @@ pub(super) fn grade<'a>(
         check.note(node, "not used: the embedder reads the text".to_owned());
     }
     let observed = read.and_then(|vector| {
-        let moment = work.graders.as_of.unwrap_or(Moment { milliseconds: created.milliseconds });
+        let moment = work.graders.as_of.unwrap_or(created);
         look(work, id, vector, moment)
     });
     (work.watch)("novelty");
@@ -71,7 +70,7 @@ pub(super) fn grade<'a>(
             if let Some((node, claimed)) = claimed.filter(|&(_, claimed)| Some(claimed) != value) {
                 let by_its_vector = match value {
                     Some(value) => format!("by its vector it is {}", digits(value)),
-                    // Or else whoever has no vector could choose how new it is.
+                    // Or else a trace without a vector could choose its own novelty.
                     None => "it has no vector that says so, so it is missing".to_owned(),
                 };
                 check.note(node, format!("the trace says {}, {by_its_vector}", digits(claimed)));
@@ -96,7 +95,7 @@ fn look(
     work: &mut Work<'_>,
     id: &str,
     vector: Option<Vec<f32>>,
-    moment: Moment,
+    moment: Timestamp,
 ) -> Result<(Option<f64>, Json), Problems> {
     let cache = match &mut work.graders.cache {
         Some(cache) => cache,

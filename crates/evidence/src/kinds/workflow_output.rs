@@ -1,16 +1,16 @@
-//! How good the output of a workflow run is: given, or graded from the output itself.
+//! Quality of the output of a workflow run: given, or graded from the output itself.
 
 use serde_json::Value as Json;
 
-use crate::check::{Check, UNIT, digits};
-use crate::document::{Node, Value};
 use crate::grade::quality::{CodeEvidence, Evidence, Grade, Task, TestResults};
 use crate::graders::Work;
-use crate::locate;
-use crate::problem::{Problem, Problems};
-use crate::value;
+use crate::json::check::{Check, UNIT, digits};
+use crate::json::document::{Node, Value};
+use crate::json::locate;
+use crate::json::problem::{Problem, Problems};
+use crate::json::value;
 
-/// What a run says of its output.
+/// Members of a run about its output.
 #[derive(Default)]
 pub(super) struct Output<'a> {
     pub quality: Option<Node<'a>>,
@@ -72,7 +72,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether code is graded by patterns: as the reference says, else by `default`.
+    /// Returns whether code is graded by patterns: as the reference says, else by `default`.
     fn is_by_patterns(&self, default: CodeEvidence) -> bool {
         let by = self.reference.and_then(|node| node.children().find(|member| member.key() == "graded_by"));
         by.filter(|by| !by.is_null())

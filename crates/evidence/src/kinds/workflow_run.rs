@@ -2,21 +2,21 @@
 
 use karat_core::facts::Fact;
 
-use crate::Moment;
-use crate::check::{AMOUNT, Check, Identity, digits, flag, number};
-use crate::document::{Node, Value};
 use crate::grade::workflow::{
     Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, read_log, read_plan, settle,
 };
 use crate::graders::Work;
-use crate::kind::vocabulary;
+use crate::json::check::{AMOUNT, Check, Identity, digits, flag, number};
+use crate::json::document::{Node, Value};
+use crate::json::locate;
+use crate::json::problem::quoted;
+use crate::json::value;
 use crate::kinds::workflow_output::Output;
-use crate::locate;
-use crate::problem::quoted;
-use crate::value;
+use crate::vocabulary::vocabulary;
+use karat_core::timestamp::Timestamp;
 
 vocabulary! {
-    /// What a run gives.
+    /// Facts of a run.
     RunFacts {
         output_quality: Number in "1", "quality of the final output, 0 to 1";
         steps_completed: Number in "count", "steps that ended in success";
@@ -59,7 +59,7 @@ pub(crate) fn read<'a>(
             "workflow_plan" => workflow_plan = Some(member),
             "output_quality" => output.quality = Some(member),
             "result" => result = Some(member),
-            "time" => time = check.moment(member),
+            "time" => time = check.timestamp(member, Timestamp::parse),
             "task_id" => tell_once(&mut task_id, member, check),
             "outcome" => outcome = check.outcome(member),
             // The rest of the documented message plays no part in a score.
@@ -312,11 +312,11 @@ fn read_retries(
 }
 
 /// The last moment of the log of a result.
-fn last_moment(result: Node<'_>) -> Option<Moment> {
+fn last_moment(result: Node<'_>) -> Option<Timestamp> {
     let attempts = result.children().find(|member| member.key() == "attempts")?;
     let ends = attempts.children().filter_map(|attempt| {
         match attempt.children().find(|member| member.key() == "end")?.value() {
-            Value::Text(text) => Moment::parse(text),
+            Value::Text(text) => Timestamp::parse(text).ok(),
             _ => None,
         }
     });

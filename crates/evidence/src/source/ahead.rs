@@ -7,7 +7,7 @@ use super::fill;
 /// Bytes that were looked at stand before the rest of the stream.
 pub(super) struct LookAhead<R> {
     seen: Vec<u8>,
-    /// How many of the bytes seen have been read.
+    /// Number of the bytes seen that have been read.
     used: usize,
     input: R,
 }

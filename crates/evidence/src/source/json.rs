@@ -6,7 +6,7 @@ use super::ahead::LookAhead;
 use super::scanner::Scanner;
 use super::{RawItem, SourceError, fill, skip_byte_order_mark};
 
-/// How far ahead it is looked to tell a document over many lines from lines of which the first is cut off.
+/// Distance of looking ahead to tell a document over many lines from lines of which the first is cut off.
 const LOOK_AHEAD: usize = 1 << 20;
 
 pub(super) struct JsonSource<R> {
@@ -16,7 +16,7 @@ pub(super) struct JsonSource<R> {
     lines: u64,
     limit: usize,
     buffer: Vec<u8>,
-    /// Whether the input stands within a line that was too long.
+    /// True if the input stands within a line that was too long.
     is_within_line: bool,
 }
 
@@ -35,7 +35,7 @@ enum Mode {
     End,
 }
 
-/// What became of one line.
+/// Result of reading one line.
 enum Line {
     End,
     Whole,
@@ -54,7 +54,7 @@ impl<R: BufRead> JsonSource<R> {
         }
     }
 
-    /// How much memory the items take.
+    /// Returns how much memory the items take.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.buffer.capacity()
@@ -113,7 +113,7 @@ impl<R: BufRead> JsonSource<R> {
         }
     }
 
-    /// Whether what comes can only be items on lines of their own.
+    /// Returns whether what comes can only be items on lines of their own.
     fn lines_follow(&mut self) -> Result<bool, SourceError> {
         let follow = self.input.look(LOOK_AHEAD, are_lines);
         let failed = |error: io::Error| SourceError::unreadable(self.lines + 1, &error);
@@ -252,7 +252,7 @@ impl<R: BufRead> JsonSource<R> {
     }
 
     fn unexpected(&self, byte: u8, expected: &str) -> SourceError {
-        let found = crate::problem::quoted(&char::from(byte).to_string());
+        let found = crate::json::problem::quoted(&char::from(byte).to_string());
         SourceError::fatal(self.lines + 1, found, expected, "")
     }
 
@@ -267,8 +267,8 @@ impl<R: BufRead> JsonSource<R> {
     }
 }
 
-/// Whether `bytes`, which come after an open bracket or a comma, are a whole object on a line of its own, and then the end or
-/// another object: no document goes on so. None if it takes more to know; `is_end` says that there is no more.
+/// Returns whether `bytes`, which come after an open bracket or a comma, are a whole object on a line of its own, and
+/// then the end or another object: no document goes on so. None if it takes more to know; `is_end` says that there is no more.
 fn are_lines(bytes: &[u8], is_end: bool) -> Option<bool> {
     let bytes = bytes.trim_ascii_start();
     if bytes.first().is_some_and(|&byte| byte != b'{') {

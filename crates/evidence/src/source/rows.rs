@@ -6,12 +6,12 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 use karat_core::json;
 
 use super::{RawItem, SourceError, skip_byte_order_mark};
-use crate::check::EXACT;
-use crate::kind::FactType;
+use crate::json::document::EXACT;
+use crate::json::problem::quoted;
 use crate::kinds::fact_table::Columns;
-use crate::problem::quoted;
+use crate::vocabulary::FactType;
 
-/// How a cell is told.
+/// Type of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Fact(FactType),
@@ -119,13 +119,13 @@ impl<R: BufRead> RowSource<R> {
     fn read_header(&self, line: u64) -> Result<Vec<(Vec<u8>, Cell)>, SourceError> {
         if let Some(separator) = self.other_separator() {
             let found = format!("columns separated by {separator}");
-            let mend = "save the table as CSV, with commas between the columns and points in the numbers";
-            return Err(SourceError::fatal(line, found, "commas", mend));
+            let hint = "save the table as CSV, with commas between the columns and points in the numbers";
+            return Err(SourceError::fatal(line, found, "commas", hint));
         }
         let mut header = Vec::new();
         for (at, bytes) in cells(&self.record).enumerate() {
-            let refuse = |found: String, mend: &str| {
-                Err(SourceError::fatal(line, found, "a name of its own for each column", mend))
+            let refuse = |found: String, hint: &str| {
+                Err(SourceError::fatal(line, found, "a name of its own for each column", hint))
             };
             let Ok(name) = std::str::from_utf8(bytes).map(str::trim) else {
                 return refuse("bytes that are not UTF-8 in the header".to_owned(), "save the file as UTF-8");
@@ -144,7 +144,7 @@ impl<R: BufRead> RowSource<R> {
         Ok(header)
     }
 
-    /// What separates the columns in place of commas, if names in the header are known that way alone.
+    /// Returns what separates the columns in place of commas, if names in the header are known that way alone.
     fn other_separator(&self) -> Option<&'static str> {
         let header: Vec<_> = cells(&self.record).map(String::from_utf8_lossy).collect();
         let is_known = |separator: char| {
@@ -175,8 +175,8 @@ impl<R: BufRead> RowSource<R> {
                 return Err(SourceError::too_long(line, self.limit));
             }
             if self.rows.get_ref().has_open_quote() {
-                let mend = "close it; a double quote within a text is written twice";
-                return Err(SourceError::fatal(line, "a double quote that is not closed", "its end", mend));
+                let hint = "close it; a double quote within a text is written twice";
+                return Err(SourceError::fatal(line, "a double quote that is not closed", "its end", hint));
             }
             if self.record.as_slice() != b"\r" {
                 return Ok(Some(line));
@@ -253,7 +253,7 @@ fn parse_number(text: &str) -> Option<f64> {
     (number.abs() < EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
 }
 
-/// Whether JSON would take the text for a whole number.
+/// Returns whether JSON would take the text for a whole number.
 fn is_whole(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -262,7 +262,7 @@ fn is_whole(text: &str) -> bool {
 /// A stream that fails when one record asks for too many bytes, such as after a quote that is never closed.
 struct Limited<R> {
     input: R,
-    /// How much the record that is being read may still take.
+    /// Number of bytes that the record being read may still take.
     left: u64,
     total: u64,
     last: u8,
@@ -275,7 +275,7 @@ impl<R> Limited<R> {
         Self { input, left: 0, total: 0, last: b'\n', has_odd_quotes: false, has_ended: false }
     }
 
-    /// Whether the last record goes on to the end of the stream because of a quote: the parser does not tell.
+    /// Returns whether the last record goes on to the end of the stream because of a quote: the parser does not tell.
     fn has_open_quote(&self) -> bool {
         self.has_ended && self.has_odd_quotes
     }

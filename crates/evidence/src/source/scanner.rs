@@ -45,7 +45,7 @@ impl Scanner {
         None
     }
 
-    /// Whether the end of the stream is the end of the value.
+    /// Returns whether the end of the stream is the end of the value.
     pub(super) fn may_end_here(&self) -> bool {
         self.in_scalar
     }

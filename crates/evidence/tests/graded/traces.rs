@@ -1,6 +1,6 @@
 //! Novelty: given, or read against a cache by a vector that stands in the evidence.
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
 use karat_evidence::{Graders, Kind, Reader};
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ fn the_oldest_goes_when_one_too_many_comes() {
 #[test]
 fn the_moment_of_the_verdict_is_the_moment_of_the_vector() {
     let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-    let as_of = Moment::parse("2026-04-01T00:00:00Z").unwrap();
+    let as_of = Timestamp::parse("2026-04-01T00:00:00Z").unwrap();
     let graders = Graders { cache: Some(cache), as_of: Some(as_of), ..Graders::default() };
     let mut reader = reader(Kind::ReasoningTrace, graders);
     // Then the times that traces tell of themselves do not matter.

@@ -246,8 +246,8 @@ fn moments_of_every_age_and_zone() {
         assert!(Window::parse(text, "2026-03-18T09:30:00Z").is_err(), "{text}");
         assert!(Window::parse("0000-01-01T00:00:00Z", text).is_err(), "{text}");
     }
-    let ages = Window::parse("0000-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999-23:59").unwrap();
-    assert_eq!(ages.used_seconds(), 315_569_519_999.999 + 172_680.0);
+    let ages = Window::parse("0000-01-01T23:59:00+23:59", "9999-12-31T00:00:59.999-23:59").unwrap();
+    assert_eq!(ages.used_seconds(), 315_569_519_999.999);
     for limit in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let _ = ages.is_past(limit);
     }

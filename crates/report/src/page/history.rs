@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 
 use super::model::{History, Point, Series};
@@ -179,7 +179,7 @@ impl Times {
     /// What stands at the two ends of the axis.
     fn ends(&self) -> Option<(String, String)> {
         let written = |end: i64| match self.has_times {
-            true => self.short(&Moment { milliseconds: end }.to_string()),
+            true => self.short(&Timestamp { milliseconds: end }.to_string()),
             false => end.to_string(),
         };
         (self.first <= self.last).then(|| (written(self.first), written(self.last)))

@@ -1,6 +1,6 @@
 //! What a page says: plain data, filled in by a verb. Text is text, never markup; what is drawn is worked out elsewhere.
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 /// A page that stands alone in one file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -201,7 +201,7 @@ pub struct Series {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     /// When; if one point of a figure has no time, all are drawn by their number.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// The value of the moment: a dot.
     pub value: Option<f64>,
     /// The line after it, such as the mean of the window.

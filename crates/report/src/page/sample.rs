@@ -1,6 +1,6 @@
 //! A page with one figure of every sort, for the tests and for screenshots. The agents and their numbers are made up.
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 use super::model::{
     Axis, Cell, Column, Dimension, Estimate, Figure, History, Kind, Page, Part, Point, Profile, Profiles,
@@ -229,7 +229,7 @@ fn history(names: &[String]) -> Figure {
                 640.0 + 25.0 * subject as f64 + 2.0 * at as f64 + 90.0 * noise(subject * 400 + at) + swing;
             sum += value;
             Point {
-                time: Some(Moment { milliseconds: 1_767_225_600_000 + at as i64 * 129_600_000 }),
+                time: Some(Timestamp { milliseconds: 1_767_225_600_000 + at as i64 * 129_600_000 }),
                 value: (at % 17 != 5).then_some(value),
                 line: (at > 3).then_some(sum / (at + 1) as f64),
                 flag: (swing < 0.0)

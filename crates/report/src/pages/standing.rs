@@ -1,6 +1,6 @@
 //! Standings as a page: score and interval, tier and what blocks the next, share, dimensions, history with what was held.
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_standing::review::State;
 use karat_standing::stand::SubjectStanding;
 
@@ -150,7 +150,7 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
             Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
         };
         let points = standing.history.iter().map(|point| Point {
-            time: Some(Moment { milliseconds: point.at_seconds.saturating_mul(1000) }),
+            time: Some(Timestamp { milliseconds: point.at_seconds.saturating_mul(1000) }),
             value: point.score.map(|score| writing.value(score.to_f64())),
             // Without a review what stands is the score itself.
             line: match &standing.review {

@@ -4,9 +4,10 @@ use karat_core::diagnostic::nearest;
 use karat_core::facts::{Fact, Outcome};
 use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
-use crate::failure::Failure;
+use crate::error::{Code, Error};
+use crate::record::document::{FactValue, RecordDocument};
 use crate::text::clean;
 
 /// Fields that every item has, besides the facts of its card.
@@ -34,6 +35,17 @@ impl Filter {
         }
         Ok(Self { field: field.trim().to_owned(), value: value.to_owned(), is_not })
     }
+
+    /// Returns whether a record meets the condition.
+    #[must_use]
+    pub fn is_met(&self, record: &RecordDocument) -> bool {
+        let is_value = match record.facts.get(&self.field) {
+            // `0.10` is 0.1.
+            Some(FactValue::Number(number)) => self.value.parse() == Ok(*number),
+            _ => record.value(&self.field).unwrap_or_default() == self.value,
+        };
+        is_value != self.is_not
+    }
 }
 
 /// Everything that an item must meet.
@@ -42,14 +54,14 @@ pub struct Wish<'a> {
     /// All of these.
     pub filters: &'a [Filter],
     /// Not before this moment.
-    pub since: Option<Moment>,
+    pub since: Option<Timestamp>,
     /// Before this moment.
-    pub until: Option<Moment>,
+    pub until: Option<Timestamp>,
 }
 
 impl Wish<'_> {
     /// Whether `record`, of `subject` and `time`, is wanted. What has no time lies in no span.
-    pub fn admits(&self, record: &Record<'_>, subject: &str, time: Option<Moment>) -> bool {
+    pub fn admits(&self, record: &Record<'_>, subject: &str, time: Option<Timestamp>) -> bool {
         let is_met = |filter: &Filter| {
             let is_value = match fact(record, &filter.field) {
                 // `0.10` is 0.1.
@@ -66,12 +78,12 @@ impl Wish<'_> {
 
 /// The value of a field as text; none where the item does not say.
 pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> {
-    let occasion = record.item.occasion;
+    let context = record.item.context;
     match field {
         "subject" => Some(subject.to_owned()),
         "id" => Some(record.item.id.to_owned()),
-        "task" => occasion.task.map(str::to_owned),
-        "outcome" => occasion.outcome.map(|outcome| Outcome::name(outcome).to_owned()),
+        "task" => context.task.map(str::to_owned),
+        "outcome" => context.outcome.map(|outcome| Outcome::name(outcome).to_owned()),
         _ => match fact(record, field)? {
             Fact::Missing => None,
             Fact::Number(number) => Some(number.to_string()),
@@ -92,21 +104,21 @@ pub fn check_field<'c>(
     field: &str,
     flag: &str,
     cards: impl Iterator<Item = &'c Scorecard> + Clone,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let facts = || cards.clone().flat_map(|card| card.facts.iter().map(|fact| fact.name.as_str()));
     let known = || FIELDS.into_iter().chain(facts());
     if known().any(|name| name == field) {
         return Ok(());
     }
-    let failure = Failure::new(format!("{flag}: no item has a field `{}`", clean(field)));
+    let failure = Error::new(Code::InvalidOption, format!("{flag}: no item has a field `{}`", clean(field)));
     let failure = match nearest(field, known()) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
         None => failure,
     };
     let mut names: Vec<&str> = known().collect();
     names.sort_unstable();
     names.dedup();
-    Err(failure.help(format!("there are: {}", names.join(", "))))
+    Err(failure.hint(format!("there are: {}", names.join(", "))))
 }
 
 #[cfg(test)]

@@ -1,22 +1,23 @@
 //! Collecting scored items: records, which are computed again from their facts, or what was scored just now.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
-use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::facts::Digest;
-use karat_core::record::{DimensionRecord, ReadingStatus, Record};
+use karat_core::number::BILLION;
+use karat_core::record::{DimensionRecord, ReadingStatus, Record as Scoring};
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
 
 use super::filter::{Wish, check_field, value};
 use super::problems::Problems;
 use super::{Row, Rows, Tasks};
-use crate::claim::Claim;
-use crate::failure::Failure;
-use crate::recompute;
+use crate::card::CompiledCard;
+use crate::error::{Code, Error};
+use crate::recompute::{overridden, recompute};
+use crate::record::Record;
+use crate::record::document::{DimensionDocument, DimensionStatus, RecordDocument, on_grid};
 use crate::renames::{Rename, Renames};
 use crate::text::clean;
 
@@ -37,7 +38,7 @@ pub struct Selection<'a> {
 pub struct Loader<'r> {
     selection: Selection<'r>,
     renames: Renames<'r>,
-    scorers: Vec<Scorer>,
+    scorers: Vec<Arc<CompiledCard>>,
     rows: Vec<(String, Row)>,
     /// Whom each file is about, where files are subjects.
     files: BTreeMap<String, BTreeSet<String>>,
@@ -49,23 +50,23 @@ impl<'r> Loader<'r> {
     ///
     /// # Errors
     /// If names of subjects lead nowhere.
-    pub fn new(selection: Selection<'r>) -> Result<Self, Failure> {
+    pub fn new(selection: Selection<'r>) -> Result<Self, Error> {
         let renames = Renames::new(selection.renames)?;
         let (scorers, rows, files) = (Vec::new(), Vec::new(), BTreeMap::new());
         Ok(Self { selection, renames, scorers, rows, files, filtered: 0 })
     }
 
     /// A scorer that was made for an earlier record of the same card.
-    pub fn known(&self, claim: &Claim) -> Option<&Scorer> {
-        let digest = claim.text("/scorecard/digest").ok()?;
-        self.scorers.iter().find(|scorer| scorer.card().digest.to_string() == digest)
+    pub fn known(&self, record: &Record) -> Option<&Arc<CompiledCard>> {
+        let digest = record.document().scorecard.digest;
+        self.scorers.iter().find(|card| card.card().digest == digest)
     }
 
     /// The place of a scorer among those used.
-    pub fn scorer(&mut self, scorer: &Scorer) -> usize {
+    pub fn scorer(&mut self, scorer: &Arc<CompiledCard>) -> usize {
         let known = self.scorers.iter().position(|known| known.card().digest == scorer.card().digest);
         known.unwrap_or_else(|| {
-            self.scorers.push(scorer.clone());
+            self.scorers.push(Arc::clone(scorer));
             self.scorers.len() - 1
         })
     }
@@ -73,21 +74,20 @@ impl<'r> Loader<'r> {
     /// Adds a record, made with `base`, if it is what its facts give.
     pub fn add_record(
         &mut self,
-        claim: &Claim,
-        base: &Scorer,
+        record: &Record,
+        base: &Arc<CompiledCard>,
         is_portable: bool,
         (place, file): (&str, &str),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let at = self.scorer(base);
-        let scorer = recompute::scorer(claim, Cow::Borrowed(base))?;
-        let mut workspace = if is_portable { Workspace::portable(&scorer) } else { Workspace::new(&scorer) };
-        recompute::record(claim, &scorer, &mut workspace, |record| self.add(place, file, at, record))
+        let card = overridden(record, Arc::clone(base))?;
+        recompute(record, &card, is_portable, |scoring| self.add(place, file, at, scoring))
     }
 
     /// Adds what was scored just now with the scorer at that place.
-    pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Record<'_>) {
+    pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Scoring<'_>) {
         let item = &record.item;
-        let time = item.occasion.time.and_then(Moment::parse);
+        let time = item.context.time;
         let subject = self.renames.apply(item.subject);
         if !self.selection.wish.admits(record, subject, time) {
             self.filtered += 1;
@@ -102,9 +102,9 @@ impl<'r> Loader<'r> {
             place: place.to_owned(),
             subject: 0,
             id: item.id.to_owned(),
-            task: item.occasion.task.map(str::to_owned),
+            task: item.context.task.map(str::to_owned),
             time,
-            outcome: item.occasion.outcome,
+            outcome: item.context.outcome,
             digest: item.digest,
             scorer,
             score: record.score,
@@ -126,20 +126,51 @@ impl<'r> Loader<'r> {
         self.push(subject, row);
     }
 
-    /// Adds an item that was scored earlier, by whoever vouches for it. Its readings stand in the order of its card, and
-    /// [`Row::scorer`] is what [`Loader::scorer`] said; neither selection nor renames apply to it.
-    pub fn push(&mut self, subject: &str, row: Row) {
+    /// Adds a record that is known to be true, as it was kept by a store whose log vouches for its bytes: nothing is computed
+    /// again. `scorer` is the place of its scorecard as [`Loader::scorer`] returned it. Of the selection, fields and filters
+    /// apply to it.
+    pub fn add_kept(&mut self, place: &str, scorer: usize, document: &RecordDocument) {
+        if !self.selection.wish.filters.iter().all(|filter| filter.is_met(document)) {
+            self.filtered += 1;
+            return;
+        }
+        let measured =
+            |it: &DimensionDocument| matches!(it.status, DimensionStatus::Scored | DimensionStatus::Gated);
+        let share = |value: f64| on_grid(value, BILLION as f64);
+        let readings =
+            document.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)).map(share)).collect();
+        let bare = document.dimensions.iter().filter(|it| it.status == DimensionStatus::NotApplicable);
+        let row = Row {
+            place: place.to_owned(),
+            subject: 0,
+            id: document.evidence.id.clone(),
+            task: document.evidence.task.clone(),
+            time: document.time(),
+            outcome: document.evidence.outcome,
+            digest: document.evidence.digest,
+            scorer,
+            score: document.score(),
+            coverage: share(document.coverage),
+            readings,
+            not_applicable: bare.map(|it| it.key.clone()).collect(),
+            gates: document.gates.clone(),
+            labels: self.selection.labels.iter().map(|field| document.value(field)).collect(),
+        };
+        self.push(&document.subject, row);
+    }
+
+    fn push(&mut self, subject: &str, row: Row) {
         self.rows.push((subject.to_owned(), row));
     }
 
     /// Puts the items in order, each once, whatever the order in which they came.
-    pub fn finish(mut self) -> Result<Rows, Failure> {
+    pub fn finish(mut self) -> Result<Rows, Error> {
         self.check()?;
         let order = self.order_scorers();
         let dimensions = self.dimensions();
         for (_, row) in &mut self.rows {
             row.scorer = order.get(row.scorer).copied().unwrap_or_default();
-            let card = self.scorers.get(row.scorer).map(Scorer::card);
+            let card = self.scorers.get(row.scorer).map(|card| card.card());
             let own = card.into_iter().flat_map(|card| &card.dimensions).zip(&row.readings);
             let own: Vec<(&str, Option<i64>)> =
                 own.map(|(it, reading)| (it.key.as_str(), *reading)).collect();
@@ -166,8 +197,8 @@ impl<'r> Loader<'r> {
     }
 
     /// Refuses what cannot be compared, fields that nobody has, and nothing at all.
-    fn check(&self) -> Result<(), Failure> {
-        let cards = || self.scorers.iter().map(Scorer::card);
+    fn check(&self) -> Result<(), Error> {
+        let cards = || self.scorers.iter().map(|card| card.card());
         let Some(first) = cards().next() else { return Err(nothing()) };
         let is_foreign = |card: &&Scorecard| {
             card.digest != first.digest && (card.base.is_none() || card.base != first.base)
@@ -178,15 +209,17 @@ impl<'r> Loader<'r> {
                 first.name(),
                 other.name()
             );
-            return Err(Failure::new(message)
-                .help("give the records of one scorecard, or of challenges of one family"));
+            return Err(Error::new(Code::InvalidOption, message)
+                .hint("give the records of one scorecard, or of challenges of one family"));
         }
         if let Some(old) = self.renames.unfound().next() {
-            let failure =
-                Failure::new(format!("no item is of `{}`, which --rename gives a new name", clean(old)));
+            let failure = Error::new(
+                Code::InvalidOption,
+                format!("no item is of `{}`, which --rename gives a new name", clean(old)),
+            );
             let known = self.rows.iter().map(|(subject, _)| subject.as_str());
             return Err(match nearest(old, known) {
-                Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
+                Some(near) => failure.hint(format!("did you mean `{}`?", clean(near))),
                 None => failure,
             });
         }
@@ -199,17 +232,17 @@ impl<'r> Loader<'r> {
         if let Some((file, subjects)) = self.files.iter().find(|(_, subjects)| subjects.len() > 1) {
             let message = format!("`{}` is about {} subjects, expected one", clean(file), subjects.len());
             let first: Vec<&str> = subjects.iter().take(2).map(String::as_str).collect();
-            return Err(Failure::new(message).help("choose one with --where subject=NAME").help(format!(
-                "or compare two of them: karat compare {} {}",
-                first.join(" "),
-                clean(file)
-            )));
+            return Err(Error::new(Code::InvalidOption, message)
+                .hint("choose one with --where subject=NAME")
+                .hint(format!("or compare two of them: karat compare {} {}", first.join(" "), clean(file))));
         }
         match (self.rows.is_empty(), self.filtered) {
             (false, _) => Ok(()),
             (true, 0) => Err(nothing()),
-            (true, filtered) => Err(Failure::new(format!("none of the {filtered} items is as wanted"))
-                .help("check --where, --since and --until")),
+            (true, filtered) => {
+                Err(Error::new(Code::NoItems, format!("none of the {filtered} items matches the filters"))
+                    .hint("check `where`, `since` and `until`"))
+            }
         }
     }
 
@@ -240,7 +273,7 @@ impl<'r> Loader<'r> {
     }
 
     /// Sorts the items by subject and id, and keeps each once; how many were given again.
-    fn deduplicate(&mut self) -> Result<u64, Failure> {
+    fn deduplicate(&mut self) -> Result<u64, Error> {
         self.rows.sort_by(|(a_subject, a), (b_subject, b)| {
             let left = (a_subject, &a.id, a.scorer, a.digest, &a.place);
             left.cmp(&(b_subject, &b.id, b.scorer, b.digest, &b.place))
@@ -275,6 +308,6 @@ impl<'r> Loader<'r> {
     }
 }
 
-fn nothing() -> Failure {
-    Failure::new("there are no items").help("give records, or evidence with --card")
+fn nothing() -> Error {
+    Error::new(Code::NoItems, "there are no items").hint("give records, or evidence with a scorecard")
 }

@@ -9,14 +9,16 @@ mod load;
 pub mod problems;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use karat_core::evaluate::Scorer;
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::Score;
 use karat_core::scorecard::{Scale, Scorecard};
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 pub use load::{Loader, Selection};
+
+use crate::card::CompiledCard;
 
 /// One scored item.
 #[derive(Debug, Clone)]
@@ -30,7 +32,7 @@ pub struct Row {
     /// What was attempted, if it says so.
     pub task: Option<String>,
     /// When it took place, if it says so.
-    pub time: Option<Moment>,
+    pub time: Option<Timestamp>,
     /// How it ended, if it says so.
     pub outcome: Option<Outcome>,
     /// The digest of the evidence.
@@ -53,13 +55,13 @@ pub struct Row {
 
 impl Row {
     /// What must be the same where one id is given twice.
-    fn content(&self) -> (Digest, Option<Score>, Option<&str>, Option<Moment>, Option<Outcome>) {
+    fn content(&self) -> (Digest, Option<Score>, Option<&str>, Option<Timestamp>, Option<Outcome>) {
         (self.digest, self.score, self.task.as_deref(), self.time, self.outcome)
     }
 
     /// What stands for the task: its name, that of the challenge, or the item itself.
-    pub fn task_name<'r>(&'r self, scorers: &'r [Scorer]) -> &'r str {
-        let challenge = scorers.get(self.scorer).map(Scorer::card).filter(|card| card.base.is_some());
+    pub fn task_name<'r>(&'r self, scorers: &'r [Arc<CompiledCard>]) -> &'r str {
+        let challenge = scorers.get(self.scorer).map(|card| card.card()).filter(|card| card.base.is_some());
         self.task.as_deref().or(challenge.map(|card| card.id.as_str())).unwrap_or(&self.id)
     }
 }
@@ -74,7 +76,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    fn new(rows: &[Row], scorers: &[Scorer]) -> Self {
+    fn new(rows: &[Row], scorers: &[Arc<CompiledCard>]) -> Self {
         let of_rows: Vec<&str> = rows.iter().map(|row| row.task_name(scorers)).collect();
         let mut names = of_rows.clone();
         names.sort_unstable();
@@ -88,7 +90,7 @@ impl Tasks {
 #[derive(Debug, Clone)]
 pub struct Rows {
     /// The rules, by name.
-    pub scorers: Vec<Scorer>,
+    pub scorers: Vec<Arc<CompiledCard>>,
     /// The scale of all of them.
     pub scale: Scale,
     /// The dimensions of all of them: key and label.

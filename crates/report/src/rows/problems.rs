@@ -1,18 +1,9 @@
 //! What is wrong with items, so that all of it can be told at once.
 
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::error::{Code, Error};
 
 /// Most problems that are listed.
 const LISTED: usize = 20;
-
-/// The lines of a failure, as one text.
-pub fn said(failure: &Failure) -> String {
-    match failure {
-        Failure::Problem(problem) => problem.to_string().trim_end().to_owned(),
-        Failure::ReaderGone | Failure::Told(_) => String::new(),
-    }
-}
 
 /// What is wrong with items, so that all of it can be told at once.
 #[derive(Default)]
@@ -25,9 +16,9 @@ pub struct Problems {
 
 impl Problems {
     /// A record that was refused, and where it stands.
-    pub fn add_failure(&mut self, place: &str, failure: &Failure) {
-        self.is_tampering |= failure.exit() == Exit::VerificationFailed;
-        self.add(format!("{place}: {}", said(failure)));
+    pub fn add_error(&mut self, place: &str, error: &Error) {
+        self.is_tampering |= matches!(error.code(), Code::RecordUnsound | Code::OtherScorecard);
+        self.add(format!("{place}: {error}"));
     }
 
     /// What is wrong with an item, with its place.
@@ -44,19 +35,23 @@ impl Problems {
         self.first.is_empty()
     }
 
-    /// All that is wrong, and how to mend it.
-    pub fn end(self, mend: &str) -> Result<(), Failure> {
+    /// Ends the collection.
+    ///
+    /// # Errors
+    ///
+    /// If anything is wrong: all of it, with a `hint`.
+    pub fn end(self, hint: &str) -> Result<(), Error> {
         let count = self.first.len() + self.more;
-        let exit = if self.is_tampering { Exit::VerificationFailed } else { Exit::CouldNotRun };
+        let code = if self.is_tampering { Code::RecordUnsound } else { Code::EvidenceRefused };
         let mut problems = self.first.iter();
-        let failure = match count {
+        let error = match count {
             0 => return Ok(()),
-            1 => Failure::with_exit(exit, problems.next().cloned().unwrap_or_default()),
-            _ => Failure::with_exit(exit, format!("{count} items are refused")),
+            1 => Error::new(code, problems.next().cloned().unwrap_or_default()),
+            _ => Error::new(code, format!("{count} items are refused")),
         };
         // The lines of a problem stand below its first.
-        let failure = problems.fold(failure, |failure, it| failure.help(it.replace('\n', "\n  ")));
-        let failure = if self.more > 0 { failure.help(format!("and {} more", self.more)) } else { failure };
-        Err(failure.help(mend))
+        let error = problems.fold(error, |error, it| error.hint(it.replace('\n', "\n  ")));
+        let error = if self.more > 0 { error.hint(format!("and {} more", self.more)) } else { error };
+        Err(error.hint(hint))
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use karat_core::facts::Digest;
 use karat_core::number::Decimal;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
 use karat_standing::review::{Decision, Verdict};
 use karat_standing::stand::{Change, Event, Happening};
 use serde::Deserialize;
 
 use super::refused;
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// The events of a file.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ enum Line {
     },
     Decided {
         subject: String,
-        time: Moment,
+        time: Timestamp,
         reviewer: String,
         verdict: Word,
         reason: String,
@@ -63,43 +63,43 @@ enum Line {
     },
     IncidentOpened {
         subject: String,
-        time: Moment,
+        time: Timestamp,
         incident: String,
     },
     IncidentClosed {
         subject: String,
-        time: Moment,
+        time: Timestamp,
         incident: String,
     },
     HoldPlaced {
         subject: String,
-        time: Moment,
+        time: Timestamp,
     },
     HoldLifted {
         subject: String,
-        time: Moment,
+        time: Timestamp,
     },
     WeightsProposed {
-        time: Moment,
+        time: Timestamp,
         id: String,
         proposer: String,
         reason: String,
         weights: BTreeMap<String, serde_json::Number>,
     },
     WeightsAccepted {
-        time: Moment,
+        time: Timestamp,
         id: String,
         decider: String,
         reason: String,
     },
     WeightsRefused {
-        time: Moment,
+        time: Timestamp,
         id: String,
         decider: String,
         reason: String,
     },
     WeightsRevoked {
-        time: Moment,
+        time: Timestamp,
         id: String,
         decider: String,
         reason: String,
@@ -114,7 +114,7 @@ enum Word {
 }
 
 /// The events in `text`, called `path` in messages. Everything that is wrong is told at once.
-pub fn read(path: &str, text: &str) -> Result<Events, Failure> {
+pub fn read(path: &str, text: &str) -> Result<Events, Error> {
     let digest = Some(Digest::of(text.as_bytes()));
     let (mut events, mut problems) = (Events { digest, ..Events::default() }, Vec::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -144,13 +144,13 @@ fn in_words(error: &serde_json::Error) -> String {
 
 impl Events {
     fn add(&mut self, place: &str, number: usize, line: Line) -> Result<(), String> {
-        let changed = |subject, time: Moment, change| Event::Subject {
+        let changed = |subject, time: Timestamp, change| Event::Subject {
             subject,
-            happening: Happening::Changed { at_seconds: seconds(time), change },
+            happening: Happening::Changed { at_seconds: time.seconds(), change },
         };
-        let decision = |id, time: Moment, decider, reason| OverrideDecision {
+        let decision = |id, time: Timestamp, decider, reason| OverrideDecision {
             id,
-            at_seconds: seconds(time),
+            at_seconds: time.seconds(),
             decider,
             reason,
         };
@@ -167,7 +167,7 @@ impl Events {
                     Word::Approve => Verdict::Approve,
                     Word::Reject => Verdict::Reject,
                 };
-                let decision = Decision { at_seconds: seconds(time), reviewer, verdict, reason, evidence };
+                let decision = Decision { at_seconds: time.seconds(), reviewer, verdict, reason, evidence };
                 Event::Subject { subject, happening: Happening::Decided(decision) }
             }
             Line::IncidentOpened { subject, time, incident } => {
@@ -182,7 +182,7 @@ impl Events {
                 let weights = weights.into_iter().map(|(key, weight)| Ok((decimal(&key, &weight)?, key)));
                 let weights = weights.map(|pair| pair.map(|(weight, key)| (key, weight)));
                 let weights = weights.collect::<Result<Vec<_>, String>>()?;
-                let at_seconds = seconds(time);
+                let at_seconds = time.seconds();
                 Event::Weights(OverrideEvent::Proposed(Proposal {
                     id,
                     at_seconds,
@@ -213,10 +213,6 @@ fn decimal(key: &str, weight: &serde_json::Number) -> Result<Decimal, String> {
     exact.ok_or_else(|| {
         format!("the weight of `{key}` is {weight}, expected a number of at most six decimals")
     })
-}
-
-fn seconds(time: Moment) -> i64 {
-    time.milliseconds.div_euclid(1000)
 }
 
 #[cfg(test)]

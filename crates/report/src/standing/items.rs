@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Item, Reading};
 
 use super::events::Events;
 use super::refused;
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::rows::{Row, Rows};
 
 /// The rows as items, with the runners that events name. Readings are put in the order of `card`.
-pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Failure> {
+pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Error> {
     let places: Vec<Option<usize>> =
         card.dimensions.iter().map(|dimension| rows.dimension(&dimension.key)).collect();
     let mut used: BTreeSet<(&str, &str)> = BTreeSet::new();
@@ -32,7 +33,7 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
         used.insert((subject, &row.id));
         Item {
             task: row.task_name(&rows.scorers),
-            time_seconds: row.time.map(|time| time.milliseconds.div_euclid(1000)),
+            time_seconds: row.time.map(Timestamp::seconds),
             outcome: row.outcome,
             score: row.score,
             coverage: row.coverage,

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::board::json::share;
-use crate::moment::moment;
 use crate::rows::Rows;
+use crate::standing::written;
 
 /// The schema of a line.
 pub const SCHEMA: &str = "karat/standing/1";
@@ -83,8 +83,8 @@ pub fn subject(answer: &Answer<'_>, standing: &SubjectStanding) -> Value {
             "given": standing.items.len(), "seen": counts.seen, "in_window": counts.in_window,
             "window_tasks": counts.window_tasks, "excluded": counts.excluded, "unscored": counts.unscored,
             "outcomes": outcomes, "outcome_unstated": counts.outcome_unstated,
-            "first": standing.span_seconds.map(|(first, _)| moment(first)),
-            "last": standing.span_seconds.map(|(_, last)| moment(last)),
+            "first": standing.span_seconds.map(|(first, _)| written(first)),
+            "last": standing.span_seconds.map(|(_, last)| written(last)),
             "by_id": answer.standings.by_id,
             "digest": items_digest(answer.rows, &standing.items).to_string(),
         },
@@ -135,16 +135,16 @@ fn review(answer: &Answer<'_>, found: &ReviewStanding) -> Value {
     let history = &found.history;
     let held = history.held.as_ref().map(|held| {
         json!({
-            "points": held.candidate.points, "time": moment(held.candidate.at_seconds),
+            "points": held.candidate.points, "time": written(held.candidate.at_seconds),
             "cause": held.candidate.cause, "runner": held.candidate.runner,
-            "deadline": moment(held.deadline_seconds), "lowest_points": held.lowest_points,
+            "deadline": written(held.deadline_seconds), "lowest_points": held.lowest_points,
             "flags": flags(held.flags), "approvals": held.approvals.iter().map(decision).collect::<Vec<_>>(),
         })
     });
     let canonical = history
         .canonical
         .as_ref()
-        .map(|canonical| json!({"points": canonical.points, "since": moment(canonical.since_seconds)}));
+        .map(|canonical| json!({"points": canonical.points, "since": written(canonical.since_seconds)}));
     let refusals: Vec<Value> = found
         .refusals
         .iter()
@@ -158,7 +158,7 @@ fn review(answer: &Answer<'_>, found: &ReviewStanding) -> Value {
 
 fn transition(line: &Transition) -> Value {
     json!({
-        "time": moment(line.at_seconds), "points": line.candidate.points, "scored": moment(line.candidate.at_seconds),
+        "time": written(line.at_seconds), "points": line.candidate.points, "scored": written(line.candidate.at_seconds),
         "cause": line.candidate.cause, "state": line.state.name(), "flags": flags(line.flags),
         "decisions": line.decisions.iter().map(decision).collect::<Vec<_>>(),
     })
@@ -174,7 +174,7 @@ fn decision(decision: &Decision) -> Value {
         Verdict::Reject => "reject",
     };
     json!({
-        "time": moment(decision.at_seconds), "reviewer": decision.reviewer, "verdict": verdict,
+        "time": written(decision.at_seconds), "reviewer": decision.reviewer, "verdict": verdict,
         "reason": decision.reason, "evidence": decision.evidence,
     })
 }
@@ -186,7 +186,7 @@ fn tier(rules: Option<&Standing>, found: &TierHeld) -> Value {
         .iter()
         .map(|(at, change)| {
             json!({
-                "time": moment(*at), "from": tier_name(rules, change.from), "to": tier_name(rules, change.to),
+                "time": written(*at), "from": tier_name(rules, change.from), "to": tier_name(rules, change.to),
                 "cause": change.cause.name(),
             })
         })
@@ -201,10 +201,10 @@ fn tier(rules: Option<&Standing>, found: &TierHeld) -> Value {
 
 fn certificate(held: &Certificate, shown: &Certified) -> Value {
     json!({
-        "promoted": held.promoted_seconds.map(moment), "rising_since": held.rising_since_seconds.map(moment),
-        "at_risk_since": held.at_risk_since_seconds.map(moment), "lost_to_silence": held.lost_to_silence,
-        "promotion_from": shown.promotion_from_seconds.map(moment),
-        "at_risk_until": shown.at_risk_until_seconds.map(moment),
+        "promoted": held.promoted_seconds.map(written), "rising_since": held.rising_since_seconds.map(written),
+        "at_risk_since": held.at_risk_since_seconds.map(written), "lost_to_silence": held.lost_to_silence,
+        "promotion_from": shown.promotion_from_seconds.map(written),
+        "at_risk_until": shown.at_risk_until_seconds.map(written),
     })
 }
 
@@ -234,7 +234,7 @@ fn change(at_seconds: i64, change: &Change) -> Value {
         Change::Held => ("hold-placed", None),
         Change::Released => ("hold-lifted", None),
     };
-    json!({"time": moment(at_seconds), "event": event, "incident": incident})
+    json!({"time": written(at_seconds), "event": event, "incident": incident})
 }
 
 /// Which case of shares it was, as written.
@@ -258,7 +258,7 @@ fn tier_name(rules: Option<&Standing>, held: usize) -> Option<String> {
 }
 
 fn time(answer: &Answer<'_>, at_seconds: i64) -> Option<String> {
-    (!answer.standings.by_id).then(|| moment(at_seconds))
+    (!answer.standings.by_id).then(|| written(at_seconds))
 }
 
 /// Billionths as the nearest double.

@@ -11,12 +11,12 @@ pub mod tasks;
 
 use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, Standings, SubjectStanding};
 use serde_json::Value;
 
 use self::events::Events;
-use crate::failure::Failure;
+use crate::error::{Code, Error};
 use crate::rows::Rows;
 use crate::text::{clean, short};
 
@@ -32,7 +32,7 @@ pub struct Answer<'a> {
     /// What they make.
     pub standings: &'a Standings,
     /// The moment of the verdict.
-    pub as_of: Moment,
+    pub as_of: Timestamp,
     /// How intervals were drawn.
     pub interval: Interval,
     /// What happened beside the evaluations.
@@ -40,42 +40,51 @@ pub struct Answer<'a> {
 }
 
 /// The standing of the subject of this name.
-pub fn subject<'s>(standings: &'s Standings, name: &str) -> Result<&'s SubjectStanding, Failure> {
+pub fn subject<'s>(standings: &'s Standings, name: &str) -> Result<&'s SubjectStanding, Error> {
     let found = standings.subjects.iter().find(|subject| subject.subject == name);
     found.ok_or_else(|| {
         let known = || standings.subjects.iter().map(|subject| subject.subject.as_str());
-        let failure = Failure::new(format!("there is no item of `{}` up to this moment", clean(name)));
+        let failure =
+            Error::new(Code::NoItems, format!("there is no item of `{}` up to this moment", clean(name)));
         match nearest(name, known()) {
-            Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
+            Some(near) => failure.hint(format!("did you mean `{}`?", clean(near))),
             None => failure
-                .help(format!("there are: {}", known().take(8).map(short).collect::<Vec<_>>().join(", "))),
+                .hint(format!("there are: {}", known().take(8).map(short).collect::<Vec<_>>().join(", "))),
         }
     })
 }
 
+/// Returns a timestamp of whole seconds since 1970 in UTC, as people read it.
+pub fn written(at_seconds: i64) -> String {
+    Timestamp::from_seconds(at_seconds).to_string()
+}
+
 /// All that is wrong, as one failure.
-pub fn refused<E: ToString>(errors: &[E]) -> Failure {
+pub fn refused<E: ToString>(errors: &[E]) -> Error {
     let text = |error: &E| clean(&error.to_string()).into_owned();
     let failure = match errors {
-        [] => Failure::new("there are no standings"),
-        [only] => return Failure::new(text(only)),
-        several => Failure::new(format!("there are no standings, for {} reasons", several.len())),
+        [] => Error::new(Code::NoItems, "there are no standings"),
+        [only] => return Error::new(Code::EvidenceRefused, text(only)),
+        several => Error::new(
+            Code::EvidenceRefused,
+            format!("there are no standings, for {} reasons", several.len()),
+        ),
     };
-    let failure = errors.iter().take(LISTED).fold(failure, |failure, error| failure.help(text(error)));
+    let failure = errors.iter().take(LISTED).fold(failure, |failure, error| failure.hint(text(error)));
     match errors.len().saturating_sub(LISTED) {
         0 => failure,
-        more => failure.help(format!("and {more} more")),
+        more => failure.hint(format!("and {more} more")),
     }
 }
 
 /// The standing in a line, if it is one of these. Fails for one of another version.
-pub fn parse(bytes: &[u8]) -> Result<Option<Value>, Failure> {
+pub fn parse(bytes: &[u8]) -> Result<Option<Value>, Error> {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return Ok(None) };
     match value.get("schema").and_then(Value::as_str) {
         Some(json::SCHEMA) => Ok(Some(value)),
         Some(other) if other.starts_with("karat/standing/") => {
-            Err(Failure::new(format!("this is a standing of `{}`", clean(other)))
-                .help(format!("this version of karat reads `{}`", json::SCHEMA)))
+            Err(Error::new(Code::UnknownSchema, format!("this is a standing of `{}`", clean(other)))
+                .hint(format!("this version of karat reads `{}`", json::SCHEMA)))
         }
         _ => Ok(None),
     }

@@ -6,9 +6,9 @@ use karat_standing::shares::ShareCase;
 use karat_standing::stand::SubjectStanding;
 
 use super::Answer;
-use crate::moment::moment;
 use crate::number::cut;
 use crate::rows::gaps::gaps;
+use crate::standing::written;
 use crate::text::{Tone, clean, count};
 
 /// A thousandth of the whole, on the grid of shares.
@@ -39,7 +39,7 @@ pub fn states(standing: &SubjectStanding) -> Vec<(Tone, String)> {
             Tone::Care,
             format!(
                 "under review until {}: {} points{delta}; gates see {}",
-                moment(held.deadline_seconds),
+                written(held.deadline_seconds),
                 held.candidate.points,
                 standing.gating_points.map_or_else(|| "none".to_owned(), |points| points.to_string())
             ),
@@ -68,11 +68,13 @@ pub fn changes_ahead(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     if let Some(tier) = &standing.tier {
         let from = tier.certificate.as_ref().and_then(|(_, shown)| shown.promotion_from_seconds);
         notes.extend(
-            from.map(|from| (Tone::Plain, format!("a tier up from {} on, if it stays earned", moment(from)))),
+            from.map(|from| {
+                (Tone::Plain, format!("a tier up from {} on, if it stays earned", written(from)))
+            }),
         );
         let until = tier.certificate.as_ref().and_then(|(_, shown)| shown.at_risk_until_seconds);
         notes.extend(
-            until.map(|until| (Tone::Care, format!("the tier is lost to decay at {}", moment(until)))),
+            until.map(|until| (Tone::Care, format!("the tier is lost to decay at {}", written(until)))),
         );
     }
     if let Some(warm_up) = standing.warm_up.filter(|it| it.factor < BILLION) {

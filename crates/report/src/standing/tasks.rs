@@ -2,7 +2,7 @@
 
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard::{Scorecard, Standing};
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_standing::calibration::CalibrationRules;
 use karat_standing::lifecycle::{Ahead, PeriodOutcome};
 use karat_standing::stand::{Calibrated, Lived, Period, Rate, TaskStanding, TaskStandings};
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::json::items_digest;
 use crate::board::json::share;
-use crate::moment::moment;
 use crate::rows::Rows;
+use crate::standing::written;
 
 /// The schema of a line.
 const SCHEMA: &str = "karat/task/1";
@@ -27,7 +27,7 @@ pub struct Answer<'a> {
     /// What they make of their tasks.
     pub standings: &'a TaskStandings,
     /// The moment of the verdict.
-    pub as_of: Moment,
+    pub as_of: Timestamp,
     /// The confidence of intervals.
     pub level: f64,
 }
@@ -72,7 +72,7 @@ fn calibration(rules: &CalibrationRules, found: &Calibrated) -> Value {
     let changes: Vec<Value> = found
         .changes
         .iter()
-        .map(|(at, difficulty)| json!({"time": moment(*at), "difficulty": difficulty.name()}))
+        .map(|(at, difficulty)| json!({"time": written(*at), "difficulty": difficulty.name()}))
         .collect();
     json!({
         "difficulty": found.difficulty.map(|difficulty| difficulty.name()),
@@ -97,7 +97,7 @@ fn lifecycle(found: &Lived) -> Value {
 fn period(period: &Period) -> Value {
     let PeriodOutcome { scores, solved, failed, before, after } = period.outcome;
     json!({
-        "start": moment(period.start_seconds), "subjects": scores, "solved": solved, "failed": failed,
+        "start": written(period.start_seconds), "subjects": scores, "solved": solved, "failed": failed,
         "before": before.name(), "after": after.name(),
     })
 }

@@ -14,6 +14,7 @@ use super::json;
 use crate::body::{Incoming, line_too_long};
 use crate::cards::Rule;
 use crate::keys::Key;
+use crate::params::written_timestamp;
 use crate::problem::{Code, Problem};
 use crate::scoring::How;
 use crate::state::App;
@@ -164,7 +165,8 @@ async fn part(
     let (rule, key, as_of) = (Arc::clone(rule), Arc::clone(key), how.as_of.clone());
     let line_max = app.options.body_bytes_max;
     let scored = app.checked(move || {
-        let how = How { rule: &rule, as_of: as_of.as_deref(), key: &key };
+        let as_of = written_timestamp("as_of", as_of.as_deref())?;
+        let how = How { rule: &rule, as_of, key: &key };
         let (mut sent, mut submissions) = (Vec::new(), Vec::new());
         for (line, bytes) in (first..).zip(lines.split(|byte| *byte == b'\n')) {
             if bytes.trim_ascii().is_empty() {

@@ -18,9 +18,9 @@ use crate::guard::Caller;
 use crate::ids;
 use crate::keys::{Key, Scope};
 use crate::memory::Effect;
-use crate::params::{Named, Params};
+use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Code, Part, Problem};
-use crate::scoring::{How, Scored};
+use crate::scoring::{How, ScoredItem};
 use crate::state::{App, Submission};
 
 /// From so many bytes on an item is scored on a thread of its own, so that others do not wait for it.
@@ -34,7 +34,7 @@ pub struct Scoring {
     /// The scorecard, `id@version`.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
-    /// The moment of the verdict, for evidence that is graded by it.
+    /// The time of the verdict, for evidence that is graded by it: an RFC 3339 timestamp.
     pub as_of: Option<String>,
     /// The id of the item of the same subject that this one corrects; not for batches.
     pub replaces: Option<String>,
@@ -161,7 +161,10 @@ async fn one(
 ) -> Result<Kept, Problem> {
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
-    let work = move || How { rule: &rule, as_of: as_of.as_deref(), key: &key }.score(&bytes);
+    let work = move || {
+        let as_of = written_timestamp("as_of", as_of.as_deref())?;
+        How { rule: &rule, as_of, key: &key }.score(&bytes)
+    };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };
     let effects = match &how.replaces {
         None => None,
@@ -196,13 +199,13 @@ async fn one(
 
 /// The items of the store that an item becomes, evidence first.
 #[must_use]
-pub fn submission(scored: Scored, replaced: Option<Effect>) -> Submission {
-    let Scored { evidence, record, row, .. } = scored;
+pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
+    let ScoredItem { evidence, record, row, .. } = scored;
     Submission::default().with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
 }
 
 /// Makes `scored` the correction of the item `old` of its subject.
-async fn corrects(app: &App, scored: &mut Scored, old: &str) -> Result<Effect, Problem> {
+async fn corrects(app: &App, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
     if old == scored.id {
         let detail = "an item cannot correct itself: give the correction an id of its own";
         return Err(Problem::parameter("replaces", detail));

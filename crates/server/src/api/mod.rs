@@ -29,7 +29,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::{Response, StatusCode};
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use serde::{Serialize, Serializer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -106,5 +106,5 @@ pub(crate) fn bytes(status: StatusCode, media_type: &'static str, body: Vec<u8>)
 /// A moment of the log, as people read it.
 #[must_use]
 pub fn written(moment: karat_store::Moment) -> String {
-    Moment { milliseconds: moment.0 }.to_string()
+    Timestamp { milliseconds: moment.0 }.to_string()
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use karat_core::evaluate::Workspace;
 use karat_core::explain::nearest_change;
-use karat_report::failure::Failure;
+use karat_report::error::Error as EngineError;
+use karat_report::record::Record as Given;
 use karat_report::{explanation, recompute};
 use karat_store::{Entry, Error, Item, Kind, Reader};
 use serde::{Deserialize, Serialize};
@@ -186,16 +186,16 @@ pub(crate) async fn explanation(
 }
 
 fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
-    let told = |failure: Failure| Problem::of_failure(Code::Unanswerable, &failure);
-    let Some(claim) = recompute::claim(content).map_err(told)? else {
+    let told = |error: EngineError| Problem::of_error(Code::Unanswerable, &error);
+    let Some(claim) = Given::parse(content).map_err(told)? else {
         return Err(Problem::internal(&"a stored record is none"));
     };
-    let rule = app.memory.cards().find(&claim.card().map_err(told)?)?;
-    let base = recompute::base(&claim, rule.scorer.as_ref()).map_err(told)?;
-    let scorer = recompute::scorer(&claim, base).map_err(told)?;
-    let mut workspace = Workspace::new(&scorer);
-    let explained = recompute::record(&claim, &scorer, &mut workspace, |record| {
-        explanation::json(record, nearest_change(&scorer, record).as_ref(), Some(true), None)
+    let rule = app.memory.cards().find(&claim.document().scorecard.name())?;
+    let base = recompute::base(&claim, Some(&rule.card)).map_err(told)?;
+    let card = recompute::overridden(&claim, base).map_err(told)?;
+    let scorer = card.scorer().map_err(told)?;
+    let explained = recompute::recompute(&claim, &card, false, |record| {
+        explanation::json(record, nearest_change(scorer, record).as_ref(), Some(true), None)
     });
     explained.map_err(told)
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -132,7 +133,7 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<Value>, P
         }
     };
     let size = size_at(app, None).await?;
-    let as_of = Moment { milliseconds: app.clock.now().0 };
+    let as_of = Timestamp { milliseconds: app.clock.now().0 };
     let mut reviews = Vec::new();
     for rule in rules {
         let question = Question {
@@ -196,7 +197,7 @@ pub async fn keep(
 ) -> Result<(Option<u64>, Value), Problem> {
     let rule = app.memory.cards().find(&request.card)?;
     let now = app.clock.now();
-    let as_of = Moment { milliseconds: now.0 };
+    let as_of = Timestamp { milliseconds: now.0 };
     let line = line(&request, reviewer, as_of)?;
     let size = size_at(app, None).await?;
     let question = Question {
@@ -228,7 +229,7 @@ pub async fn keep(
 }
 
 /// The line of events that says it.
-fn line(request: &ReviewRequest, reviewer: &str, now: Moment) -> Result<String, Problem> {
+fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<String, Problem> {
     let mut line = serde_json::to_value(request).map_err(|error| Problem::internal(&error))?;
     let mut put = |name: &str, text: String| {
         if let Some(line) = line.as_object_mut() {
@@ -244,7 +245,7 @@ fn line(request: &ReviewRequest, reviewer: &str, now: Moment) -> Result<String, 
     let text = canonical_json(&line);
     match karat_report::standing::events::read("$", &text) {
         Ok(_) => Ok(text),
-        Err(failure) => Err(Problem::of_failure(Code::BadRequest, &failure)),
+        Err(failure) => Err(Problem::of_error(Code::BadRequest, &failure)),
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
-use karat_core::diagnostic::{Diagnostic, Severity};
+use karat_core::diagnostic::Diagnostic;
+use karat_report::card::CompiledCard;
 use karat_store::{Kind, NewItem};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,7 +18,7 @@ use crate::guard::Caller;
 use crate::keys::Scope;
 use crate::memory::Effect;
 use crate::params::Named;
-use crate::problem::{Code, Part, Problem};
+use crate::problem::{Code, Problem};
 use crate::state::{App, Submission};
 
 /// What a scorecard may be sent as.
@@ -96,9 +97,8 @@ pub(crate) struct Finding {
     help: String,
 }
 
-impl From<&Rule> for Card {
-    fn from(rule: &Rule) -> Self {
-        let card = &rule.card;
+impl From<&CompiledCard> for Card {
+    fn from(card: &CompiledCard) -> Self {
         Self {
             name: card.name(),
             id: card.id.clone(),
@@ -107,8 +107,8 @@ impl From<&Rule> for Card {
             title: card.title.clone(),
             evidence: card.evidence.clone(),
             base: card.base.clone(),
-            is_scoreable: rule.scorer.is_some(),
-            is_released: rule.is_released,
+            is_scoreable: card.scorer().is_ok(),
+            is_released: card.is_released(),
         }
     }
 }
@@ -122,7 +122,7 @@ pub fn item(rule: &Rule) -> NewItem {
         subject: None,
         sources: Vec::new(),
         replaces: None,
-        content: rule.text.clone().into_bytes(),
+        content: rule.card.text().as_bytes().to_vec(),
     }
 }
 
@@ -132,7 +132,7 @@ pub fn item(rule: &Rule) -> NewItem {
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let scorecards = app.memory.cards().iter().map(|rule| Card::from(&**rule)).collect();
+    let scorecards = app.memory.cards().iter().map(|rule| Card::from(&*rule.card)).collect();
     json(StatusCode::OK, &Cards { scorecards })
 }
 
@@ -149,7 +149,7 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let rule = app.memory.cards().find(&wanted)?;
-    json(StatusCode::OK, &FullCard { card: Card::from(&*rule), text: rule.text.clone() })
+    json(StatusCode::OK, &FullCard { card: Card::from(&*rule.card), text: rule.card.text().to_owned() })
 }
 
 /// The file of a scorecard, as `--card FILE` takes it.
@@ -165,7 +165,7 @@ pub(crate) async fn text(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let rule = app.memory.cards().find(&wanted)?;
-    Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", rule.text.clone().into_bytes()))
+    Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", rule.card.text().as_bytes().to_vec()))
 }
 
 /// Publishes a scorecard. It never changes afterwards: a new version is a new scorecard.
@@ -192,7 +192,7 @@ pub(crate) async fn publish(
     let accepted = app.append_one(Submission::default().with(item(&rule), Some(effect))).await?;
     let (position, repeated) = accepted.first().map_or((0, false), |it| (it.position, it.repeated));
     let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
-    json(status, &Published { card: Card::from(&*rule), position, repeated })
+    json(status, &Published { card: Card::from(&*rule.card), position, repeated })
 }
 
 /// Says what is wrong with a scorecard, and keeps nothing.
@@ -213,8 +213,9 @@ pub(crate) async fn check(
     let findings = app.checked(move || {
         let checked = shared.memory.cards().check(&text);
         let findings = checked.diagnostics.iter().map(|found| finding(&text, found)).collect();
-        let rule = checked.card.map(|card| Rule::new(&text, card, false)).transpose()?;
-        Ok(Findings { is_sound: rule.is_some(), card: rule.as_ref().map(Card::from), findings })
+        let compiled = checked.card.map(|card| CompiledCard::new(&text, card)).transpose();
+        let card = compiled.map_err(|error| Problem::of_error(Code::CardRefused, &error))?;
+        Ok(Findings { is_sound: card.is_some(), card: card.as_ref().map(Card::from), findings })
     });
     json(StatusCode::OK, &findings.await?)
 }
@@ -226,30 +227,10 @@ async fn received(app: &App, headers: &HeaderMap, body: Body) -> Result<String, 
     String::from_utf8(bytes).map_err(|_| Problem::new(Code::BadRequest, "the scorecard is not text in UTF-8"))
 }
 
-/// The scorecard in `text`, or everything that is wrong with it.
+/// Reads the scorecard in `text`, which may be a challenge of a family that is published here.
 fn sound(app: &App, text: &str) -> Result<Rule, Problem> {
-    let checked = app.memory.cards().check(text);
-    if let Some(card) = checked.card {
-        return Rule::new(text, card, false);
-    }
-    let errors = checked.diagnostics.iter().filter(|found| found.severity == Severity::Error);
-    let problems: Vec<Part> = errors
-        .map(|found| {
-            let Finding { code, line, column, message, help, .. } = finding(text, found);
-            let help = if help.is_empty() { String::new() } else { format!("; {help}") };
-            Part {
-                field: None,
-                detail: format!("{code}: {message}{help}"),
-                line: Some(line),
-                column: Some(column),
-            }
-        })
-        .collect();
-    let detail = match problems.as_slice() {
-        [only] => only.detail.clone(),
-        several => format!("the scorecard has {} errors", several.len()),
-    };
-    Err(Problem::new(Code::CardRefused, detail).with_parts(problems))
+    let card = app.memory.cards().compile(text);
+    card.map(Rule::new).map_err(|error| Problem::of_error(Code::CardRefused, &error))
 }
 
 fn finding(text: &str, found: &Diagnostic) -> Finding {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use super::bytes;
 use crate::guard::Caller;
-use crate::params::{Named, Params, moment};
+use crate::params::{Named, Params, timestamp};
 use crate::problem::Problem;
 use crate::select::size_at;
 use crate::standing::{INTERVAL, Question, answer};
@@ -74,8 +75,8 @@ pub(crate) async fn list(
 
 async fn question(app: &App, params: &StandingParams, subject: Option<String>) -> Result<Question, Problem> {
     let rule = app.memory.cards().find(&params.card)?;
-    let now = Moment { milliseconds: app.clock.now().0 };
-    let as_of = moment("as_of", params.as_of.as_deref())?.unwrap_or(now);
+    let now = Timestamp { milliseconds: app.clock.now().0 };
+    let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or(now);
     let size = size_at(app, params.known_at.as_deref()).await?;
     Ok(Question { rule, subject, as_of, size, interval: INTERVAL, proposed: None })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
+use karat_report::record::Record;
 use karat_store::{Item, Kind};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -17,7 +18,6 @@ use crate::params::{Named, Params, limit};
 use crate::problem::Problem;
 use crate::select::{Wanted, Wish, size_at};
 use crate::state::App;
-use crate::stored::StoredRecord;
 
 /// Entries of a list, if nothing else is asked for.
 const USUAL: usize = 100;
@@ -194,15 +194,17 @@ fn places_of(index: &Index, subject: &str, card: Option<&str>, range: Range<u64>
 
 fn entry(item: Item, replaced_by: Option<String>) -> Result<Entry, Problem> {
     let Item { position, entry, content } = item;
-    let record = StoredRecord::parse(&content).map_err(|why| Problem::internal(&why))?;
+    let record = Record::parse(&content).map_err(|error| Problem::internal(&error))?;
+    let record = record.ok_or_else(|| Problem::internal(&"what is stored as a record is not one"))?;
+    let record = record.document();
     Ok(Entry {
         id: entry.id,
         position,
         moment: written(entry.moment),
-        card: record.card_name(),
+        card: record.scorecard.name(),
         time: record.time().map(|time| time.to_string()),
         task: record.value("task"),
-        outcome: record.outcome().map(|outcome| outcome.name()),
+        outcome: record.evidence.outcome.map(|outcome| outcome.name()),
         score: record.score().map(|score| score.to_f64()),
         replaces: entry.replaces,
         replaced_by,

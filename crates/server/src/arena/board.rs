@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 
 use super::turns::Turns;
 use super::{Agent, Career, Challenge, Content, Match, State};
@@ -131,7 +131,7 @@ impl Board {
     /// A match begins, or goes on.
     fn follow(&mut self, game: Match) {
         let Some(agent) = self.agents.get_mut(&game.agent_id) else { return };
-        let due = Moment::parse(&game.expires_at).map_or(i64::MAX, |moment| moment.milliseconds);
+        let due = Timestamp::parse(&game.expires_at).map_or(i64::MAX, |moment| moment.milliseconds);
         let due = (due, game.agent_id.clone());
         match &game.state {
             State::Entered => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::Kind as EvidenceKind;
-use karat_report::session;
+use karat_report::engine;
 use karat_stats::rating::arena::Arena as Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -130,8 +130,8 @@ impl Challenge {
                 String::from("found a value, expected none: the server makes it"),
             );
         }
-        let is_match = session::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
-        match rule.evaluator.as_ref().filter(|_| is_match && rule.scorer.is_some()) {
+        let is_match = engine::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
+        match rule.card.evaluator().filter(|_| is_match && rule.card.scorer().is_ok()) {
             None => {
                 let expected = "a scorecard of a challenge: of the family `arena`, with an `evaluator`";
                 refuse(String::from("$.card"), format!("found `{}`, expected {expected}", rule.name()));

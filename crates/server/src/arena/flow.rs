@@ -5,7 +5,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use karat_core::facts::Digest;
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use serde_json::Value;
 
 use super::judge::{Bench, expired, too_late};
@@ -340,5 +341,5 @@ fn unknown(what: &str, name: &str, mend: &str) -> Problem {
 }
 
 fn milliseconds(moment: &str) -> i64 {
-    Moment::parse(moment).map_or(i64::MAX, |moment| moment.milliseconds)
+    Timestamp::parse(moment).map_or(i64::MAX, |moment| moment.milliseconds)
 }

@@ -21,7 +21,7 @@ use crate::cards::Rule;
 use crate::keys::KeyRequest;
 use crate::memory::Effect;
 use crate::problem::{Code, Problem};
-use crate::scoring::{How, digest, refused};
+use crate::scoring::{How, digest};
 use crate::state::Submission;
 
 /// A match that was judged and not stored yet.
@@ -71,7 +71,7 @@ impl Bench<'_> {
     pub fn judge(&self, payload: Value) -> Result<Judged, Problem> {
         let Self { challenge, rule, game, .. } = self;
         let missing = |what: &str| Problem::internal(&format!("match `{}` has no {what}", game.match_id));
-        let evaluator = rule.evaluator.as_ref().ok_or_else(|| missing("evaluator"))?;
+        let evaluator = rule.card.evaluator().ok_or_else(|| missing("evaluator"))?;
         let instance = challenge.instance(game.attempt_number).ok_or_else(|| missing("instance"))?;
         let submission = Digest::of(canonical_json(&payload).as_bytes()).to_string();
         let mut parts = self.parts(instance);
@@ -243,7 +243,7 @@ pub(super) fn probe(
 /// What is wrong with a submission. What is right is nobody's business, and was looked at when the challenge was published.
 fn without_truth(problems: &Problems) -> Problem {
     if problems.iter().all(|problem| problem.path.starts_with("$.payload")) {
-        return refused(problems);
+        return Problem::of_error(Code::EvidenceRefused, &karat_report::error::Error::refused(problems));
     }
     let texts: Vec<String> =
         problems.iter().map(|problem| format!("{}: {}", problem.path, problem.expected)).collect();

@@ -35,7 +35,7 @@ pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
 }
 
 fn numbers(record: &Record<'_>) -> Markup {
-    let occasion = &record.item.occasion;
+    let context = &record.item.context;
     html! {
         dl.figures {
             div {
@@ -50,11 +50,11 @@ fn numbers(record: &Record<'_>) -> Markup {
             @if let Some(band) = record.band { div { dt { "band" } dd { (band) } } }
             @if let Some(tier) = &record.tier { div { dt { "tier" } dd { (tier.name.unwrap_or("none")) } } }
             div { dt { "coverage" } dd { (cut(record.coverage, 7, 1)) "%" } }
-            @if let Some(outcome) = occasion.outcome { div { dt { "ended" } dd { (outcome.name()) } } }
+            @if let Some(outcome) = context.outcome { div { dt { "ended" } dd { (outcome.name()) } } }
         }
         dl.about {
-            @if let Some(task) = occasion.task { div { dt { "task" } dd { (task) } } }
-            @if let Some(time) = occasion.time { div { dt { "took place" } dd { time { (time) } } } }
+            @if let Some(task) = context.task { div { dt { "task" } dd { (task) } } }
+            @if let Some(time) = context.time { div { dt { "took place" } dd { time { (time.to_string()) } } } }
             @if let Some(as_of) = record.as_of { div { dt { "judged as of" } dd { time { (as_of) } } } }
             @if let Some(profile) = record.profile { div { dt { "weights" } dd { "profile " (profile.name) } } }
             div { dt { "mean" } dd { (record.card.mean.name()) } }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_report::page::figure;
 use karat_report::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
 use karat_report::page::scale::per_cent;
@@ -167,7 +167,7 @@ fn over_time(board: &Board, rows: &[crate::arena::RatedAgent]) -> Markup {
             .history
             .iter()
             .map(|point| Point {
-                time: Moment::parse(&point.at),
+                time: Timestamp::parse(&point.at).ok(),
                 value: Some(point.rating_points as f64),
                 line: Some(point.rating_points as f64),
                 flag: None,

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use axum::body::Body;
 use axum::http::HeaderMap;
+use karat_core::timestamp::Timestamp;
 
 use crate::body::{Incoming, expect_media};
+use crate::params::not_a_timestamp;
 use crate::problem::Problem;
 use crate::state::App;
 
@@ -27,12 +29,11 @@ pub fn given(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// A moment of a field: in full, or a day as browsers write it, which means its beginning.
+/// Reads the timestamp in a field: in full, or a day as browsers write it, which means its beginning.
 ///
 /// # Errors
-/// That it is neither.
-pub fn moment(name: &str, text: Option<&str>) -> Result<Option<String>, Problem> {
-    let Some(text) = given(text) else { return Ok(None) };
-    let full = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
-    crate::params::moment(name, Some(&full)).map(|_| Some(full))
+/// If it is neither.
+pub fn timestamp(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+    let read = |text| Timestamp::parse_lenient(text).map_err(|error| not_a_timestamp(name, text, error));
+    given(text).map(read).transpose()
 }

@@ -20,7 +20,7 @@ use karat_stats::bootstrap::Plan;
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 
-use super::form::{given, moment};
+use super::form::{given, timestamp};
 use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, large, welcome};
@@ -142,13 +142,16 @@ fn params(asked: &Asked) -> Result<BoardParams, Problem> {
             ));
         }
     };
+    let written = |name, field: &Option<String>| -> Result<_, Problem> {
+        Ok(timestamp(name, field.as_deref())?.map(|time| time.to_string()))
+    };
     let text = |field: &Option<String>| given(field.as_deref()).map(str::to_owned);
     let tasks = number("min_tasks", asked.min_tasks.as_deref())?;
     Ok(BoardParams {
         card: String::new(),
         track: text(&asked.track),
-        since: moment("since", asked.since.as_deref())?,
-        until: moment("until", asked.until.as_deref())?,
+        since: written("since", &asked.since)?,
+        until: written("until", &asked.until)?,
         trust,
         known_at: None,
         condition: text(&asked.r#where),

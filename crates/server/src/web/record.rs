@@ -1,17 +1,16 @@
 //! One record: how its score adds up, what stood behind each part, what is missing, and the proof that it was kept.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
 use axum::http::{Response, StatusCode};
-use karat_core::evaluate::{Scorer, Workspace};
 use karat_core::explain::nearest_change;
-use karat_report::claim::Claim;
-use karat_report::failure::Failure;
+use karat_report::card::CompiledCard;
+use karat_report::error::Error;
 use karat_report::recompute;
+use karat_report::record::Record;
 use karat_report::text::own_name;
 use karat_store::{Entry, Item, Kind, Reader};
 use maud::{Markup, html};
@@ -32,7 +31,7 @@ pub struct Kept {
     /// The record.
     pub item: Item,
     /// What it says.
-    pub claim: Claim,
+    pub claim: Record,
     /// Its evidence, if that is stored here.
     pub evidence: Option<Item>,
     /// The record that corrects it.
@@ -51,13 +50,12 @@ impl Kept {
     pub fn read(reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
         let item = find(reader, wanted)?;
         let log_size = reader.head()?.size;
-        let text = String::from_utf8_lossy(&item.content);
-        let failed = |failure: Failure| Problem::of_failure(Code::Internal, &failure);
-        let claim = Claim::parse(&text).map_err(failed)?;
+        let claim =
+            Record::parse(&item.content).map_err(|error| Problem::of_error(Code::Internal, &error))?;
         let claim = claim.ok_or_else(|| Problem::internal(&"what is stored as a record is none"))?;
-        let id = claim.text("/evidence/id").map_err(failed)?;
-        let subject = claim.text("/subject").map_err(failed)?;
-        let evidence = reader.find(Kind::Evidence, &ids::evidence(subject, id), log_size)?;
+        let document = claim.document();
+        let id = ids::evidence(&document.subject, &document.evidence.id);
+        let evidence = reader.find(Kind::Evidence, &id, log_size)?;
         let evidence = evidence.filter(|evidence| item.entry.sources.contains(&evidence.entry.content));
         let replaced_by = reader.replacement(Kind::Record, &item.entry.id, log_size)?;
         let replaces = match &item.entry.replaces {
@@ -72,17 +70,15 @@ impl Kept {
     /// # Errors
     /// That it is not.
     pub fn rule(&self, app: &App) -> Result<Arc<Rule>, Problem> {
-        let name = self.claim.card().map_err(|failure| Problem::of_failure(Code::Internal, &failure))?;
-        app.memory.cards().find(&name)
+        app.memory.cards().find(&self.claim.document().scorecard.name())
     }
 
     /// What scored it: the rule, with weights from outside if it was given any.
     ///
     /// # Errors
     /// That the record was made with another rule of that name.
-    pub fn scorer<'r>(&self, rule: &'r Rule) -> Result<Cow<'r, Scorer>, Failure> {
-        let base = recompute::base(&self.claim, rule.scorer.as_ref())?;
-        recompute::scorer(&self.claim, base)
+    pub fn card(&self, rule: &Rule) -> Result<Arc<CompiledCard>, Error> {
+        recompute::overridden(&self.claim, recompute::base(&self.claim, Some(&rule.card))?)
     }
 }
 
@@ -100,18 +96,17 @@ pub async fn show(
 }
 
 fn page(kept: &Kept, rule: &Rule) -> Result<(String, Markup), Problem> {
-    let failed = |failure| Problem::of_failure(Code::Internal, &failure);
-    let subject = kept.claim.text("/subject").map_err(failed)?;
-    let id = kept.claim.text("/evidence/id").map_err(failed)?;
+    let document = kept.claim.document();
+    let (subject, id) = (document.subject.as_str(), document.evidence.id.as_str());
     let card = rule.name();
     let title = match own_name(subject, id) {
         Some(id) => format!("{subject}, {id}"),
         None => subject.to_owned(),
     };
-    let explained = kept.scorer(rule).and_then(|scorer| {
-        let mut workspace = Workspace::new(&scorer);
-        recompute::record(&kept.claim, &scorer, &mut workspace, |record| {
-            account::record(record, nearest_change(&scorer, record).as_ref())
+    let explained = kept.card(rule).and_then(|card| {
+        let scorer = card.scorer()?;
+        recompute::recompute(&kept.claim, &card, false, |record| {
+            account::record(record, nearest_change(scorer, record).as_ref())
         })
     });
     let content = html! {
@@ -123,9 +118,9 @@ fn page(kept: &Kept, rule: &Rule) -> Result<(String, Markup), Problem> {
         (corrections(kept))
         @match explained {
             Ok(explained) => (explained),
-            Err(failure) => {
+            Err(error) => {
                 div.notes role="note" {
-                    p { "This record cannot be computed again here, so it is not explained: " (told(&failure)) }
+                    p { "This record cannot be computed again here, so it is not explained: " (told(&error)) }
                 }
             }
         }
@@ -134,9 +129,9 @@ fn page(kept: &Kept, rule: &Rule) -> Result<(String, Markup), Problem> {
     Ok((title, content))
 }
 
-/// A failure in one line.
-pub fn told(failure: &Failure) -> String {
-    Problem::of_failure(Code::Internal, failure).detail
+/// An error in one line.
+fn told(error: &Error) -> String {
+    Problem::of_error(Code::Internal, error).detail
 }
 
 fn corrections(kept: &Kept) -> Markup {

@@ -38,7 +38,7 @@ pub async fn show(
     let checked = Arc::clone(&app);
     let (above, below) = app
         .checked(move || {
-            let found = checked.memory.cards().check(&rule.text).diagnostics;
+            let found = checked.memory.cards().check(rule.card.text()).diagnostics;
             Ok((rules(&rule), behind(&rule, &found)))
         })
         .await?;
@@ -61,7 +61,7 @@ fn rules(rule: &Rule) -> Markup {
         }
         dl.about {
             div { dt { "digest" } dd { (card.digest) } }
-            div { dt { "from" } dd { @if rule.is_released { "karat" } @else { "published here" } } }
+            div { dt { "from" } dd { @if rule.card.is_released() { "karat" } @else { "published here" } } }
         }
         (dimensions(card))
         (adjustments(card))
@@ -83,7 +83,7 @@ fn behind(rule: &Rule, found: &[Diagnostic]) -> Markup {
         (checked(found))
         section aria-labelledby="file" {
             h2 id="file" { "The file" }
-            details { summary { "Show the TOML" } pre tabindex="0" { code { (rule.text) } } }
+            details { summary { "Show the TOML" } pre tabindex="0" { code { (rule.card.text()) } } }
         }
     }
 }

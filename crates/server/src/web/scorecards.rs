@@ -36,7 +36,7 @@ pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Respons
             Cell::Text(card.title.clone()),
             Cell::Text(what),
             Cell::Text(card.evidence.clone()),
-            Cell::Text(String::from(if rule.is_released { "karat" } else { "published here" })),
+            Cell::Text(String::from(if rule.card.is_released() { "karat" } else { "published here" })),
             Cell::Text(records.to_string()),
         ];
         Row { cells, group: None }

@@ -6,10 +6,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_report::board::{Board, Settings};
 use karat_report::estimate::Writing;
-use karat_report::moment::moment as written;
 use karat_report::page::figure;
 use karat_report::page::model::{Cell, Column, Figure, Kind, Row as Line, Section, Table};
 use karat_report::page::scale::per_cent;
@@ -17,13 +16,14 @@ use karat_report::pages;
 use karat_report::rows::{Row, Rows};
 use karat_report::standing::Answer;
 use karat_report::standing::notes::{changes_ahead, percent, states};
+use karat_report::standing::written;
 use karat_report::text::{Tone, count, list};
 use karat_standing::review::{State as Review, Transition, Verdict};
 use karat_standing::stand::SubjectStanding;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::form::{given, moment};
+use super::form::{given, timestamp};
 use super::items::{self, Found};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, leaderboard};
@@ -71,8 +71,8 @@ pub async fn show(
     let rule = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
     let card = rule.name();
     let found = items::rows(&app, &card, Some(&name)).await?;
-    let as_of = moment("as_of", asked.as_of.as_deref())?.as_deref().and_then(Moment::parse);
-    let as_of = as_of.unwrap_or(Moment { milliseconds: app.clock.now().0 });
+    let as_of = timestamp("as_of", asked.as_of.as_deref())?;
+    let as_of = as_of.unwrap_or(Timestamp { milliseconds: app.clock.now().0 });
     let standing = match rule.card.standing {
         Some(_) => Some(stands(&app, &rule, &name, as_of).await?),
         None => None,
@@ -131,7 +131,7 @@ fn choice(name: &str, rule: &Rule, cards: &[Arc<Rule>]) -> Markup {
 }
 
 /// What the subject stands for at a moment, with the decisions that the log has about it.
-async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Moment) -> Result<Markup, Problem> {
+async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Timestamp) -> Result<Markup, Problem> {
     let question = Question {
         rule: Arc::clone(rule),
         subject: Some(name.to_owned()),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Digest;
-use karat_evidence::Moment;
+use karat_report::engine::{Engine, Options};
+use karat_report::error::Error;
 use karat_report::verification::{Cause, Check, Outcome, Status, causes, recomputed};
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
@@ -19,7 +19,7 @@ use super::record::Kept;
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Named;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::receipt;
 use crate::state::App;
 
@@ -45,9 +45,9 @@ pub async fn show(
     let checks = app
         .checked(move || {
             let mut checks = receipt::checks(&found, Some(&key));
-            let again = recomputed(&kept.claim, rule.scorer.as_ref(), false);
+            let again = recomputed(&kept.claim, Some(&rule.card), false);
             checks.extend(again.checks);
-            checks.push(evidence(&kept, &rule, again.scorer.as_ref()));
+            checks.push(evidence(&kept, &rule, again.card.is_some()));
             Ok(checks)
         })
         .await?;
@@ -92,12 +92,14 @@ fn listed(checks: &[Check]) -> Markup {
     }
 }
 
-/// Whether the evidence, read and scored again, gives the record.
-fn evidence(kept: &Kept, rule: &Rule, scorer: Option<&Scorer>) -> Check {
+/// Checks whether the evidence, read and scored again, gives the record.
+fn evidence(kept: &Kept, rule: &Rule, is_at_hand: bool) -> Check {
     let lacking = |says: &str| Check::new("evidence", Outcome::Lacking, says);
     let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };
-    let Some(scorer) = scorer else { return lacking("without its scorecard it cannot be scored") };
-    match scored(kept, rule, scorer, &evidence.content) {
+    if !is_at_hand {
+        return lacking("without its scorecard it cannot be scored");
+    }
+    match scored(kept, rule, &evidence.content) {
         Ok(scored) => match kept.claim.differences_from_evidence(&scored) {
             None => {
                 let says = format!("{} gives the same facts and score", Digest::of(&evidence.content));
@@ -108,25 +110,17 @@ fn evidence(kept: &Kept, rule: &Rule, scorer: Option<&Scorer>) -> Check {
                 Check { details, ..check }.because(Cause::Evidence)
             }
         },
-        Err(why) => Check::new("evidence", Outcome::Fails, why),
+        Err(error) => Check::failed("evidence", Outcome::Fails, &error),
     }
 }
 
-/// The record that the evidence gives now.
-fn scored(kept: &Kept, rule: &Rule, scorer: &Scorer, evidence: &[u8]) -> Result<Vec<u8>, String> {
-    let as_of = kept.claim.as_of().map_err(|failure| super::record::told(&failure))?;
-    let scored = rule.with_bench(as_of.and_then(Moment::parse), |_, bench| {
-        let read = bench.reader.read(evidence);
-        let read = read.map_err(|problems| Problem::new(Code::EvidenceRefused, problems.to_string()))?;
-        let mut workspace = Workspace::new(scorer);
-        let record = scorer.score(&mut workspace, &read.item(), &Context { as_of });
-        let record = record.map_err(|errors| {
-            let why: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            Problem::new(Code::EvidenceRefused, why.join("; "))
-        })?;
-        let mut scored = Vec::new();
-        record.write(&mut scored);
-        Ok(scored)
-    });
-    scored.map_err(|problem| problem.detail)
+/// Scores the evidence now, by the scorecard of the record with its override.
+fn scored(kept: &Kept, rule: &Rule, evidence: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut engine = Engine::new(kept.card(rule)?, Options::default())?;
+    engine.set_as_of_from(&kept.claim);
+    engine.visit(evidence, |scored| {
+        let mut bytes = Vec::new();
+        scored.write(&mut bytes);
+        bytes
+    })
 }

@@ -79,9 +79,9 @@ pub async fn section(
 ) -> Result<Markup, Problem> {
     let wanted = asked_weights(rule, asked)?;
     let form = form(rule, &wanted);
-    let result = match rule.scorer {
-        Some(_) => answer(app, rule, wanted, welcome::host(headers)).await?,
-        None => return Ok(html! {}),
+    let result = match rule.card.scorer() {
+        Ok(_) => answer(app, rule, wanted, welcome::host(headers)).await?,
+        Err(_) => return Ok(html! {}),
     };
     Ok(html! {
         section aria-labelledby="what-if" {

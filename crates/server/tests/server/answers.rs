@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
+use karat_server::Options;
 use serde_json::{Value, json};
 
 use crate::common::Running;
@@ -69,7 +70,7 @@ fn agents() -> Running {
 
 fn hours_ago(hours: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
-    Moment { milliseconds: i64::try_from(now).unwrap() - hours * 3_600_000 }.to_string()
+    Timestamp { milliseconds: i64::try_from(now).unwrap() - hours * 3_600_000 }.to_string()
 }
 
 #[test]
@@ -341,7 +342,7 @@ fn a_restart_changes_no_answer() {
     ];
     let before = paths.map(|path| server.get(path).is(200).body.clone());
     let admin = server.admin.clone();
-    let server = Running::in_folder(server.stop(), karat_server::Options::default(), Some(admin));
+    let server = Running::in_folder(server.stop(), Options::default(), Some(admin));
     assert_eq!(paths.map(|path| server.get(path).is(200).body.clone()), before);
 }
 
@@ -367,4 +368,42 @@ fn health_and_metrics_tell_what_was_done() {
         metrics.body.contains("karat_request_seconds_count{method=\"GET\",path=\"\",status=\"404\"} 1\n")
     );
     assert!(metrics.body.contains(&format!("karat_index_records {count}\n")));
+}
+
+#[test]
+fn a_start_with_a_cache_of_the_index_answers_as_one_that_reads_every_record() {
+    let server = agents();
+    let better = json!({"subject": "ibis", "id": "ibis-4", "task": "shipping", "accuracy": 0.7});
+    server.send("card=support-agent@1.0.0&replaces=ibis-3", &better.to_string()).is(201);
+    server
+        .send("card=workflow@1.0.0", include_str!("../../../../examples/workflow/worked-example.json"))
+        .is(201);
+    let asked = |server: &Running| {
+        let paths = [
+            "/v1/records?limit=100",
+            "/v1/records?subject=ibis&trust=claimed",
+            "/v1/leaderboards?card=support-agent",
+            "/v1/leaderboards?card=workflow@1.0.0",
+            "/v1/subjects",
+            "/v1/scorecards",
+        ];
+        paths.map(|path| server.get(path).is(200).body.clone())
+    };
+    let (answers, admin) = (asked(&server), server.admin.clone());
+    let mut folder = server.stop();
+    let cache = folder.path().join(karat_server::folder::INDEX);
+    let whole = std::fs::read(&cache).unwrap();
+    assert!(whole.len() > AGENTS.lines().count() * 55, "it has the rows");
+    let mut changed = whole.clone();
+    changed[whole.len() / 2] ^= 1;
+    for state in [Some(&whole[..]), None, Some(&changed[..]), Some(&whole[..whole.len() - 1]), Some(b"x")] {
+        match state {
+            Some(bytes) => std::fs::write(&cache, bytes).unwrap(),
+            None => std::fs::remove_file(&cache).unwrap(),
+        }
+        let server = Running::in_folder(folder, Options::default(), Some(admin.clone()));
+        assert_eq!(asked(&server), answers);
+        folder = server.stop();
+        assert_eq!(std::fs::read(&cache).unwrap(), whole, "the same rows are written again");
+    }
 }

@@ -265,7 +265,7 @@ fn errors_are_pages_for_people_and_problems_for_programs() {
         ("/scorecards/trusty", 404, "did you mean"),
         ("/?crad=trust", 400, "crad"),
         ("/?min_tasks=-1", 400, "whole number"),
-        ("/?since=yesterday", 400, "a moment such as"),
+        ("/?since=yesterday", 400, "an RFC 3339 timestamp such as"),
         ("/scorecards/trust@1.0.0?w.accuracy=much", 400, "expected a number"),
         ("/reviews", 401, "needs a key"),
     ] {

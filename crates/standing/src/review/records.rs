@@ -1,4 +1,4 @@
-//! What an event does to the scores of a subject: the lines of its history.
+//! Transitions: the lines in the history of a subject's scores.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use core::fmt;
 
 use super::{Candidate, Decision};
 
-/// How far a score lies from those before it.
+/// The distance of a score from those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flags {
     /// The change against the canonical score; none for the first.
@@ -18,7 +18,7 @@ pub struct Flags {
     pub was_cumulative: bool,
 }
 
-/// What became of a score.
+/// The outcome of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It is canonical.
@@ -59,20 +59,20 @@ pub struct Transition {
     pub candidate: Candidate,
     /// Its flags.
     pub flags: Flags,
-    /// What became of it.
+    /// The outcome of it.
     pub state: State,
     /// Those who decided; empty where time or a newer score did.
     pub decisions: Vec<Decision>,
 }
 
-/// Why an event changed nothing, but for deadlines that came before it.
+/// The reason why an event changed nothing, but for deadlines that came before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// It lies before the last event.
     OutOfOrder {
         /// Its moment.
         at_seconds: i64,
-        /// That of the last event.
+        /// The moment of the last event.
         latest_seconds: i64,
     },
     /// No score waits for a decision.
@@ -119,17 +119,17 @@ impl fmt::Display for Refusal {
 
 impl Error for Refusal {}
 
-/// What an event did.
+/// The result of an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What became of which score, in order: to be added to the history.
+    /// The transitions of scores, in order: to be added to the history.
     pub transitions: Vec<Transition>,
-    /// Why the event itself was refused.
+    /// The reason why the event itself was refused.
     pub refusal: Option<Refusal>,
 }
 
 impl Transition {
-    /// What became of a score at its own moment.
+    /// Returns what became of a score at its own moment.
     pub(super) const fn new(candidate: Candidate, flags: Flags, state: State) -> Self {
         Self { at_seconds: candidate.at_seconds, candidate, flags, state, decisions: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! What a standing is made of: scored items and events. What is wrong with them is told at once; then they have one order.
+//! The input of a standing: scored items and events. All problems are reported at once; then they have one order.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -21,31 +21,31 @@ use karat_stats::outcome::Treatment;
 /// One scored item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item<'a> {
-    /// Who.
+    /// The subject.
     pub subject: &'a str,
     /// Its id, one of a kind among the items of the subject.
     pub id: &'a str,
-    /// What was attempted: items of one task are alike.
+    /// The task: items of one task are alike.
     pub task: &'a str,
     /// The digest of the evidence.
     pub digest: Digest,
     /// When it took place, in seconds since 1970-01-01T00:00:00Z.
     pub time_seconds: Option<i64>,
-    /// How it ended, if it says so.
+    /// The outcome, if it is stated.
     pub outcome: Option<Outcome>,
     /// The score; none where there is none.
     pub score: Option<Score>,
     /// Share of the applicable weight that was measured, in billionths.
     pub coverage: i64,
-    /// What was measured, by the dimensions of the card; what lies beyond the list was not.
+    /// The readings by the dimensions of the card; dimensions beyond the list were not measured.
     pub readings: Vec<Reading>,
     /// The gates of the card that held.
     pub gates: Vec<&'a str>,
-    /// Who ran the evaluation, if it is known.
+    /// The party that ran the evaluation, if it is known.
     pub runner: Option<&'a str>,
 }
 
-/// What an item says of a dimension.
+/// The reading of a dimension in an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// Its reading, in billionths.
@@ -57,7 +57,7 @@ pub enum Reading {
 }
 
 impl<'a> Item<'a> {
-    /// An item of a task of its own, of which nothing more is known.
+    /// Returns an item of a task of its own, of which nothing more is known.
     #[must_use]
     pub const fn new(subject: &'a str, id: &'a str, digest: Digest) -> Self {
         Self {
@@ -83,14 +83,14 @@ pub enum Event {
     Subject {
         /// The subject.
         subject: String,
-        /// What.
+        /// The happening.
         happening: Happening,
     },
     /// To the weights of the card.
     Weights(OverrideEvent),
 }
 
-/// What happened to a subject.
+/// An event about a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Happening {
     /// It is operated by this party, who is neither its reviewer nor an independent runner.
@@ -101,12 +101,12 @@ pub enum Happening {
     Changed {
         /// When.
         at_seconds: i64,
-        /// What.
+        /// The change.
         change: Change,
     },
 }
 
-/// What changes at a moment.
+/// A change at a moment.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// A confirmed critical incident of this id is open.
@@ -119,7 +119,7 @@ pub enum Change {
     Released,
 }
 
-/// Why there are no standings.
+/// The reason why there are no standings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StandError {
     /// The card says nothing about standings.
@@ -171,17 +171,17 @@ pub enum StandError {
     Verdict {
         /// The subject.
         subject: String,
-        /// Why.
+        /// The reason.
         error: VerdictError,
     },
     /// The interval cannot be drawn so.
     Interval(
-        /// Why.
+        /// The reason.
         StatisticsError,
     ),
     /// There are no shares.
     Share(
-        /// Why.
+        /// The reason.
         ShareError,
     ),
 }
@@ -260,7 +260,7 @@ pub(super) struct Counted<'a> {
     pub at_seconds: i64,
     /// The score it counts with; none where it is left out.
     pub score: Option<Score>,
-    /// Whether it counts as an evaluation.
+    /// True if it counts as an evaluation.
     pub is_counted: bool,
 }
 
@@ -284,14 +284,14 @@ pub(super) fn order<'a>(
     if errors.is_empty() { Ok(ordered) } else { Err(in_order(errors)) }
 }
 
-/// Each error once, in an order that does not hang on that of the items.
+/// Returns each error once, in an order that does not hang on that of the items.
 pub(super) fn in_order(mut errors: Vec<StandError>) -> Vec<StandError> {
     errors.sort_by_key(ToString::to_string);
     errors.dedup();
     errors
 }
 
-/// The items up to the moment, each once, in the order in which they count; what is wrong with them goes to `errors`.
+/// Returns the items up to the moment, each once, in the order in which they count; what is wrong with them goes to `errors`.
 pub(super) fn arrange<'a>(
     rules: &Standing,
     items: &'a [Item<'a>],
@@ -335,7 +335,7 @@ pub(super) fn arrange<'a>(
     Ordered { subjects, overrides: Vec::new(), repeated, after, events_after: 0, by_id }
 }
 
-/// How the rules treat what ended so.
+/// Returns how the rules treat what ended so.
 pub(super) fn treatment(rules: &Standing, outcome: Option<Outcome>) -> Treatment {
     match outcome {
         None | Some(Outcome::Succeeded | Outcome::Failed) => Treatment::Scored,
@@ -343,7 +343,7 @@ pub(super) fn treatment(rules: &Standing, outcome: Option<Outcome>) -> Treatment
     }
 }
 
-/// What an item counts as under the rules.
+/// Returns what an item counts as under the rules.
 fn count<'a>(rules: &Standing, place: usize, item: &'a Item<'a>, at_seconds: i64) -> Counted<'a> {
     let treatment = treatment(rules, item.outcome);
     let score = match treatment {
@@ -360,7 +360,7 @@ fn count<'a>(rules: &Standing, place: usize, item: &'a Item<'a>, at_seconds: i64
     Counted { place, item, at_seconds, score, is_counted }
 }
 
-/// The setting that cannot do without times.
+/// Returns the setting that cannot do without times.
 fn needs_time(card: &Scorecard, rules: &Standing, events: &[Event]) -> Option<&'static str> {
     let asks = |of: fn(&crate::tiers::TierRule) -> bool| rules.tiers.iter().any(of);
     let settings = [

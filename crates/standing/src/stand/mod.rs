@@ -34,7 +34,7 @@ use karat_core::number::Score;
 use karat_core::scorecard::{Scorecard, Standing, WholeShares};
 use karat_stats::bootstrap::Plan;
 
-/// How intervals are drawn.
+/// The settings of bootstrap intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Draws and seed.
@@ -43,13 +43,13 @@ pub struct Interval {
     pub level: f64,
 }
 
-/// The standing of every subject at `as_of_seconds`.
+/// Returns the standing of every subject at `as_of_seconds`.
 ///
 /// Items after that moment are left out and counted; so are items that stand there twice. Items of one second count together.
 /// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
 ///
 /// # Errors
-/// Everything that is wrong with the items and events, or that the card has no section `[standing]`.
+/// If there are problems: everything that is wrong with the items and events, or that the card has no section `[standing]`.
 ///
 /// ```
 /// use karat_core::facts::Digest;

@@ -27,7 +27,7 @@ pub(super) struct Until {
     pub interval: Interval,
 }
 
-/// The standing of a subject from all its items and events.
+/// Returns the standing of a subject from all its items and events.
 pub(super) fn replay(
     card: &Scorecard,
     rules: &Standing,
@@ -131,7 +131,7 @@ struct Run<'r, 's, 'a> {
 }
 
 impl<'r> Run<'r, '_, '_> {
-    /// Every moment at which something happens.
+    /// Returns every moment at which something happens.
     fn moments(&self) -> BTreeSet<i64> {
         let items = self.series.items.iter().map(|item| item.at_seconds);
         let decisions = self.own.decisions.iter().map(|(_, decision)| decision.at_seconds);
@@ -213,7 +213,7 @@ impl<'r> Run<'r, '_, '_> {
         cause.or_else(|| self.weights.moments().any(|moment| moment == at_seconds).then_some("weights"))
     }
 
-    /// Whether the newest item says that an incident is open.
+    /// Returns whether the newest item says that an incident is open.
     fn has_incident_gate(&self) -> bool {
         let name = self.rules.gate.as_ref().and_then(|gate| gate.incident_gate.as_deref());
         let newest = self.count.checked_sub(1).and_then(|at| self.series.items.get(at));
@@ -256,7 +256,7 @@ impl<'r> Run<'r, '_, '_> {
         self.refusals.extend(place.zip(outcome.refusal));
     }
 
-    /// What tiers see: the facts, but with no higher score than the canonical one and a held one.
+    /// Returns what tiers see: the facts, but with no higher score than the canonical one and a held one.
     fn seen(&self, facts: &TierFacts) -> TierFacts {
         let points = match self.rules.review {
             None => facts.points,
@@ -265,7 +265,7 @@ impl<'r> Run<'r, '_, '_> {
         TierFacts { points, ..facts.clone() }
     }
 
-    /// The score that stands: the canonical one under review, else that of the moment.
+    /// Returns the score that stands: the canonical one under review, else that of the moment.
     fn standing_points(&self, look: &Look) -> Option<i64> {
         match self.rules.review {
             None => look.gated.map(|gated| gated.points),
@@ -311,7 +311,8 @@ fn warm_up(
     })
 }
 
-/// The interval of the mean over the window, by drawing tasks anew; none where there are not two tasks, or no mean is taken.
+/// Returns the interval of the mean over the window, by resampling tasks; none where there are not two tasks, or no
+/// mean is taken.
 fn estimate(
     rules: &Standing,
     counted: &[&Counted<'_>],

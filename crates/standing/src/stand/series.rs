@@ -24,16 +24,16 @@ const DAY_SECONDS: i64 = 86_400;
 pub(super) struct Weights(Vec<(i64, Option<OverrideUse>)>);
 
 impl Weights {
-    pub fn set(&mut self, card: &Scorecard, at_seconds: i64, weights: Option<&[(String, Decimal)]>) {
+    pub(super) fn set(&mut self, card: &Scorecard, at_seconds: i64, weights: Option<&[(String, Decimal)]>) {
         self.0.push((at_seconds, weights.and_then(|weights| OverrideUse::new(card, weights).ok())));
     }
 
-    pub fn at(&self, at_seconds: i64) -> Option<&OverrideUse> {
+    pub(super) fn at(&self, at_seconds: i64) -> Option<&OverrideUse> {
         let from = self.0.partition_point(|(from, _)| *from <= at_seconds);
         self.0.get(from.checked_sub(1)?)?.1.as_ref()
     }
 
-    pub fn moments(&self) -> impl Iterator<Item = i64> {
+    pub(super) fn moments(&self) -> impl Iterator<Item = i64> {
         self.0.iter().map(|(from, _)| *from)
     }
 }
@@ -42,14 +42,14 @@ impl Weights {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Now {
     pub at_seconds: i64,
-    /// How many of the items that count have come.
+    /// Number of counted items up to the moment.
     pub count: usize,
     pub has_incident: bool,
     pub is_on_hold: bool,
     pub canonical_points: Option<i64>,
 }
 
-/// What the items come to at a moment.
+/// The score of the items at a moment.
 #[derive(Debug, Clone)]
 pub(super) struct Look {
     pub score: Option<Ratio>,
@@ -77,7 +77,7 @@ pub(super) struct Series<'s, 'a> {
     columns: Vec<Column>,
 }
 
-/// What the items say of one dimension.
+/// The readings of one dimension.
 #[derive(Default)]
 struct Column {
     /// Places of the items that measured it, in order.
@@ -89,7 +89,7 @@ struct Column {
 }
 
 impl<'s, 'a> Series<'s, 'a> {
-    pub fn new(card: &'s Scorecard, rules: &'s Standing, own: &'s Subject<'a>) -> Self {
+    pub(super) fn new(card: &'s Scorecard, rules: &'s Standing, own: &'s Subject<'a>) -> Self {
         let items: Vec<&Counted<'_>> = own.items.iter().filter(|item| item.is_counted).collect();
         let sums = |of: &dyn Fn(&Counted<'_>) -> i128| {
             let mut sum = 0;
@@ -131,7 +131,7 @@ impl<'s, 'a> Series<'s, 'a> {
     }
 
     /// Places of the items that count at a moment: from, to.
-    pub fn window(&self, at_seconds: i64, count: usize) -> (usize, usize) {
+    pub(super) fn window(&self, at_seconds: i64, count: usize) -> (usize, usize) {
         let limits = self.rules.window;
         let by_tasks = limits.tasks.map_or(0, |tasks| count.saturating_sub(tasks.get() as usize));
         let by_time = limits.span_seconds.map_or(0, |span| {
@@ -143,8 +143,8 @@ impl<'s, 'a> Series<'s, 'a> {
         (by_tasks.max(by_time).min(count), count)
     }
 
-    /// What the items come to at a moment.
-    pub fn look(&self, now: &Now, weights: Option<&OverrideUse>) -> Result<Look, Vec<VerdictError>> {
+    /// The score of the items at a moment.
+    pub(super) fn look(&self, now: &Now, weights: Option<&OverrideUse>) -> Result<Look, Vec<VerdictError>> {
         let window = self.window(now.at_seconds, now.count);
         let mut dimensions = self.dimensions(now, window, weights);
         let (score, ungated, gated, undecayed_points, undecayed) = match self.rules.score {
@@ -233,7 +233,7 @@ impl<'s, 'a> Series<'s, 'a> {
         self.card.dimensions.iter().zip(&self.columns).enumerate().map(part).collect()
     }
 
-    /// The mean over the window, and the gate on it.
+    /// Returns the mean over the window, and the gate on it.
     fn mean(
         &self,
         now: &Now,
@@ -260,7 +260,7 @@ impl<'s, 'a> Series<'s, 'a> {
         (score, ungated, gated)
     }
 
-    /// The verdict on the newest readings; `fresh` as if all were of now.
+    /// Returns the verdict on the newest readings; `fresh` as if all were of now.
     fn verdict(
         &self,
         now: &Now,
@@ -303,7 +303,7 @@ impl<'s, 'a> Series<'s, 'a> {
         if applicable == 0 { 0 } else { round_ratio(covered * i128::from(BILLION), applicable) as i64 }
     }
 
-    /// How sure the dimensions are, as they are and if all were of now.
+    /// Returns how sure the dimensions are, as they are and if all were of now.
     fn confidence(&self, dimensions: &mut [DimensionStanding]) -> (Option<i64>, Option<i64>) {
         let Some(rule) = &self.rules.confidence else { return (None, None) };
         let backings = |fresh: bool| -> Vec<Backing> {

@@ -1,4 +1,4 @@
-//! What tasks stand for: how often they were won and completed, how hard that makes them (`calibration`), and whether they are
+//! Tasks: how often they were won and completed, how hard that makes them (`calibration`), and whether they are
 //! still of use (`lifecycle`).
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -38,23 +38,23 @@ pub struct TaskStandings {
 pub struct TaskStanding {
     /// Its name.
     pub task: String,
-    /// How many subjects tried it.
+    /// Number of subjects that tried it.
     pub subjects: u64,
     /// All its items, counted or not, as places among those given, by time, subject and id.
     pub items: Vec<usize>,
-    /// How they ended.
+    /// The results.
     pub results: Results,
     /// Won among completed.
     pub won: Rate,
     /// Completed among all attempts.
     pub completed: Rate,
-    /// How hard it is, for a card with `calibration`.
+    /// The difficulty, for a card with `calibration`.
     pub calibrated: Option<Calibrated>,
-    /// Whether it is in use, for a card with `lifecycle` and items with times.
+    /// The status, for a card with `lifecycle` and items with times.
     pub life: Option<Lived>,
 }
 
-/// How the items of a task ended.
+/// The results of the items of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Results {
     /// Those that count, completed or not.
@@ -74,13 +74,13 @@ pub struct Results {
 /// A share of attempts, and where the true one may lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// How many of how many.
+    /// A number of successes in a number of trials.
     pub of: Proportion,
     /// Wilson's interval; none of nothing.
     pub interval: Option<Interval>,
 }
 
-/// How hard a task is.
+/// The difficulty of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calibrated {
     /// The difficulty; none with too few completed attempts.
@@ -100,7 +100,7 @@ pub struct Lived {
     pub periods: Vec<Period>,
     /// The period that is not over, as far as it shows something; its status is the one that would follow if it ended now.
     pub running: Option<Period>,
-    /// What comes next if it goes on like this.
+    /// The next status if the periods to come are like the last one.
     pub ahead: Option<Ahead>,
 }
 
@@ -109,17 +109,18 @@ pub struct Lived {
 pub struct Period {
     /// Its first second.
     pub start_seconds: i64,
-    /// What it showed; its `scores` are subjects.
+    /// The outcome of the period; its `scores` are subjects.
     pub outcome: PeriodOutcome,
 }
 
-/// What every task stands for at `as_of_seconds`, with intervals of the confidence `level`, above 0 and below 1.
+/// Returns what every task stands for at `as_of_seconds`, with intervals of the confidence `level`, above 0 and below 1.
 ///
 /// With a `margin`, a difficulty follows the items moment by moment; where none has a time, it is that of all together, since
 /// there is no earlier one that could be kept.
 ///
 /// # Errors
-/// Everything that is wrong with the items, that `level` is no confidence, or that the card says nothing about tasks.
+/// If there are problems: everything that is wrong with the items, that `level` is no confidence, or that the card
+/// says nothing about tasks.
 ///
 /// ```
 /// use karat_core::facts::{Digest, Outcome};
@@ -220,7 +221,7 @@ impl View<'_, '_> {
         }
     }
 
-    /// The band of an item, under a card that says which one is won; a score below all bands is in one without a name.
+    /// Returns the band of an item, under a card that says which one is won; a score below all bands is in one without a name.
     fn band(&self, item: &Item<'_>) -> Option<&str> {
         let bands = &self.card.bands;
         let published = self.card.scale.publish(item.score?);
@@ -253,7 +254,7 @@ impl View<'_, '_> {
     }
 }
 
-/// The mean score of each subject that has one.
+/// Returns the mean score of each subject that has one.
 fn means(own: &[&Counted<'_>]) -> Vec<Score> {
     let mut sums: BTreeMap<&str, (i128, i128)> = BTreeMap::new();
     for (subject, score) in own.iter().filter_map(|it| Some((it.item.subject, it.score?))) {
@@ -266,7 +267,7 @@ fn means(own: &[&Counted<'_>]) -> Vec<Score> {
     sums.into_values().map(|sum| Score::from_units(mean(sum))).collect()
 }
 
-/// How an item ended for its task.
+/// The end of an item for its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Won,

@@ -1,4 +1,4 @@
-//! What standings come to, and what they never do.
+//! Results of standings, and properties that always hold.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::certification::Cause;
 use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};
+use crate::ratio::Ratio;
 use crate::review::{Decision, State, Verdict};
 use crate::shares::ShareCase;
-use crate::window::{Entry, Window};
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::{BILLION, UNITS_PER_ONE};
 
@@ -141,7 +141,7 @@ fn each_ending_counts_as_the_card_says() {
         Item { score: None, ..ended("7", 0, Some(Outcome::Succeeded)) },
     ];
     let standing = only(&card, &items, &[], 20);
-    assert_eq!(standing.score, crate::ratio::Ratio::new(500 + 700 + 300 + 1000, 5000));
+    assert_eq!(standing.score, Ratio::new(500 + 700 + 300 + 1000, 5000));
     let counts = standing.counts;
     assert_eq!((counts.seen, counts.excluded, counts.unscored, counts.outcome_unstated), (5, 1, 1, 1));
     assert_eq!((counts.outcomes.refused, counts.outcomes.total()), (1, 6));
@@ -408,7 +408,7 @@ fn ids(rows: &[Row]) -> Vec<String> {
     (0..rows.len()).map(|at| at.to_string()).collect()
 }
 
-/// What does not speak of places among the items given.
+/// Returns what does not speak of places among the items given.
 fn without_places(mut standings: Standings) -> Standings {
     for subject in &mut standings.subjects {
         subject.window.clear();
@@ -490,16 +490,15 @@ proptest! {
         let ids = ids(&rows);
         let given = items(&rows, &ids);
         let card = card(&format!("score = \"window\"\nwindow = {{ tasks = {tasks}, days = 9 }}"));
-        let limits = card.standing.as_ref().unwrap().window;
         for subject in at(&card, &given, &[], 31 * DAY).subjects {
-            let own = given.iter().filter(|item| item.subject == subject.subject);
-            let window = own.fold(Window::new(limits), |window, item| {
-                let (at_seconds, score) = (item.time_seconds.unwrap(), item.score.unwrap());
-                window.next(Entry { at_seconds, id: item.id.into(), score }).0
-            });
-            let window = window.at(31 * DAY);
-            prop_assert_eq!(subject.score, window.mean());
-            prop_assert_eq!(subject.counts.in_window, window.count() as u64);
+            let mut own: Vec<&Item<'_>> = given.iter().filter(|item| item.subject == subject.subject).collect();
+            own.sort_by_key(|item| (item.time_seconds, item.id));
+            own.drain(..own.len().saturating_sub(tasks as usize));
+            own.retain(|item| 31 * DAY - item.time_seconds.unwrap() < 9 * DAY);
+            let sum = own.iter().map(|item| i128::from(item.score.unwrap().units())).sum();
+            let mean = Ratio::new(sum, own.len() as i128 * i128::from(UNITS_PER_ONE));
+            prop_assert_eq!(subject.score, mean);
+            prop_assert_eq!(subject.counts.in_window, own.len() as u64);
         }
     }
 }

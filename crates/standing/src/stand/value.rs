@@ -1,4 +1,4 @@
-//! What comes out of a standing.
+//! The results of standings.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ use karat_stats::outcome::OutcomeCounts;
 pub struct Standings {
     /// By name.
     pub subjects: Vec<SubjectStanding>,
-    /// How the whole was shared out, for a card with shares.
+    /// The shares of the whole, for a card with shares.
     pub shared: Option<Shared>,
     /// The proposals of weights, and those in force.
     pub overrides: OverrideLog,
@@ -37,27 +37,27 @@ pub struct Standings {
     pub by_id: bool,
 }
 
-/// How the whole was shared out.
+/// A summary of the shares of the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shared {
-    /// Which case it was.
+    /// The case that applied.
     pub case: ShareCase,
-    /// How many subjects have a score above zero.
+    /// Number of subjects that have a score above zero.
     pub positive: usize,
-    /// How many stand at the cap.
+    /// Number of stand that at the cap.
     pub capped: usize,
-    /// What nobody may have.
+    /// The part that stays unassigned.
     pub unassigned: Score,
 }
 
 /// The standing of one subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubjectStanding {
-    /// Who.
+    /// The subject.
     pub subject: String,
-    /// Who operates it, if an event says so.
+    /// The party that operates it, if an event says so.
     pub operator: Option<String>,
-    /// How many items count, and how all of them ended.
+    /// Number of items that count, and how all of them ended.
     pub counts: Counts,
     /// The items that count now, as places among those given, oldest first.
     pub window: Vec<usize>,
@@ -82,7 +82,7 @@ pub struct SubjectStanding {
     pub gating_points: Option<i64>,
     /// The reviews, for a card with them.
     pub review: Option<ReviewStanding>,
-    /// What tiers ask for.
+    /// The facts that tiers compare.
     pub facts: TierFacts,
     /// The tier, for a card with tiers.
     pub tier: Option<TierHeld>,
@@ -92,9 +92,9 @@ pub struct SubjectStanding {
     pub has_incident_gate: bool,
     /// True while the subject is on hold.
     pub is_on_hold: bool,
-    /// What happened to the subject beside evaluations, in order.
+    /// The events of the subject beside evaluations, in order.
     pub changes: Vec<(i64, Change)>,
-    /// What a new subject's score counts, for a card with a warm-up.
+    /// The part of a new subject's score that counts, for a card with a warm-up.
     pub warm_up: Option<WarmUpStanding>,
     /// Its share, for a card with shares.
     pub share: Option<ShareStanding>,
@@ -102,16 +102,16 @@ pub struct SubjectStanding {
     pub history: Vec<Point>,
 }
 
-/// How many items there are.
+/// Number of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Those that count ever.
     pub seen: u64,
     /// Those that count now.
     pub in_window: u64,
-    /// How many the window may hold, if it is limited so.
+    /// The largest number of items in the window, if it is limited by number.
     pub window_tasks: Option<u32>,
-    /// How those ended that say so.
+    /// The outcomes of the items that state one.
     pub outcomes: OutcomeCounts,
     /// Those that do not say how they ended.
     pub outcome_unstated: u64,
@@ -130,9 +130,9 @@ pub struct DimensionStanding {
     pub weight: Decimal,
     /// False while the newest item that says anything of it says that it does not apply.
     pub applies: bool,
-    /// What was measured, in billionths: the newest reading, or the mean over the window; none if there is none.
+    /// The measured value, in billionths: the newest reading, or the mean over the window; none if there is none.
     pub measured: Option<i64>,
-    /// What age has left of it, in billionths.
+    /// The value after decay, in billionths.
     pub reading: Option<i64>,
     /// The points that age took.
     pub points_lost: Option<Ratio>,
@@ -140,7 +140,7 @@ pub struct DimensionStanding {
     pub age_seconds: Option<i64>,
     /// Items that measured it, within the window.
     pub items: u64,
-    /// How sure it is, in billionths, for a card with confidence.
+    /// The confidence, in billionths, for a card with confidence.
     pub confidence: Option<i64>,
 }
 
@@ -149,7 +149,7 @@ pub struct DimensionStanding {
 pub struct ReviewStanding {
     /// Where the scores stand: the canonical one, and one that may be held.
     pub history: History,
-    /// What became of each score, in order.
+    /// The outcome of each score, in order.
     pub transitions: Vec<Transition>,
     /// Decisions that changed nothing: their places among the events, and why.
     pub refusals: Vec<(usize, Refusal)>,
@@ -160,9 +160,9 @@ pub struct ReviewStanding {
 pub struct TierHeld {
     /// The tier that is held: of the certificate, or the one that is earned. None for no tier.
     pub name: Option<String>,
-    /// How many tiers are held.
+    /// Number of tiers that are held.
     pub held: usize,
-    /// What the moment earns, and what is in the way of more.
+    /// The earned tier, and what blocks the next.
     pub earned: TierStanding,
     /// The certificate and what the last recomputation showed, for a card with certification.
     pub certificate: Option<(Certificate, Certified)>,
@@ -170,7 +170,7 @@ pub struct TierHeld {
     pub changes: Vec<(i64, TierChange)>,
 }
 
-/// What a new subject's score counts.
+/// The part of a new subject's score that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarmUpStanding {
     /// Items seen.
@@ -201,13 +201,13 @@ pub struct Point {
     pub canonical: Option<i64>,
     /// The exact score of the moment.
     pub score: Option<Ratio>,
-    /// How many tiers are held after it; none for a card without tiers.
+    /// Number of tiers that are held after it; none for a card without tiers.
     pub tier: Option<usize>,
 }
 
 impl SubjectStanding {
-    /// The score that shares are made of: that of the moment, but no more than gates see of it; times what the warm-up leaves.
-    /// Nothing without a score.
+    /// Returns the score that shares are made of: that of the moment, but no more than gates see of it; times what the
+    /// warm-up leaves. Nothing without a score.
     #[must_use]
     pub(super) fn shared_score(&self, scale_max: u32) -> Score {
         let Some(score) = self.score else { return Score::ZERO };

@@ -2,7 +2,9 @@
 
 use std::num::NonZeroU32;
 
+use karat_core::facts::Digest;
 use karat_core::number::{Decimal, Score};
+use karat_core::scorecard::{Scorecard, WindowLimits};
 use karat_standing::decay::{
     self, Aged, DecayError, DecayRule, DecayScope, Periods, anchor_seconds, lost_points,
 };
@@ -12,8 +14,9 @@ use karat_standing::rolling::RollingMean;
 use karat_standing::shares::{
     ShareCase, ShareError, ShareRules, TooFew, shares, sixteen_bit_shares, whole_shares,
 };
+use karat_standing::stand::{Interval, Item, stand};
 use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier, trust_tiers};
-use karat_standing::window::{Arrival, Entry, Window, WindowLimits};
+use karat_stats::bootstrap::Plan;
 use serde_json::{Value, json};
 
 /// A whole number of the size that is wanted.
@@ -33,61 +36,41 @@ fn positive(value: &Value) -> Option<NonZeroU32> {
     value.as_i64().map(|_| NonZeroU32::new(whole_number(value)).unwrap())
 }
 
-fn entry(value: &Value) -> Entry {
-    let [at_seconds, id, score] = &value.as_array().unwrap()[..] else { panic!("{value} is no entry") };
-    Entry {
-        at_seconds: at_seconds.as_i64().unwrap(),
-        id: id.as_str().unwrap().into(),
-        score: Score::from_units(score.as_i64().unwrap()),
-    }
-}
-
-fn empty_window(given: &Value) -> Window {
-    let limits =
-        WindowLimits { tasks: positive(&given["tasks"]), span_seconds: positive(&given["span_seconds"]) };
-    Window::new(limits)
-}
-
-fn state(window: &Window) -> Value {
-    let mean = |mean: Ratio| json!([mean.to_string(), mean.score().units(), mean.billionths()]);
-    json!({
-        "entries": window.entries().map(|entry| entry.id).collect::<Vec<_>>(),
-        "seen": window.seen(),
-        "latest": window.latest_seconds(),
-        "is_full": window.is_full(),
-        "mean": window.mean().map(mean),
-    })
-}
+const CARD: &str = r#"
+schema = "karat/scorecard/1"
+id = "windows"
+version = "1.0.0"
+title = "One dimension"
+evidence = "facts"
+facts = { solved = { min = 0, max = 1 } }
+dimension = [{ key = "solved", weight = 1 }]
+standing = { score = "window" }
+"#;
 
 pub fn window(given: &Value) -> Value {
-    let mut window = empty_window(given);
-    let mut arrivals = Vec::new();
-    for event in given["events"].as_array().unwrap() {
-        if let [moment] = &event.as_array().unwrap()[..] {
-            window = window.at(moment.as_i64().unwrap());
-            arrivals.push("passed".to_owned());
-            continue;
+    let mut card = Scorecard::parse(CARD, &|_| None).unwrap();
+    card.standing.as_mut().unwrap().window =
+        WindowLimits { tasks: positive(&given["tasks"]), span_seconds: positive(&given["span_seconds"]) };
+    let items = given["entries"].as_array().unwrap().iter().map(|entry| {
+        let id = entry[1].as_str().unwrap();
+        Item {
+            time_seconds: entry[0].as_i64(),
+            score: entry[2].as_i64().map(Score::from_units),
+            ..Item::new("subject", id, Digest::of(id.as_bytes()))
         }
-        let arrival;
-        (window, arrival) = window.next(entry(event));
-        arrivals.push(match arrival {
-            Arrival::Entered { left } => format!("entered {left}"),
-            Arrival::TooOld => "too-old".into(),
-            Arrival::Duplicate => "duplicate".into(),
-            Arrival::Conflict(_) => "conflict".into(),
-        });
-    }
-    let mut answer = state(&window);
-    answer["arrivals"] = json!(arrivals);
-    answer
-}
-
-pub fn merge(given: &Value) -> Value {
-    let part = |part: &Value| {
-        list(part, entry).into_iter().fold(empty_window(given), |window, it| window.next(it).0)
+    });
+    let items: Vec<Item<'_>> = items.collect();
+    let interval = Interval { plan: Plan { draws: 100, seed: 1 }, level: 0.9 };
+    let standings = stand(&card, &items, &[], given["as_of"].as_i64().unwrap(), interval).unwrap();
+    let Some(subject) = standings.subjects.first() else {
+        return json!({ "entries": [], "seen": 0, "mean": null });
     };
-    let parts = list(&given["parts"], part);
-    state(&parts.into_iter().fold(empty_window(given), |all, part| all.merge(part).unwrap()))
+    let mean = |mean: Ratio| json!([mean.to_string(), mean.score().units(), mean.billionths()]);
+    json!({
+        "entries": subject.window.iter().map(|&place| items[place].id).collect::<Vec<_>>(),
+        "seen": subject.items.len(),
+        "mean": subject.score.map(mean),
+    })
 }
 
 pub fn rolling(given: &Value) -> Value {

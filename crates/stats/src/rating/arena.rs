@@ -1,4 +1,4 @@
-//! What a solo match of the arena does to a career: rating, category rating, counters, streaks, titles.
+//! The effect of a solo match of the arena on a career: rating, category rating, counters, streaks, titles.
 //!
 //! The opponent is the challenge, whose rating comes from its difficulty and does not move. After the arena document,
 //! "Impact on Elo" and its table of trust tiers.
@@ -20,7 +20,7 @@ use karat_core::number::{Decimal, MILLION};
 /// The arena's rules of rating. The default is the published ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arena {
-    /// How points move. They are whole here, whatever its rounding says.
+    /// The movement of points. They are whole here, whatever its rounding says.
     pub elo: Elo,
     /// Rating of a challenge by the name of its difficulty, in points.
     pub difficulties: Vec<(String, i64)>,
@@ -30,7 +30,7 @@ pub struct Arena {
     pub verified_factor: Decimal,
     /// Factor of a gain in a match that is verified, memoryless and a first attempt.
     pub benchmark_grade_factor: Decimal,
-    /// Whether a draw against a stronger challenge is a gain like another.
+    /// The treatment of a draw against a stronger challenge.
     pub draws: DrawBonus,
     /// Score of a match from which it is won, in points.
     pub win_from_points: f64,
@@ -40,7 +40,7 @@ pub struct Arena {
     pub titles: Vec<Title>,
 }
 
-/// Which gains a factor multiplies: the document's sentence says positive changes, its list says wins.
+/// The gains that a factor multiplies: the document's sentence says positive changes, its list says wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrawBonus {
     /// Every gain.
@@ -100,20 +100,20 @@ pub struct Challenge<'a> {
     pub calibrated_difficulty: Option<&'a str>,
 }
 
-/// How the match was played and how it ended.
+/// A match as it was played, with its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
     /// The agent's how manieth attempt at this challenge, from 1.
     pub attempt_number: u64,
-    /// Whether the agent's memory was hidden during the match.
+    /// True if the agent's memory was hidden during the match.
     pub memoryless: bool,
-    /// Whether the match has a valid trajectory.
+    /// True if the match has a valid trajectory.
     pub verified: bool,
-    /// How it ended for the agent.
+    /// The outcome for the agent.
     pub outcome: Outcome,
 }
 
-/// How far a match can be trusted.
+/// The trust in a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
     /// No valid trajectory.
@@ -125,7 +125,7 @@ pub enum Grade {
 }
 
 impl Attempt {
-    /// The trust tier of the match.
+    /// Returns the trust tier of the match.
     #[must_use]
     pub const fn grade(&self) -> Grade {
         match (self.verified, self.memoryless && self.attempt_number == 1) {
@@ -162,11 +162,11 @@ pub struct Settlement {
     pub expected: f64,
     /// The rating before the match.
     pub elo_before: i64,
-    /// What the result was worth, rounded, in points.
+    /// The points for the result, rounded.
     pub play_points: i64,
-    /// What the floor gave back, in points.
+    /// The points that the floor gave back.
     pub floor_points: i64,
-    /// What the trust tier added, in points.
+    /// The points that the trust tier added.
     pub bonus_points: i64,
     /// The rating after the match less that before: the sum of the three.
     pub elo_change: i64,
@@ -174,7 +174,7 @@ pub struct Settlement {
     pub titles: Vec<Title>,
 }
 
-/// Why a match cannot be settled. Nothing has changed then.
+/// The reason why a match cannot be settled. Nothing has changed then.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SettleError {
     /// The difficulty has no rating, and the rules give none to those.
@@ -214,7 +214,7 @@ impl fmt::Display for SettleError {
 
 impl Error for SettleError {}
 
-/// What one match did to one rating.
+/// The change of one rating by one match.
 struct Change {
     expected: f64,
     play: i64,
@@ -222,7 +222,7 @@ struct Change {
 }
 
 impl Arena {
-    /// The career of an agent that has played no match.
+    /// Returns the career of an agent that has played no match.
     #[must_use]
     pub fn newcomer(&self) -> Career {
         Career {
@@ -238,7 +238,7 @@ impl Arena {
         }
     }
 
-    /// How a match of this score ended; both bounds belong to the better result.
+    /// Returns how a match of this score ended; both bounds belong to the better result.
     ///
     /// ```
     /// use karat_stats::rating::{Outcome, arena::Arena};
@@ -257,8 +257,8 @@ impl Arena {
         }
     }
 
-    /// The career after a match, and how it came about. The factor of the category's rating is that of all matches, and
-    /// no trust tier adds to it.
+    /// Returns the career after a match, and how it came about. The factor of the category's rating is that of all
+    /// matches, and no trust tier adds to it.
     ///
     /// # Errors
     /// [`SettleError`], all of them.
@@ -328,7 +328,7 @@ impl Arena {
         })
     }
 
-    /// The rating of a challenge.
+    /// Returns the rating of a challenge.
     fn opponent(&self, challenge: &Challenge<'_>) -> Result<(i64, OpponentSource), SettleError> {
         let (found, source) = match challenge.calibrated_difficulty {
             Some(calibrated) => (calibrated, OpponentSource::Calibrated),
@@ -354,7 +354,7 @@ impl Arena {
         Change { expected, play: (played - points) as i64, floor: (after - played) as i64 }
     }
 
-    /// What the trust tier adds to a gain: the gain times the factor, rounded with halves up, less the gain.
+    /// Returns what the trust tier adds to a gain: the gain times the factor, rounded with halves up, less the gain.
     fn bonus(&self, gain: i64, grade: Grade, outcome: Outcome) -> i64 {
         let factor = match grade {
             Grade::Unverified => Decimal::ONE,
@@ -388,7 +388,7 @@ impl Career {
         self.best_streak = self.best_streak.max(streak);
     }
 
-    /// What titles are given for.
+    /// The counts that titles are given for.
     #[must_use]
     pub const fn deeds(&self) -> Deeds {
         Deeds {
@@ -397,40 +397,6 @@ impl Career {
             win_count: self.win_count,
             challenges_authored: self.challenges_authored,
         }
-    }
-}
-
-/// How a pool's points grew or shrank, and through what: bonus and floor make points from nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Inflation {
-    /// Matches that were settled.
-    pub matches: u64,
-    /// Points won less points lost by results. Challenges keep theirs, so this need not be zero.
-    pub play_points: i64,
-    /// Points that the floor gave back.
-    pub floor_points: i64,
-    /// Points that trust tiers added.
-    pub bonus_points: i64,
-}
-
-impl Inflation {
-    /// With one settlement more.
-    #[must_use]
-    pub const fn with(self, settled: &Settlement) -> Self {
-        Self {
-            matches: self.matches.saturating_add(1),
-            play_points: self.play_points.saturating_add(settled.play_points),
-            floor_points: self.floor_points.saturating_add(settled.floor_points),
-            bonus_points: self.bonus_points.saturating_add(settled.bonus_points),
-        }
-    }
-
-    /// By how many points the mean of `agents` moved through everything; 0 for nobody.
-    #[must_use]
-    pub fn mean_drift_points(&self, agents: u64) -> f64 {
-        let sum =
-            i128::from(self.play_points) + i128::from(self.floor_points) + i128::from(self.bonus_points);
-        if agents == 0 { 0.0 } else { sum as f64 / agents as f64 }
     }
 }
 

@@ -16,7 +16,7 @@ pub const DEVIATION_LEAST: f64 = 1e-9;
 pub struct OutOfRange {
     /// The field.
     pub name: &'static str,
-    /// What stands there.
+    /// The value found.
     pub found: f64,
     /// The least it may be.
     pub least: f64,
@@ -36,7 +36,7 @@ impl Error for OutOfRange {}
 /// A field by its name, and the range in which it must lie.
 pub(super) type Field = (&'static str, f64, f64, f64);
 
-/// The fields that are outside their range, in the order given. NaN is outside every range.
+/// Returns the fields that are outside their range, in the order given. NaN is outside every range.
 pub(super) fn outside(fields: &[Field]) -> Vec<OutOfRange> {
     let wrong = |&&(_, found, least, most): &&Field| !(least..=most).contains(&found);
     let problem = |&(name, found, least, most): &Field| OutOfRange { name, found, least, most };

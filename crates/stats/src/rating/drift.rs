@@ -1,4 +1,4 @@
-//! What a run of matches did to the mean of the pool.
+//! The drift of the mean of a pool over a run of matches.
 
 use super::system::System;
 
@@ -15,7 +15,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// The drift between two lists of ratings of the same competitors, summed in their order. All zero for none.
+    /// Returns the drift between two lists of ratings of the same competitors, summed in their order. All zero for none.
     #[must_use]
     pub fn between<S: System>(system: &S, before: &[S::Rating], after: &[S::Rating]) -> Self {
         let competitors = before.len().min(after.len());

@@ -15,7 +15,7 @@ pub struct EloRating {
     pub matches: u32,
 }
 
-/// Whether points are kept whole.
+/// The rounding of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
     /// Points keep their fractions.
@@ -38,11 +38,11 @@ pub struct Elo {
     pub factor_new: f64,
     /// The factor K from then on.
     pub factor_established: f64,
-    /// How many matches must have been played before the one that has the second factor.
+    /// Number of matches before the first one that has the second factor.
     pub established_from_matches: u32,
     /// The difference in points that promises ten to one.
     pub scale_points: f64,
-    /// Whether points are whole.
+    /// The rounding of points.
     pub rounding: Rounding,
 }
 
@@ -72,7 +72,7 @@ impl Elo {
         rounding: Rounding::HalfUp,
     };
 
-    /// The score that `points` promise against `opponent_points`, 0 to 1.
+    /// Returns the score that `points` promise against `opponent_points`, 0 to 1.
     ///
     /// ```
     /// use karat_stats::rating::Elo;
@@ -86,7 +86,7 @@ impl Elo {
         1.0 / (1.0 + libm::exp2(exponent))
     }
 
-    /// The rating after a match against an opponent whose own rating stays as it is, such as a challenge.
+    /// Returns the rating after a match against an opponent whose own rating stays as it is, such as a challenge.
     ///
     /// ```
     /// use karat_stats::rating::{Elo, EloRating, Outcome};
@@ -99,7 +99,7 @@ impl Elo {
         self.moved(rating, outcome.score() - self.expected_score(rating.points, opponent_points))
     }
 
-    /// The points after a match, before the floor: `surplus` is the score less the expected one.
+    /// Returns the points after a match, before the floor: `surplus` is the score less the expected one.
     #[inline]
     pub(super) fn unfloored(&self, rating: &EloRating, surplus: f64) -> f64 {
         let factor = if rating.matches < self.established_from_matches {
@@ -126,7 +126,7 @@ impl Elo {
     }
 }
 
-/// The nearest whole number, halves up, for numbers below 2^51.
+/// Returns the nearest whole number, halves up, for numbers below 2^51.
 #[inline]
 fn half_up(x: f64) -> f64 {
     // Doubles of this size are whole, so adding it rounds, ties to even.

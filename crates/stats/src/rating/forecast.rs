@@ -1,4 +1,4 @@
-//! How well expected scores predicted what happened.
+//! The quality of expected scores as predictions.
 
 use super::outcome::{Match, Outcome};
 
@@ -40,7 +40,7 @@ impl Forecast {
     }
 }
 
-/// The mean score of the first competitors: what somebody would predict who knows no names. One half for no match.
+/// Returns the mean score of the first competitors: what somebody would predict who knows no names. One half for no match.
 ///
 /// ```
 /// use karat_stats::rating::{Match, Outcome, mean_score};

@@ -1,4 +1,4 @@
-//! Binomial draws, exact: the counts of a league drawn anew.
+//! Binomial draws, exact: the counts of a league drawn again.
 
 use crate::random::Random;
 
@@ -7,12 +7,12 @@ use crate::random::Random;
 pub(super) struct Generator(Random);
 
 impl Generator {
-    /// The generator of stream number `stream` of a seed.
+    /// Returns the generator of stream number `stream` of a seed.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
         Self(Random::stream(seed, stream))
     }
 
-    /// How many of `trials` succeed if each does with probability `numerator / denominator`: a binomial draw, exact.
+    /// Returns how many of `trials` succeed if each does with probability `numerator / denominator`: a binomial draw, exact.
     ///
     /// Every trial compares a uniform number with the probability, binary digit by digit, until they differ, which takes
     /// two digits in the mean; the next digit of all trials that are still equal is drawn at once. Only counts and whole
@@ -37,7 +37,7 @@ impl Generator {
         successes
     }
 
-    /// How many of `coins` fair coins show heads.
+    /// Returns how many of `coins` fair coins show heads.
     #[inline]
     fn heads(&mut self, coins: u64) -> u64 {
         let mut heads = 0;

@@ -11,7 +11,7 @@ use super::drift::Drift;
 use super::season::{Applied, Event, EventError, Season};
 use super::system::{MatchError, System, rate};
 
-/// What one match did: what was expected, and the two ratings after it.
+/// The result of one match: the expected score, and the two ratings after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Meeting<R> {
     /// The score that was expected of the first competitor before the match, 0 to 1.
@@ -29,18 +29,18 @@ pub struct League<R> {
     pub competitors: BTreeMap<String, R>,
     /// The last match that counted; none before the first.
     pub last: Option<Applied>,
-    /// How many matches have counted.
+    /// Number of matches that have counted.
     pub matches: u64,
 }
 
 impl<R> Default for League<R> {
-    /// A league before its first match.
+    /// Returns a league before its first match.
     fn default() -> Self {
         Self { competitors: BTreeMap::new(), last: None, matches: 0 }
     }
 }
 
-/// Why a match does not count. The league stays as it was.
+/// The reason why a match does not count. The league stays as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeagueError {
     /// It is not a match by itself.
@@ -77,7 +77,7 @@ impl fmt::Display for LeagueError {
 impl Error for LeagueError {}
 
 impl<R: Copy> League<R> {
-    /// The league after one match, and what the match did. Whoever is not known yet enters with the system's initial
+    /// Returns the league after one match, and what the match did. Whoever is not known yet enters with the system's initial
     /// rating. Matches must come by time, and at one time by id.
     ///
     /// # Errors
@@ -105,8 +105,8 @@ impl<R: Copy> League<R> {
         (self, Ok(Meeting { expected, first, second }))
     }
 
-    /// The league after a whole season, and what that did to the mean of everybody in it. The ratings are, bit for bit,
-    /// those of [`League::next`] match by match.
+    /// Returns the league after a whole season, and what that did to the mean of everybody in it. The ratings are, bit
+    /// for bit, those of [`League::next`] match by match.
     ///
     /// # Errors
     /// The second value is a [`LeagueError`] if the season begins before the league's last match, or names a competitor

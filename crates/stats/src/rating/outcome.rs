@@ -1,11 +1,11 @@
-//! How a match may end, and a match between two competitors of a list.
+//! Outcomes of matches, and a match between two competitors of a list.
 
 use alloc::string::String;
 use core::error::Error;
 use core::fmt;
 use core::str::FromStr;
 
-/// How a match ended, seen from the first competitor.
+/// The end of a match, seen from the first competitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     /// The first competitor won.
@@ -17,7 +17,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What the first competitor scored: 1, 0.5 or 0.
+    /// Returns what the first competitor scored: 1, 0.5 or 0.
     #[must_use]
     pub const fn score(self) -> f64 {
         match self {
@@ -27,7 +27,7 @@ impl Outcome {
         }
     }
 
-    /// The same match seen from the other side.
+    /// Returns the same match seen from the other side.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -89,7 +89,7 @@ pub struct Match {
     pub first: u32,
     /// Place of the second competitor, from 0.
     pub second: u32,
-    /// How it ended, seen from the first.
+    /// The outcome, seen from the first.
     pub outcome: Outcome,
 }
 

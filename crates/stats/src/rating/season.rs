@@ -12,7 +12,7 @@ use super::outcome::{Match, Outcome};
 /// A match as it is reported: who met whom, when, and how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// What tells this match from every other.
+    /// The id of the match, different from every other.
     pub id: &'a str,
     /// When it was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: i64,
@@ -20,12 +20,12 @@ pub struct Event<'a> {
     pub first: &'a str,
     /// Name of the second competitor.
     pub second: &'a str,
-    /// How it ended, seen from the first.
+    /// The outcome, seen from the first.
     pub outcome: Outcome,
 }
 
 impl Event<'_> {
-    /// Why the event can be no match, by itself.
+    /// Returns why the event can be no match, by itself.
     pub(super) fn problem(&self) -> Option<EventError> {
         let id = self.id.to_owned();
         if self.first.is_empty() || self.second.is_empty() {
@@ -53,7 +53,7 @@ impl From<&Event<'_>> for Applied {
     }
 }
 
-/// Why an event cannot count.
+/// The reason why an event cannot count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventError {
     /// A competitor without a name.
@@ -102,7 +102,7 @@ impl Error for EventError {}
 pub struct SeasonErrors {
     /// The first [`SeasonErrors::LISTED`], in the order of the events; none if there were no events at all.
     pub list: Vec<EventError>,
-    /// How many more there are.
+    /// Number of more.
     pub omitted: usize,
 }
 
@@ -138,7 +138,7 @@ pub struct Season {
     pub matches: Vec<Match>,
     /// When each match was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: Vec<i64>,
-    /// Which of the given events each match is, from 0.
+    /// The place of each match among the given events, from 0.
     pub places: Vec<usize>,
     /// Events that repeat another one, id and content: each match counts once.
     pub repeated: usize,
@@ -199,7 +199,7 @@ impl Season {
     }
 }
 
-/// Each id once with its first place, by time and id; and how many events only repeat another one.
+/// Returns each id once with its first place, by time and id; and how many events only repeat another one.
 fn distinct<'e, 'a>(
     events: &'e [Event<'a>],
     found: &mut Vec<(usize, EventError)>,

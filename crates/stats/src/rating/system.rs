@@ -12,25 +12,25 @@ use super::outcome::{Match, Outcome};
 /// With settings that [`System::settings_outside`] passes and ratings that [`System::rating_outside`] passes, every
 /// rating that comes out is made of finite numbers and passes again.
 pub trait System {
-    /// What is known of a competitor.
+    /// The rating of a competitor.
     type Rating: Copy + PartialEq + fmt::Debug;
 
-    /// The settings that are outside their range; none if the system can be used.
+    /// Returns the settings that are outside their range; none if the system can be used.
     fn settings_outside(&self) -> Vec<OutOfRange>;
 
-    /// The parts of a stored rating that are outside their range.
+    /// Returns the parts of a stored rating that are outside their range.
     fn rating_outside(&self, rating: &Self::Rating) -> Vec<OutOfRange>;
 
-    /// The rating of a competitor that has played no match.
+    /// Returns the rating of a competitor that has played no match.
     fn initial(&self) -> Self::Rating;
 
-    /// The number by which competitors are ordered, in points of the system.
+    /// Returns the number by which competitors are ordered, in points of the system.
     fn points(&self, rating: &Self::Rating) -> f64;
 
-    /// The standard deviation of [`System::points`], in points; none if the system keeps none.
+    /// Returns the standard deviation of [`System::points`], in points; none if the system keeps none.
     fn deviation(&self, rating: &Self::Rating) -> Option<f64>;
 
-    /// The score expected of `first` against `second`, 0 to 1, where a draw counts half.
+    /// Returns the score expected of `first` against `second`, 0 to 1, where a draw counts half.
     fn expected(&self, first: &Self::Rating, second: &Self::Rating) -> f64;
 
     /// Both ratings after a match.
@@ -42,14 +42,14 @@ pub trait System {
     ) -> (Self::Rating, Self::Rating);
 }
 
-/// Why a match of a list cannot be applied.
+/// The reason why a match of a list cannot be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchError {
     /// Place of the match in the list, from 0.
     pub place: usize,
     /// The match.
     pub found: Match,
-    /// How many competitors there are.
+    /// Number of competitors.
     pub competitors: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// What a title asks for.
+/// The condition of a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// A rating of at least so many points.
@@ -22,7 +22,7 @@ pub enum Condition {
 pub struct Title {
     /// The name.
     pub name: &'static str,
-    /// What it asks for.
+    /// The condition.
     pub condition: Condition,
 }
 
@@ -41,7 +41,7 @@ pub const ARENA: [Title; 11] = [
     Title { name: "Fresh Hatchling", condition: Condition::Always },
 ];
 
-/// What titles are given for.
+/// The counts that titles are given for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Deeds {
     /// Rating, in points.
@@ -55,7 +55,7 @@ pub struct Deeds {
 }
 
 impl Condition {
-    /// Whether `deeds` satisfy it.
+    /// Returns whether `deeds` satisfy it.
     #[must_use]
     pub const fn is_met(self, deeds: &Deeds) -> bool {
         match self {
@@ -68,9 +68,9 @@ impl Condition {
     }
 }
 
-/// The titles that `deeds` satisfy now, in the order of `titles`; the first is the one to show.
+/// Returns the titles that `deeds` satisfy now, in the order of `titles`; the first is the one to show.
 ///
-/// They follow the rating down as well as up: [`ever_held`] keeps what was once reached.
+/// They follow the rating down as well as up.
 ///
 /// ```
 /// use karat_stats::rating::title::{ARENA, Deeds, held};
@@ -81,12 +81,6 @@ impl Condition {
 #[must_use]
 pub fn held<'a>(titles: &'a [Title], deeds: &Deeds) -> Vec<&'a Title> {
     titles.iter().filter(|title| title.condition.is_met(deeds)).collect()
-}
-
-/// The titles of `held` and those of `before`, by name, in the order of `titles`. A name that `titles` has not is dropped.
-#[must_use]
-pub fn ever_held<'a>(titles: &'a [Title], before: &[&str], deeds: &Deeds) -> Vec<&'a Title> {
-    titles.iter().filter(|title| title.condition.is_met(deeds) || before.contains(&title.name)).collect()
 }
 
 #[cfg(test)]
@@ -120,13 +114,5 @@ mod tests {
             assert_eq!(names(held(&ARENA, &at))[0], title.name);
             assert!(!names(held(&ARENA, &below)).contains(&title.name));
         }
-    }
-
-    #[test]
-    fn a_title_once_held_is_kept_only_where_that_is_asked() {
-        let fallen = Deeds { elo: 1100, match_count: 1, ..Deeds::default() };
-        assert_eq!(names(held(&ARENA, &fallen))[0], "Arena Initiate");
-        let ever = names(ever_held(&ARENA, &["Bronze Carapace", "Emperor"], &fallen));
-        assert_eq!(ever, ["Bronze Carapace", "Arena Initiate", "Fresh Hatchling"]);
     }
 }

@@ -36,7 +36,7 @@ impl Default for WengLin {
     }
 }
 
-/// What one opponent adds to a competitor's update: `omega` to the mean, `delta` to the shrinking.
+/// The part of one opponent in a competitor's update: `omega` of the mean, `delta` of the shrinking.
 #[derive(Clone, Copy, Default)]
 struct Evidence {
     omega: f64,
@@ -79,7 +79,7 @@ impl WengLin {
         moved.chain(ratings.iter().skip(ranks.len()).copied()).collect()
     }
 
-    /// The expected score of the first, and the spread `c` of the difference of two performances.
+    /// Returns the expected score of the first, and the spread `c` of the difference of two performances.
     fn pair(&self, first: &WengLinRating, second: &WengLinRating) -> (f64, f64) {
         let variance = first.deviation * first.deviation + second.deviation * second.deviation;
         let c = libm::sqrt(variance + 2.0 * self.beta * self.beta);

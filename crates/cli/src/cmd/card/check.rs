@@ -2,17 +2,17 @@
 
 use std::io::Write;
 
-use karat_core::check::range::Interval;
+use karat_core::check::Interval;
 use karat_core::check::{Checked, Direction, Report};
 use karat_core::diagnostic::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
 use crate::cards::{CardText, find};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{CARE, Color, GAIN, LOSS, STRONG, Screen};
 use crate::render::diagnostics::{diagnostic, line_and_column};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::text::{count, fit};
 
 /// Checks every card named.

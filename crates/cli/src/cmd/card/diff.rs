@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use karat_core::number::Score;
 use karat_core::record::{Published, Record};
@@ -10,13 +11,14 @@ use serde_json::{Value, json};
 use crate::args::{Cli, DiffArgs, GraderArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::graders;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use karat_report::card::CompiledCard;
+use karat_report::engine::Engine;
 use karat_report::number::{published, share};
-use karat_report::session::{Refusal, Session};
 use karat_report::text::{clean, count, fit, own_name, wrap};
 
 /// What one card says about one item.
@@ -108,7 +110,8 @@ impl Comparison {
 
 /// Compares two cards on the evidence given.
 pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Failure> {
-    let (before, after) = (cards::scorer(&args.before, cli.color)?, cards::scorer(&args.after, cli.color)?);
+    let (before, after) =
+        (cards::compiled(&args.before, cli.color)?, cards::compiled(&args.after, cli.color)?);
     let (old, new) = (before.card(), after.card());
     if old.evidence != new.evidence {
         let message = format!(
@@ -121,20 +124,22 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
         return Err(Failure::new(message).help("only cards for the same kind of evidence can be compared"));
     }
     let field = args.subject_field.as_deref();
-    let graders = |card| graders::of_card(card, &GraderArgs::default(), None, cli.portable);
-    let mut first = Session::new(&before, field, graders(old)?, cli.portable)?;
-    let mut second = Session::new(&after, field, graders(new)?, cli.portable)?;
+    let engine = |card: &Arc<CompiledCard>| -> Result<Engine, Failure> {
+        let options = graders::options(card.card(), &GraderArgs::default(), field, cli.portable)?;
+        Ok(Engine::new(Arc::clone(card), options)?)
+    };
+    let (mut first, mut second) = (engine(&before)?, engine(&after)?);
     let mut all = Comparison { scores: Vec::new(), badges_changed: 0, movers: Vec::new(), top: args.top };
     let files = Files::new(&args.files, cli.color)?;
     let progress = Progress::new(files.bytes(), false);
     let mut wanted = first.wanted();
     wanted.add(second.wanted());
     files.each(&wanted, &progress, &mut |place, bytes| {
-        let refused = |refusal: Refusal| Failure::new(refusal.to_string());
-        let before =
-            first.score(&place, bytes.clone(), None, |record, _| verdict(record)).map_err(refused)?;
-        let after = second.score(&place, bytes, None, |record, _| verdict(record)).map_err(refused)?;
-        all.see(Mover { before, after });
+        let bytes = bytes?;
+        let verdict = |engine: &mut Engine| {
+            engine.visit(bytes, |scored| verdict(&scored.record)).map_err(|error| error.at(place.clone()))
+        };
+        all.see(Mover { before: verdict(&mut first)?, after: verdict(&mut second)? });
         Ok(Flow::Continue)
     })?;
     drop(progress);

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::args::ListArgs;
 use crate::cards::{EMBEDDED, library};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{FAINT, STRONG, Screen};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::text::fit;
 
 /// Prints one line per card.

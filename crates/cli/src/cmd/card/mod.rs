@@ -9,9 +9,9 @@ mod show;
 use std::io::Write as _;
 
 use crate::args::{CardVerb, Cli};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Screen;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 
 /// Does what `karat card` asks.
 pub fn run(verb: &CardVerb, cli: &Cli) -> Result<Exit, Failure> {

@@ -6,9 +6,9 @@ use std::io::{ErrorKind, Write as _};
 use karat_core::diagnostic::nearest;
 
 use crate::args::NewArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Screen;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 
 /// A starter for each kind of evidence, with `@ID@` for the name.
 const STARTERS: [(&str, &str); 6] = [

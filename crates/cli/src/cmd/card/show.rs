@@ -7,11 +7,11 @@ use karat_core::scorecard::{Dimension, Group, Mean, MissingPolicy, Reporter, Sco
 
 use crate::args::ShowArgs;
 use crate::cards::{find, parse};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{BAR, Color, FAINT, STRONG, Screen};
 use crate::render::bar::bar;
 use karat_report::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 use karat_report::text::{clean, fit, wrap};
 
 /// Columns of the bars.

@@ -6,8 +6,8 @@ use karat_stats::proportion::Proportion;
 use karat_stats::rating::Outcome;
 
 use super::board::Tally;
+use crate::failure::Failure;
 use crate::matches::{Matches, Row};
-use karat_report::failure::Failure;
 use karat_report::text::clean;
 
 /// Every judge beside the people, over the pairs that both decided.

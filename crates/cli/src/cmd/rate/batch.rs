@@ -10,7 +10,7 @@ use karat_stats::rating::{BradleyTerry, Season};
 use super::board::{Estimate, Line, Tally, lines};
 use super::draws::{Clusters, resample};
 use crate::args::rate::{Component, RateArgs};
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 use karat_report::text::clean;
 
 /// What the matches say.

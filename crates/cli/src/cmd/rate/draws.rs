@@ -8,7 +8,7 @@ use karat_stats::random::Random;
 use karat_stats::rating::bradley_terry::{Bootstrap, Counts, Fit, FitError, Resamples};
 use karat_stats::rating::{BradleyTerry, Match, Season};
 
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 
 /// Threads for the draws. Their number changes no bit of the result.
 const THREADS: u64 = 4;

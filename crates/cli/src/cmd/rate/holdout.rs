@@ -7,7 +7,7 @@ use super::batch::{Part, refused};
 use super::online::in_periods;
 use super::settings::Chosen;
 use crate::args::rate::Component;
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 
 /// Predictions of matches that the ratings have not seen. All forecasts are of the same matches.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::board::{Estimate, Line, Tally, lines, tallies};
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 
 /// A system whose ratings are kept in a file.
 pub trait Stored: System {

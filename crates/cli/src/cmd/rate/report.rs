@@ -1,6 +1,7 @@
 //! Everything that `karat rate` found, and its JSON form.
 
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_stats::ranks::RankRange;
 use serde_json::{Map, Value, json};
 
@@ -98,7 +99,7 @@ fn shown(number: f64) -> Value {
 }
 
 fn time(milliseconds: i64) -> Value {
-    Moment { milliseconds }.to_string().into()
+    Timestamp { milliseconds }.to_string().into()
 }
 
 fn tally(tally: Tally) -> Map<String, Value> {

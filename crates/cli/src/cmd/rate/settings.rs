@@ -9,7 +9,7 @@ use karat_stats::rating::{BradleyTerry, Elo, Glicko2, Rounding, System, WengLin}
 use serde_json::{Map, Value, json};
 
 use crate::args::rate::{RateArgs, SystemName};
-use karat_report::failure::Failure;
+use crate::failure::Failure;
 
 /// Milliseconds of a day.
 const DAY_MILLISECONDS: i64 = 86_400_000;

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::{Moment, canonical_json};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_stats::rating::{Applied, League};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::online::Stored;
 use super::settings::{Chosen, told};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
 
 /// What the file says it is.
 const FORMAT: &str = "karat/league/1";
@@ -83,9 +84,9 @@ pub fn read<S: Stored>(path: &str, system: &S, chosen: &Chosen) -> Result<League
             }
             competitors.insert(name, rating);
         }
-        let last = entry.last.map(|Last { time, id }| match Moment::parse(&time) {
-            Some(Moment { milliseconds }) => Ok(Applied { at_milliseconds: milliseconds, id }),
-            None => Err(refuse(format!("`time` is `{time}`, expected such as 2026-03-18T09:30:00Z"))),
+        let last = entry.last.map(|Last { time, id }| match Timestamp::parse(&time) {
+            Ok(Timestamp { milliseconds }) => Ok(Applied { at_milliseconds: milliseconds, id }),
+            Err(error) => Err(refuse(format!("`time` is `{time}`, {error}"))),
         });
         let last = last.transpose()?;
         let league = League { competitors, last, matches: entry.matches };
@@ -105,7 +106,7 @@ pub fn write<S: Stored>(path: &str, chosen: &Chosen, leagues: &Leagues<S::Rating
         category: category.clone(),
         matches: league.matches,
         last: league.last.as_ref().map(|last| Last {
-            time: Moment { milliseconds: last.at_milliseconds }.to_string(),
+            time: Timestamp { milliseconds: last.at_milliseconds }.to_string(),
             id: last.id.clone(),
         }),
         competitors: league

@@ -4,19 +4,22 @@
 
 pub mod summary;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::sync::Arc;
 
-use karat_core::evaluate::Scorer;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use karat_core::facts::Digest;
 use karat_core::number::Score;
-use karat_evidence::{Graders, Moment, canonical_json};
-use karat_report::cards::ready;
-use karat_report::claim::Claim;
-use karat_report::exit::Exit;
-use karat_report::failure::Failure;
+use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
+use karat_report::card::CompiledCard;
+use karat_report::engine::Options;
+use karat_report::error::Error;
 use karat_report::recompute;
+use karat_report::record::Record;
 use karat_report::rescore::{Kept, Rescored, Rescorer, Verdict};
 use karat_report::rows::problems::Problems;
 use karat_report::text::clean;
@@ -24,7 +27,7 @@ use karat_store::{Item, Kind, Reader};
 use serde_json::{Value, json};
 
 use crate::args::{Cli, RescoreArgs};
-use crate::cards::{self, CardText};
+use crate::cards::{self, CardText, library};
 use crate::graders;
 use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
@@ -57,7 +60,7 @@ struct Work<'a> {
     of: &'a str,
     subject: Option<&'a str>,
     /// The cards of before, ready to score, by digest; none where one is not at hand.
-    old: BTreeMap<String, Option<Scorer>>,
+    old: BTreeMap<Digest, Option<Arc<CompiledCard>>>,
     /// Records of other cards, by id.
     others: BTreeMap<String, u64>,
     /// A kind of evidence that records are of and the new card does not read.
@@ -66,13 +69,13 @@ struct Work<'a> {
 
 /// Scores everything again.
 pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let card = cards::scorer(&args.card, cli.color)?;
-    let graders = |card: &_, as_of: Option<&str>| -> Result<Graders, Failure> {
-        graders::of_card(card, &args.graders, as_of, cli.portable)
-    };
-    let rescorer = Rescorer { card: &card, graders: &graders, is_portable: cli.portable };
+    let card = cards::compiled(&args.card, cli.color)?;
+    // What the command line says of graders is read once; a record under another scorecard has the same.
+    let options = graders::options(card.card(), &args.graders, None, cli.portable)?;
+    let options = |_: &Scorecard| -> Result<Options, Error> { Ok(options.clone()) };
+    let rescorer = Rescorer { card: &card, options: &options, is_portable: cli.portable };
     let progress = Progress::of_items(args.no_progress);
-    let stock = stock(&args.database, args.known_at.as_deref(), &progress)?;
+    let stock = stock(&args.database, args.known_at, &progress)?;
     let mut work = Work {
         of: args.of.as_deref().unwrap_or(&card.card().id),
         subject: args.subject.as_deref(),
@@ -92,13 +95,15 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         match work.record(&item) {
             Ok(None) => {}
             Ok(Some((claim, moved))) => {
-                let mover = Mover::new(&item.entry.id, &claim, moved)?;
+                let mover = Mover::new(&item.entry.id, &claim, moved);
                 if as_json {
                     writeln!(out, "{}", canonical_json(&as_value(&mover)))?;
                 }
                 summary.see(mover);
             }
-            Err(failure) => problems.add_failure(&format!("record `{}`", clean(&item.entry.id)), &failure),
+            Err(failure) => {
+                problems.add(format!("record `{}`: {failure}", clean(&item.entry.id)));
+            }
         }
         progress.reached(done, records.len() as u64);
     }
@@ -120,18 +125,12 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 /// Walks through a store once, for what the records need.
-fn stock(database: &str, known_at: Option<&str>, progress: &Progress) -> Result<Stock, Failure> {
+fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Result<Stock, Failure> {
     let refused = |error| store::refused(&error);
     let mut reader = store::reader(database)?;
-    let size = match known_at.map(|text| (text, Moment::parse(text))) {
+    let size = match known_at {
         None => reader.head().map_err(refused)?.size,
-        Some((_, Some(moment))) => {
-            reader.size_at(karat_store::Moment(moment.milliseconds)).map_err(refused)?
-        }
-        Some((text, None)) => {
-            return Err(Failure::new(format!("`{}` is not a moment that a log could have", clean(text)))
-                .help("write it as 2026-01-31T12:00:00Z; no leap second"));
-        }
+        Some(known_at) => reader.size_at(karat_store::Moment(known_at.milliseconds)).map_err(refused)?,
     };
     let (mut evidence, mut cards) = (BTreeMap::new(), Vec::new());
     let mut records: BTreeMap<String, u64> = BTreeMap::new();
@@ -162,34 +161,37 @@ fn stock(database: &str, known_at: Option<&str>, progress: &Progress) -> Result<
 
 impl Work<'_> {
     /// The record in `item` and what becomes of it; none if it is not meant.
-    fn record(&mut self, item: &Item) -> Result<Option<(Claim, Rescored)>, Failure> {
+    fn record(&mut self, item: &Item) -> Result<Option<(Record, Rescored)>, Failure> {
         if self.subject.is_some() && item.entry.subject.as_deref() != self.subject {
             return Ok(None);
         }
-        let Some(claim) = recompute::claim(&item.content)? else {
+        let Some(claim) = Record::parse(&item.content)? else {
             return Err(Failure::new("its content is not a record of karat"));
         };
-        let card = claim.text("/scorecard/id")?;
+        let document = claim.document();
+        let card = document.scorecard.id.as_str();
         if card != self.of {
             *self.others.entry(card.to_owned()).or_default() += 1;
             return Ok(None);
         }
-        let kind = claim.text("/evidence/kind")?;
+        let kind = document.evidence.kind.as_str();
         if kind != self.rescorer.card.card().evidence {
             self.other_kind.get_or_insert_with(|| kind.to_owned());
             return Ok(None);
         }
-        let digest = claim.text("/scorecard/digest")?.to_owned();
+        let digest = document.scorecard.digest;
         if !self.old.contains_key(&digest) {
-            let kept = self.kept_card(&digest);
-            let base = recompute::base(&claim, kept.as_ref()).map(Cow::into_owned);
-            self.old.insert(digest.clone(), base.ok());
+            let kept = self.kept_card(digest);
+            let base = recompute::base(&claim, kept.as_ref());
+            self.old.insert(digest, base.ok());
         }
         let Some(Some(old)) = self.old.get(&digest) else {
             let message = "its scorecard is neither in the store nor one that comes with karat";
-            return Err(Failure::new(message).help(format!("{}, {}", clean(&claim.card()?), clean(&digest))));
+            return Err(
+                Failure::new(message).help(format!("{}, {digest}", clean(&document.scorecard.name())))
+            );
         };
-        let own = self.stock.evidence.get(&claim.evidence_digest()?).copied();
+        let own = self.stock.evidence.get(&document.evidence.digest).copied();
         let reader = &mut self.stock.reader;
         let refused = |error| store::refused(&error);
         let own = own.map(|position| reader.item(position)).transpose().map_err(refused)?;
@@ -210,10 +212,10 @@ impl Work<'_> {
     }
 
     /// The card with that digest, if it was kept and can be used.
-    fn kept_card(&self, digest: &str) -> Option<Scorer> {
+    fn kept_card(&self, digest: Digest) -> Option<Arc<CompiledCard>> {
         // The digest of a card is that of what it says, not of its file.
-        let sound = self.stock.cards.iter().filter_map(|text| cards::check(text).card);
-        ready(sound.into_iter().find(|card| card.digest.to_string() == digest)?).ok()
+        let sound = self.stock.cards.iter().filter_map(|card| CompiledCard::checked(card, &library).ok());
+        sound.into_iter().find(|card| card.card().digest == digest).map(Arc::new)
     }
 
     /// Why no record was meant.
@@ -225,7 +227,7 @@ impl Work<'_> {
             return Failure::new(format!("{reads}, and the records by `{of}` are of kind `{kind}`"))
                 .help("only a card for the same kind of evidence can score them again");
         }
-        let when = args.known_at.as_deref().map_or_else(String::new, |at| format!(" at {at}"));
+        let when = args.known_at.map_or_else(String::new, |at| format!(" at {at}"));
         let who = self.subject.map_or_else(String::new, |name| format!(" of `{}`", clean(name)));
         let message = format!("`{}` has no record{who} by `{}`{when}", args.database, clean(self.of));
         let others: Vec<String> =

@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use karat_core::number::Score;
-use karat_report::claim::Claim;
-use karat_report::failure::Failure;
+use karat_report::record::Record;
 use karat_report::rescore::Rescored;
 
 /// A record and what became of it.
@@ -25,14 +24,15 @@ pub struct Mover {
 
 impl Mover {
     /// The record `claim`, which stands in the store as `record`.
-    pub fn new(record: &str, claim: &Claim, moved: Rescored) -> Result<Self, Failure> {
-        Ok(Self {
+    pub fn new(record: &str, claim: &Record, moved: Rescored) -> Self {
+        let document = claim.document();
+        Self {
             record: record.to_owned(),
-            subject: claim.text("/subject")?.to_owned(),
-            item: claim.text("/evidence/id")?.to_owned(),
-            card: claim.card()?,
+            subject: document.subject.clone(),
+            item: document.evidence.id.clone(),
+            card: document.scorecard.name(),
             moved,
-        })
+        }
     }
 
     /// How far it moved; a score that appears or goes moves by all of it.

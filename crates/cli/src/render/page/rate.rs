@@ -1,7 +1,7 @@
 //! Ratings as a page: a table for each pool, predictions, judges beside people.
 
 use karat_core::record::ENGINE_VERSION;
-use karat_evidence::Moment;
+use karat_core::timestamp::Timestamp;
 use karat_stats::proportion::Proportion;
 
 use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, told};
@@ -21,7 +21,7 @@ pub fn rate(report: &Report) -> Page {
     for board in &report.boards {
         tell(&labelled("matches", board), board.input.digest.to_string());
         if let Some((first, last)) = board.input.milliseconds {
-            let time = |milliseconds| Moment { milliseconds }.to_string();
+            let time = |milliseconds| Timestamp { milliseconds }.to_string();
             tell(&labelled("played", board), format!("{} to {}", time(first), time(last)));
         }
     }

@@ -10,7 +10,7 @@ use super::*;
 
 const FACTS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-/// The text of a formula over the facts, and over the score where `score` says so for fact `d`.
+/// Returns the text of a formula over the facts, and over the score where `score` says so for fact `d`.
 fn text(formula: &Expr<Symbol>, score: bool) -> String {
     let named = formula.map_names::<String, ()>(&mut |symbol, _| match symbol {
         Symbol::Fact(3) if score => Ok("score".to_string()),
@@ -27,7 +27,7 @@ fn with_score(formula: &Expr<Symbol>) -> Expr<Symbol> {
     named.unwrap()
 }
 
-/// The score at a point, or nothing where something fails.
+/// Returns the score at a point, or nothing where something fails.
 fn score(card: &Formulas, point: &[Value]) -> Option<f64> {
     let unit = |value| if let Value::Number(x) = value { Some(x.clamp(0.0, 1.0)) } else { None };
     let open = match value(&card.when, point) {

@@ -10,7 +10,7 @@ use super::*;
 pub(crate) struct Dice(pub u64);
 
 impl Dice {
-    pub fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -18,7 +18,7 @@ impl Dice {
         (z ^ (z >> 31)) % sides
     }
 
-    pub fn fraction(&mut self) -> f64 {
+    pub(crate) fn fraction(&mut self) -> f64 {
         self.roll(1 << 53) as f64 / (1u64 << 53) as f64
     }
 
@@ -45,7 +45,7 @@ pub(crate) enum Value {
     Failed,
 }
 
-/// The language at one point, written from the guide and sharing nothing with the interval version.
+/// Returns the language at one point, written from the guide and sharing nothing with the interval version.
 pub(crate) fn value(expr: &Expr<Symbol>, facts: &[Value]) -> Value {
     let number = |x: f64| if x.is_finite() { Value::Number(x) } else { Value::Failed };
     let strict = |operands: &[&Expr<Symbol>], then: &dyn Fn(&[Value]) -> Value| {

@@ -61,7 +61,8 @@ fn group_at(draft: &Draft, key: &Text, report: &mut Report<'_>) -> Option<usize>
     found
 }
 
-/// Whether every group that a dimension or group says it is in is there; if not, that group has more members than it seems.
+/// Returns whether every group that a dimension or group says it is in is there; if not, that group has more members
+/// than it seems.
 pub(super) fn groups_are_known(draft: &Draft) -> bool {
     let parents = draft.groups.iter().filter_map(|group| group.parent.as_ref());
     let mut named = draft.dimensions.iter().filter_map(|dimension| dimension.group.as_ref()).chain(parents);

@@ -64,7 +64,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn new(draft: &Draft, report: &mut Report<'_>) -> Self {
+    pub(super) fn new(draft: &Draft, report: &mut Report<'_>) -> Self {
         let mut taken: BTreeMap<&str, &Range<usize>> = BTreeMap::new();
         let named = draft.facts.iter().map(|fact| &fact.name).chain(draft.lets.iter().map(|(name, _)| name));
         for name in named {
@@ -186,7 +186,7 @@ impl Names {
         }
     }
 
-    pub fn lets(&self, draft: &Draft, report: &mut Report<'_>) -> Vec<Let> {
+    pub(super) fn lets(&self, draft: &Draft, report: &mut Report<'_>) -> Vec<Let> {
         let mut lets = Vec::new();
         for (name, text) in self.let_order.iter().filter_map(|&at| draft.lets.get(at)) {
             lets.extend(
@@ -198,7 +198,7 @@ impl Names {
     }
 
     /// Parses a formula and binds its names; every unknown name is reported.
-    pub fn formula(&self, text: &Text, place: Place, report: &mut Report<'_>) -> Option<Formula> {
+    pub(super) fn formula(&self, text: &Text, place: Place, report: &mut Report<'_>) -> Option<Formula> {
         let parsed = match parse(&text.value) {
             Ok(parsed) => parsed,
             Err(error) => {

@@ -64,8 +64,8 @@ fn check_shape(draft: &Draft, place: &Range<usize>, report: &mut Report<'_>) {
     }
 }
 
-/// The tiers of the section; one that the card has too asks what it asks there as well. Those of the card where the section
-/// has none.
+/// Returns the tiers of the section; one that the card has too asks what it asks there as well. Those of the card
+/// where the section has none.
 fn resolve_tiers(
     section: &DraftStanding,
     draft: &Draft,
@@ -144,7 +144,7 @@ fn raise(floors: &mut Vec<(String, i64)>, key: &str, floor: i64) {
     }
 }
 
-/// What a tier asks less of than the one below it.
+/// Returns what a tier asks less of than the one below it.
 fn asks_less(lower: &TierRule, higher: &TierRule) -> Option<&'static str> {
     // An age that no batch may pass is the stricter the smaller it is.
     let age = |rule: &TierRule| rule.newest_batch_seconds.unwrap_or(i64::MAX);

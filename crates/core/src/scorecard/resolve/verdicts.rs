@@ -1,4 +1,4 @@
-//! What follows from the mean: rules, gates, bands and tiers, and whether their points fit the scale.
+//! The parts that follow the mean: rules, gates, bands and tiers, whose points must fit the scale.
 
 use alloc::format;
 use alloc::vec::Vec;

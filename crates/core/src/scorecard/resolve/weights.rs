@@ -7,11 +7,10 @@ use alloc::vec::Vec;
 use super::members::groups_are_known;
 use super::names::{unique, unknown};
 use crate::diagnostic::Code;
-use crate::number::Decimal;
+use crate::number::{Decimal, MOST_WEIGHT_UNITS, common_unit};
 use crate::scorecard::fields::{Report, Text};
 use crate::scorecard::source::{Draft, DraftDimension, DraftFact, DraftProfile, DraftProfiles};
 use crate::scorecard::{FactType, Group, Mean, Profiles, WeightSum};
-use crate::weights::{MOST_WEIGHT_UNITS, unit};
 
 pub(super) fn resolve_profiles(
     profiles: &DraftProfiles,
@@ -59,7 +58,7 @@ pub(super) fn resolve_profiles(
     Some(Profiles { by: by?, fallback: fallback?, list })
 }
 
-/// The weight of a dimension in a profile: none if it has none, none within if it was refused.
+/// Returns the weight of a dimension in a profile: none if it has none, none within if it was refused.
 fn weight_of(profile: &DraftProfile, key: &str) -> Option<Option<Decimal>> {
     profile.weights.iter().find(|(known, _)| known.value == key).map(|&(_, weight)| weight)
 }
@@ -159,7 +158,7 @@ fn check_node(
         (None, Some(group)) => format!("the weights in group `{}`", group.key),
         (None, None) => "the weights".to_string(),
     };
-    let Some(sum) = crate::weights::sum(all.iter().copied()) else {
+    let Some(sum) = crate::number::sum(all.iter().copied()) else {
         let message = format!("{whose} sum to more than {}", Decimal::from_millionths(i64::MAX));
         report.error(Code::WeightPrecision, place, message, "scale them to sum to 1");
         return;
@@ -177,7 +176,7 @@ fn check_node(
     } else if sum == Decimal::ZERO {
         report.error(Code::WeightSum, place, format!("{whose} are all zero"), "give a dimension a weight");
     } else {
-        let unit = unit(all.iter().copied());
+        let unit = common_unit(all.iter().copied());
         if sum.millionths() / unit > MOST_WEIGHT_UNITS {
             let message = format!(
                 "{whose} are too fine for their size: {} units of {}",

@@ -128,7 +128,7 @@ fn hours(table: &Fields<'_, '_>, field: &str, report: &mut Report<'_>) -> Option
     table.whole(field, 0, MOST_DAYS * 24, report).map(|hours| hours * HOUR)
 }
 
-/// A decimal from 0 to 1 in billionths.
+/// Returns a decimal from 0 to 1 in billionths.
 fn share(table: &Fields<'_, '_>, field: &str, report: &mut Report<'_>) -> Option<i64> {
     let value = table.decimal_or(field, Decimal::ZERO, report);
     table.has(field).then(|| within_one(value, field, table.place(field), report))
@@ -150,7 +150,7 @@ fn read_window(section: &Fields<'_, '_>, score: StandingScore, report: &mut Repo
     WindowLimits { tasks, span_seconds }
 }
 
-/// A success or failure by decree has no readings, so where readings are taken an item counts as it is or not at all.
+/// Returns a success or failure by decree has no readings, so where readings are taken an item counts as it is or not at all.
 fn read_outcomes(section: &Fields<'_, '_>, score: StandingScore, report: &mut Report<'_>) -> Policy {
     use Treatment::{Excluded, Failure, Scored, Success};
     const FIELDS: &[&str] = &["no-verdict", "stopped", "not-applicable", "refused"];

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::number::{Decimal, Score};
 
-/// How hard a challenge is, easiest first.
+/// The difficulty of a challenge, easiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Difficulty {

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a tier asks. Whoever holds it also meets every tier below it.
+/// The requirements of a tier. A subject that holds it also meets every tier below it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TierRule {
     /// Its name.
@@ -32,11 +32,11 @@ pub struct TierRule {
 pub struct SecurityGate {
     /// The steps, each of which holds on its own.
     pub steps: Vec<GateStep>,
-    /// How many tiers stay open while the dimension was never measured; none for all.
+    /// Number of tiers that stay open while the dimension was never measured; none for all.
     pub open_unmeasured: Option<usize>,
-    /// What an open confirmed critical incident does, whatever the reading.
+    /// The effect of an open confirmed critical incident, whatever the reading.
     pub incident: Option<GateStep>,
-    /// How many tiers stay open while the subject is on hold: it demonstrably runs something else than it declares.
+    /// Number of tiers that stay open while the subject is on hold: it demonstrably runs something else than it declares.
     pub open_on_hold: usize,
 }
 
@@ -47,13 +47,14 @@ pub struct GateStep {
     pub below: i64,
     /// The score is at most this, in points.
     pub cap_points: i64,
-    /// How many tiers stay open.
+    /// Number of tiers that stay open.
     pub open_tiers: usize,
 }
 
 impl Default for SecurityGate {
-    /// The choice of this engine, as the document gives no number: below 0.50 at most bronze and 599 points, below 0.25 or with
-    /// an open critical incident no tier and 399. The caps lie one point below the lines of silver and bronze.
+    /// Returns the choice of this engine, as the document gives no number: below 0.50 at most bronze and 599 points,
+    /// below 0.25 or with an open critical incident no tier and 399. The caps lie one point below the lines of silver
+    /// and bronze.
     fn default() -> Self {
         let veto = GateStep { below: 250_000_000, cap_points: 399, open_tiers: 0 };
         Self {

@@ -1,13 +1,12 @@
 //! Settings about one subject over time: window, decay, review, certification, freshness.
 
-use core::fmt;
 use core::num::NonZeroU32;
 
 use crate::number::BILLION;
 
 const DAY_SECONDS: u32 = 86_400;
 
-/// How far back a window reaches. With both limits the narrower one counts; with none it holds all there is.
+/// The limits of a window. With both the narrower one counts; with neither the window has all scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowLimits {
     /// At most this many scores, the newest.
@@ -17,27 +16,16 @@ pub struct WindowLimits {
 }
 
 impl Default for WindowLimits {
-    /// The last 100 tasks (workflow document, 3.2, "Score Aggregation").
+    /// Returns the last 100 tasks (workflow document, 3.2, "Score Aggregation").
     fn default() -> Self {
         Self { tasks: NonZeroU32::new(100), span_seconds: None }
-    }
-}
-
-impl fmt::Display for WindowLimits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.tasks, self.span_seconds) {
-            (None, None) => f.write_str("without limit"),
-            (Some(tasks), None) => write!(f, "{tasks} tasks"),
-            (None, Some(seconds)) => write!(f, "{seconds} seconds"),
-            (Some(tasks), Some(seconds)) => write!(f, "{tasks} tasks of {seconds} seconds"),
-        }
     }
 }
 
 /// Seconds of a week.
 pub const WEEK_SECONDS: u32 = 604_800;
 
-/// How much is lost, and how fast.
+/// The loss of points with age.
 ///
 /// The document says "1 point per week after a 7-day grace period" of each dimension's contribution. It leaves open what a
 /// point is, and whether a part of a week counts; both are settings. The default is the reading under which evidence of one
@@ -51,15 +39,15 @@ pub struct DecayRule {
     pub period_seconds: NonZeroU32,
     /// Points that each period after the grace takes.
     pub points_per_period: u32,
-    /// What a point is, in billionths of a perfect score: 1,000,000 for one of 1000, 10,000,000 for one of 100.
+    /// The size of a point, in billionths of a perfect score: 1,000,000 for one of 1000, 10,000,000 for one of 100.
     pub point_billionths: u32,
-    /// What a part of a period takes.
+    /// The loss in a part of a period.
     pub periods: Periods,
-    /// What is lost from what.
+    /// The part of the score that loses points.
     pub scope: DecayScope,
 }
 
-/// What loses points.
+/// The part of the score that loses points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecayScope {
     /// Each dimension, by the age of its own evidence.
@@ -68,7 +56,7 @@ pub enum DecayScope {
     Composite,
 }
 
-/// What a part of a period takes.
+/// The loss in a part of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Periods {
     /// Its part.
@@ -100,7 +88,7 @@ pub struct ReviewRules {
     pub cumulative_points: u32,
     /// Seconds that cumulative swings look back.
     pub cumulative_seconds: u32,
-    /// Whether a cumulative swing alone holds a score, or is only flagged.
+    /// True if a cumulative swing alone holds a score, or is only flagged.
     pub cumulative_holds: bool,
     /// Seconds within which a held score must be decided on.
     pub deadline_seconds: u32,
@@ -126,7 +114,7 @@ impl Default for ReviewRules {
     }
 }
 
-/// How the tier that is held follows the tier that is earned.
+/// The delay with which the held tier follows the earned tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CertificationRules {
     /// A higher tier must be earned at two moments at least this far apart, and at all between them; with 0 one is enough.
@@ -151,19 +139,19 @@ impl Default for CertificationRules {
     }
 }
 
-/// How evidence grows old.
+/// The loss of worth with age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreshnessRule {
     /// Up to this age evidence is worth all it is.
     pub full_until_seconds: u32,
     /// From this age on it is worth `least`; between the two it falls in a line.
     pub least_from_seconds: u32,
-    /// What the oldest evidence is worth, in billionths.
+    /// The worth of the oldest evidence, in billionths.
     pub least: i64,
 }
 
 impl Default for FreshnessRule {
-    /// All of it up to 30 days, half of it from 180 days on.
+    /// Returns all of it up to 30 days, half of it from 180 days on.
     fn default() -> Self {
         Self {
             full_until_seconds: 30 * DAY_SECONDS,

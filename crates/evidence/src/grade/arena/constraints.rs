@@ -1,4 +1,4 @@
-//! What a challenge limits, what a trajectory used, and where it went beyond.
+//! Limits of a challenge, the usage of a trajectory, and the violations.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::detail;
 use super::members::Members;
 use super::payload::{Action, Step};
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// The advisory limits of a challenge; none is set by default.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Constraints {
     pub allowed_tools: Option<Vec<String>>,
     /// The only models allowed.
     pub allowed_models: Option<Vec<String>>,
-    /// Whether the network may be used.
+    /// True if the network may be used.
     pub network_access: Option<bool>,
     /// Most cost in US dollars, above 0.
     pub max_cost_usd: Option<f64>,
@@ -80,7 +80,7 @@ impl Constraints {
     }
 }
 
-/// What a trajectory used.
+/// Usage of a trajectory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Tokens that went into models.
@@ -129,7 +129,7 @@ impl Usage {
     }
 }
 
-/// Which limits [`constraint_violations`] looks at.
+/// Limits that [`constraint_violations`] looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
     /// Model and tool calls: what the deployed arena reports.
@@ -144,7 +144,7 @@ pub enum Scope {
 pub struct Violation {
     /// The limit, as challenges spell it.
     pub constraint: &'static str,
-    /// What was used and what is allowed.
+    /// The usage and the limit, in words.
     pub message: String,
 }
 

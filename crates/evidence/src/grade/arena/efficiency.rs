@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::constraints::{Constraints, Usage};
 use super::detail;
 
-/// What a trajectory without a single model call is worth.
+/// Efficiency of a trajectory without a single model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WithoutModelCall {
     /// Nothing: one tool call in the log must not earn what a thrifty agent earns.
@@ -32,21 +32,21 @@ pub struct Efficiency {
 pub struct EfficiencyGrade {
     /// The share of the limit that was left, 0 to 1.
     pub value: f64,
-    /// Why.
+    /// Origin of the value.
     pub basis: EfficiencyBasis,
 }
 
-/// What an efficiency was made from.
+/// Origin of an efficiency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EfficiencyBasis {
-    /// What was used of a limit; of model and tool calls the one with less left.
+    /// Use of a limit; of model and tool calls, the limit with less left.
     Measured {
-        /// What is limited: `tokenBudget`, `maxLlmCalls` or `maxToolCalls`.
+        /// The limit: `tokenBudget`, `maxLlmCalls` or `maxToolCalls`.
         constraint: &'static str,
-        /// What was used.
+        /// The usage.
         used: u64,
-        /// What was allowed.
+        /// The allowance.
         limit: u64,
     },
     /// The match is not verified, or has no trajectory: 0.

@@ -1,4 +1,4 @@
-//! What the script of a challenge printed: its scores.
+//! Scores printed by the script of a challenge.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::detail;
 use super::members::{Members, located, refusal};
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 /// Scores that a script printed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,8 +47,8 @@ pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<Ev
     if exit_code != Some(0) {
         let found =
             exit_code.map_or_else(|| "no exit status".to_owned(), |code| format!("exit status {code}"));
-        let mend = "read what the evaluator printed to standard error";
-        return Err(refusal("$.exit_code", found, "exit status 0", mend));
+        let hint = "read what the evaluator printed to standard error";
+        return Err(refusal("$.exit_code", found, "exit status 0", hint));
     }
     let mut results = stdout.lines().enumerate().filter_map(|(at, line)| {
         // Only a line with an object can hold one: whatever else is printed need not be parsed.
@@ -60,9 +60,9 @@ pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<Ev
     let first = results.next();
     let (count, last) = results.fold((1, first), |(count, _), result| (count + 1, Some(result)));
     let Some((line, scores)) = last else {
-        let mend = "print `{\"scores\": {\"DIMENSION\": NUMBER}}` on a line of its own";
+        let hint = "print `{\"scores\": {\"DIMENSION\": NUMBER}}` on a line of its own";
         let found = format!("no scores in {} lines", stdout.lines().count());
-        return Err(refusal("$.stdout", found, "a line with an object `scores`", mend));
+        return Err(refusal("$.stdout", found, "a line with an object `scores`", hint));
     };
     let mut problems = Problems::default();
     let members = Members::of(&scores, "$.scores", &mut problems);

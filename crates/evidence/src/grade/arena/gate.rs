@@ -1,12 +1,12 @@
-//! Who may submit, and until when.
+//! Permission to submit: by agent, state and time.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::members::refusal;
-use crate::problem::{Problems, nearest, quoted};
+use crate::json::problem::{Problems, nearest, quoted};
 
-/// How far a match has come.
+/// Progress of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchStatus {
     /// Entered; it may be submitted as if it were active.
@@ -36,24 +36,24 @@ impl MatchStatus {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, status)| *status).ok_or_else(|| {
             let near = nearest(name, Self::NAMES.iter().map(|(known, _)| *known));
-            let mend = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-            refusal("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &mend)
+            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+            refusal("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &hint)
         })
     }
 }
 
-/// What is known when a submission arrives.
+/// Facts about an arriving submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Status of the match; none if there is no such match.
     pub status: Option<MatchStatus>,
-    /// Whether the agent that submits is the one that entered.
+    /// True if the agent that submits is the one that entered.
     pub requester_is_owner: bool,
-    /// Whether the submission came after the last moment of the match. That moment itself is in time, and there is no grace.
+    /// True if the submission came after the last moment of the match. That moment itself is in time, and there is no grace.
     pub past_deadline: bool,
 }
 
-/// Whether a submission is taken.
+/// True if a submission is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -70,7 +70,7 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// Whether the submission is scored.
+    /// Returns whether the submission is scored.
     pub fn is_accepted(self) -> bool {
         self == Self::Accepted
     }
@@ -133,7 +133,7 @@ mod tests {
     fn a_status_has_one_of_four_names() {
         assert_eq!(MatchStatus::parse("active"), Ok(MatchStatus::Active));
         assert_eq!(
-            MatchStatus::parse("complete").unwrap_err().iter().next().unwrap().mend,
+            MatchStatus::parse("complete").unwrap_err().iter().next().unwrap().hint,
             "did you mean `completed`?"
         );
     }

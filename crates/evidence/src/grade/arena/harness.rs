@@ -3,18 +3,18 @@
 use karat_core::facts::Digest;
 use karat_core::json;
 
-use crate::problem::quoted;
+use crate::json::problem::quoted;
 
 /// The parts of a harness that make its structure. Description, version, name and model are no part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Harness {
     /// The framework it is built on.
     pub base_framework: Option<String>,
-    /// How it loops.
+    /// Kind of loop.
     pub loop_type: Option<String>,
-    /// What it keeps in the context.
+    /// Content of the context.
     pub context_strategy: Option<String>,
-    /// What it does about errors.
+    /// Treatment of errors.
     pub error_strategy: Option<String>,
     /// Its tools, in any order; one that is named twice counts twice.
     pub tools: Option<Vec<String>>,

@@ -11,17 +11,17 @@ use super::played::Played;
 use super::primitives::Seen;
 use super::trajectory::{Standing, TrajectoryGrade, TrajectoryOptions, validate_trajectory};
 use super::warnings::SubmissionWarning;
-use crate::check::EXACT;
-use crate::problem::Problems;
+use crate::json::document::EXACT;
+use crate::json::problem::Problems;
 
-/// How [`grade_match`] grades.
+/// Options of [`grade_match`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MatchOptions {
-    /// How trajectories are checked.
+    /// Options for checking trajectories.
     pub trajectory: TrajectoryOptions,
-    /// Which limits are looked at.
+    /// Limits that are looked at.
     pub scope: Scope,
-    /// What a trajectory without a model call earns in efficiency.
+    /// Efficiency of a trajectory without a model call.
     pub without_model_call: WithoutModelCall,
 }
 
@@ -30,11 +30,11 @@ pub struct MatchOptions {
 pub struct MatchGrade {
     /// Scores of the answer.
     pub evaluation: Evaluation,
-    /// What is wrong with its form.
+    /// Problems of its form.
     pub submission_warnings: Vec<SubmissionWarning>,
     /// The checks of the trajectory; none if there is none.
     pub trajectory: Option<TrajectoryGrade>,
-    /// What the trajectory used; none if there is none.
+    /// Usage of the trajectory, if there is one.
     pub usage: Option<Usage>,
     /// Efficiency of the trajectory.
     pub efficiency: Efficiency,
@@ -42,7 +42,7 @@ pub struct MatchGrade {
     pub constraint_violations: Vec<Violation>,
     /// Set if the agent played with a harness that is not the registered one.
     pub harness_warning: Option<String>,
-    /// What the match is worth as a benchmark.
+    /// Value of the match as a benchmark.
     pub standing: Standing,
     /// The match as evidence of the kind `match`, for the card of the challenge.
     pub evidence: Value,
@@ -168,7 +168,8 @@ impl MatchGrade {
         evidence
     }
 
-    /// Whether speed is the share of the time that is left, and nothing else: then the card scores it from the times.
+    /// Returns whether speed is the share of the time that is left, and nothing else: then the card scores it from the
+    /// times.
     fn speed_is_time(&self) -> bool {
         let speed = self.evaluation.dimensions.iter().find(|grade| grade.dimension == "speed");
         speed.is_none_or(|speed| {

@@ -3,16 +3,16 @@
 use serde_json::{Map, Value};
 
 use super::primitives::described;
-use crate::check::EXACT;
-use crate::locate;
-use crate::problem::{Problem, Problems, nearest, quoted};
+use crate::json::document::EXACT;
+use crate::json::locate;
+use crate::json::problem::{Problem, Problems, nearest, quoted};
 
 /// An object and where it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Members<'a> {
     map: &'a Map<String, Value>,
     path: String,
-    /// Whether `null` reads as if the member were not there.
+    /// True if `null` reads as if the member were not there.
     null_is_absent: bool,
 }
 
@@ -75,12 +75,12 @@ impl<'a> Members<'a> {
         for name in self.map.keys().filter(|name| !known.contains(&name.as_str())) {
             // Looking for the nearest name takes time, which only a problem that will be listed is worth.
             problems.add(|| {
-                let mend = match nearest(name, known.iter().copied()) {
+                let hint = match nearest(name, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "leave it out".to_owned(),
                 };
                 let expected = format!("one of {}", known.join(", "));
-                Problem::at(&self.path_of(name), quoted(name), &expected, &mend)
+                Problem::at(&self.path_of(name), quoted(name), &expected, &hint)
             });
         }
     }
@@ -88,8 +88,8 @@ impl<'a> Members<'a> {
 
 impl<'a> Member<'a> {
     /// Refuses the value.
-    pub fn refuse(&self, expected: &str, mend: &str, problems: &mut Problems) {
-        refuse(problems, &self.path, described(self.value), expected, mend);
+    pub fn refuse(&self, expected: &str, hint: &str, problems: &mut Problems) {
+        refuse(problems, &self.path, described(self.value), expected, hint);
     }
 
     /// An object.
@@ -153,13 +153,13 @@ impl<'a> Member<'a> {
 }
 
 /// Adds a problem whose line is not known.
-pub(super) fn refuse(problems: &mut Problems, path: &str, found: String, expected: &str, mend: &str) {
-    problems.add(|| Problem::at(path, found, expected, mend));
+pub(super) fn refuse(problems: &mut Problems, path: &str, found: String, expected: &str, hint: &str) {
+    problems.add(|| Problem::at(path, found, expected, hint));
 }
 
 /// One problem as all that is wrong.
-pub(super) fn refusal(path: &str, found: String, expected: &str, mend: &str) -> Problems {
-    Problem::at(path, found, expected, mend).into()
+pub(super) fn refusal(path: &str, found: String, expected: &str, hint: &str) -> Problems {
+    Problem::at(path, found, expected, hint).into()
 }
 
 /// The same problems with their lines and columns, where `place` knows them.

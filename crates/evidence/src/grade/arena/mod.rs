@@ -44,7 +44,7 @@ pub use warnings::{
     validate_required_strings,
 };
 
-/// What a grader saw, as JSON with the names of its fields.
+/// Returns what a grader saw, as JSON with the names of its fields.
 fn detail(seen: &impl Serialize) -> Value {
     // The types of this folder have texts as keys and finite or absent numbers, so each of them has a JSON form.
     serde_json::to_value(seen).unwrap_or_default()

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::members::{Member, Members};
 use super::text;
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 /// Most steps of a trajectory.
 pub const STEPS_MAX: usize = 1000;
@@ -29,20 +29,20 @@ pub struct Submission<'a> {
 pub struct Step<'a> {
     /// The moment as it was written: it need not be one, see [`validate_trajectory`](super::validate_trajectory).
     pub at: &'a str,
-    /// What was done.
+    /// The action.
     pub action: Action<'a>,
 }
 
-/// What a step did.
+/// Action of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action<'a> {
     /// A tool was called.
     ToolCall {
         /// Its name.
         tool: &'a str,
-        /// What went in.
+        /// The input.
         input: &'a str,
-        /// What came out.
+        /// The output.
         output: Option<&'a str>,
     },
     /// A model was called.

@@ -10,7 +10,7 @@ use super::gate::{Arrival, Gate, MatchStatus, submission_gate};
 use super::members::{Members, refusal};
 use super::payload::{self, Submission};
 use super::trajectory::Window;
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 const KNOWN: [&str; 23] = [
     "match_id",

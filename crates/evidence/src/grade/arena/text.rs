@@ -21,8 +21,8 @@ pub(super) fn form(value: &Value) -> Option<Cow<'_, str>> {
     })
 }
 
-/// The decimal number that a text is, white space around it aside. Unlike `Number(text)` this does not take nothing for 0,
-/// nor reads hexadecimal digits.
+/// The decimal number that a text is, white space around it aside. Unlike `Number(text)` this does not take nothing for
+/// 0, nor reads hexadecimal digits.
 pub(super) fn decimal(text: &str) -> Option<f64> {
     let text = trim(text);
     let is_decimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
@@ -44,7 +44,7 @@ pub(super) fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Whether a text has at most `most` UTF-16 code units. A text never has more of them than it has bytes.
+/// Returns whether a text has at most `most` UTF-16 code units. A text never has more of them than it has bytes.
 pub(super) fn fits(text: &str, most: usize) -> bool {
     text.len() <= most || length(text) <= most
 }

@@ -1,15 +1,15 @@
-//! Whether a trajectory can be believed, and what a match is worth as a benchmark.
+//! Validity of a trajectory, and the value of a match as a benchmark.
 
 use std::collections::BTreeMap;
 
+use karat_core::timestamp::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::members::refuse;
 use super::payload::{Action, Step, TOOL_TEXT_MAX};
 use super::{detail, text};
-use crate::instant::Instant;
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// Start and submission of a match by the clock of the arena, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Reads both moments after RFC 3339; digits beyond milliseconds are cut off.
+    /// Reads both timestamps; digits beyond milliseconds are cut off.
     ///
     /// ```
     /// use karat_evidence::grade::arena::Window;
@@ -31,19 +31,14 @@ impl Window {
     ///
     /// # Errors
     ///
-    /// A text that is no moment or has no offset from UTC; a submission before the start.
+    /// If a text is not a timestamp, or the submission comes before the start.
     pub fn parse(started_at: &str, submitted_at: &str) -> Result<Self, Problems> {
         let mut problems = Problems::default();
-        let moments = [("$.started_at", started_at), ("$.submitted_at", submitted_at)].map(|(path, text)| {
-            let moment = milliseconds(text);
-            if moment.is_none() {
-                let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
-                let mend = "give date, time with seconds, and the offset from UTC";
-                refuse(&mut problems, path, quoted(text), expected, mend);
-            }
-            moment
+        let times = [("$.started_at", started_at), ("$.submitted_at", submitted_at)].map(|(path, text)| {
+            let time = Timestamp::parse(text).map(|time| time.milliseconds);
+            time.map_err(|error| refuse(&mut problems, path, quoted(text), error.expected(), error.hint()))
         });
-        let [Some(started_at), Some(submitted_at)] = moments else { return Err(problems) };
+        let [Ok(started_at), Ok(submitted_at)] = times else { return Err(problems) };
         if submitted_at < started_at {
             let found = format!("a moment {} ms before the start", started_at - submitted_at);
             refuse(&mut problems, "$.submitted_at", found, "a moment not before `started_at`", "");
@@ -52,7 +47,8 @@ impl Window {
         Ok(Self { started_at, submitted_at })
     }
 
-    /// Whether the submission came after `limit_seconds` had passed. The last moment is in time, and there is no grace.
+    /// Returns whether the submission came after `limit_seconds` had passed. The last moment is in time, and there is
+    /// no grace.
     pub fn is_past(self, limit_seconds: f64) -> bool {
         self.used_seconds() > limit_seconds
     }
@@ -64,10 +60,10 @@ impl Window {
 }
 
 fn milliseconds(text: &str) -> Option<i64> {
-    Instant::parse(text).filter(|instant| instant.has_seconds).map(|instant| instant.milliseconds)
+    Timestamp::parse(text).ok().map(|time| time.milliseconds)
 }
 
-/// How [`validate_trajectory`] checks. The default is what the arena does.
+/// Options of [`validate_trajectory`]. The default is what the arena does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrajectoryOptions {
     /// Milliseconds before the start and after the submission that are still in bounds, both ends included.
@@ -92,32 +88,32 @@ impl Default for TrajectoryOptions {
     }
 }
 
-/// What became of a trajectory.
+/// Result of checking a trajectory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrajectoryGrade {
-    /// Whether the match counts as verified: the log is not empty and its times are in bounds, and the files were read as
+    /// True if the match counts as verified: the log is not empty and its times are in bounds, and the files were read as
     /// they are if the options ask for that.
     pub valid: bool,
-    /// Whether there is a step.
+    /// True if there is a step.
     pub non_empty: bool,
-    /// Whether every step has a moment between start and submission.
+    /// True if every step has a moment between start and submission.
     pub timestamps_in_bounds: bool,
-    /// Whether every file of the workspace that was read had its text.
+    /// True if every file of the workspace that was read had its text.
     pub tool_replay_consistent: bool,
-    /// What is wrong, one for each step and check.
+    /// Warnings, one for each step and check.
     pub warnings: Vec<TrajectoryWarning>,
     /// Paths that were read and are not in the workspace, each once; empty where the workspace is not known.
     pub unknown_files: Vec<String>,
 }
 
-/// What is wrong with one step, or with the whole.
+/// Warning about one step, or about the whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrajectoryWarning {
     /// The check that failed.
     pub check: TrajectoryCheck,
     /// The step, from 0; none where there is no step.
     pub step: Option<usize>,
-    /// What was found.
+    /// The finding, in words.
     pub message: String,
 }
 
@@ -129,7 +125,7 @@ pub enum TrajectoryCheck {
     NonEmpty,
     /// Every step has a moment, and it lies within the match.
     TimestampsInBounds,
-    /// What was read is what the workspace holds.
+    /// Every file that was read has the content that it has in the workspace.
     ToolReplayConsistent,
 }
 
@@ -236,7 +232,7 @@ pub fn validate_trajectory(
     }
 }
 
-/// What a match is worth as a benchmark (Scoring, "Impact on Elo").
+/// Value of a match as a benchmark (Scoring, "Impact on Elo").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Standing {
     /// A valid trajectory was handed in.

@@ -1,4 +1,4 @@
-//! What is wrong with the form of a submission, and what that does to its scores.
+//! Warnings about the form of a submission, and their effect on its scores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::detail;
 use super::primitives::described;
-use crate::problem::quoted;
+use crate::json::problem::quoted;
 
-/// How bad it is.
+/// Severity of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -22,7 +22,7 @@ pub enum Severity {
 /// One entry of `submission_warnings`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SubmissionWarning {
-    /// How bad it is.
+    /// Severity of a warning.
     pub severity: Severity,
     /// The field of the submission, `answer` for the whole of it, `coverage` for what was left out.
     pub field: String,

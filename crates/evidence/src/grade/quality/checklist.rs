@@ -5,7 +5,7 @@ use regex_syntax::ast::{AssertionKind, Ast, Visitor, parse::Parser, visit};
 use serde_json::{Value, json};
 
 use super::{described, json as strict, refuse};
-use crate::problem::{Problems, nearest, quoted};
+use crate::json::problem::{Problems, nearest, quoted};
 
 /// The criteria of a task, checked and ready.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub struct Checklist {
     criteria: Vec<Criterion>,
 }
 
-/// What to do with a criterion of a kind that is not known.
+/// Treatment of a criterion of an unknown kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownCriterion {
     /// The task is refused.
@@ -47,22 +47,22 @@ enum Test {
 pub struct ChecklistGrade {
     /// Met criteria as a share of all, 0 to 1; a criterion that stands twice counts twice.
     pub value: f64,
-    /// How many criteria are met.
+    /// Number of criteria that are met.
     pub met: usize,
     /// Each criterion, in the order of the task.
     pub criteria: Vec<CriterionGrade>,
 }
 
-/// What became of one criterion.
+/// Result of one criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriterionGrade {
     /// `keyword`, `json_key`, `regex`, or what else the task says.
     pub kind: String,
     /// The keyword, key or pattern as the task has it.
     pub wanted: String,
-    /// Whether the text meets it.
+    /// True if the text meets it.
     pub is_met: bool,
-    /// Why not, where there is more to say than that it is not there.
+    /// Reason for not meeting it, where more can be said than that it is absent.
     pub reason: Option<String>,
 }
 
@@ -144,7 +144,7 @@ impl Checklist {
 }
 
 impl ChecklistGrade {
-    /// What was seen: `met`, `criteria` (each with `type`, `wanted`, `is_met` and perhaps `reason`).
+    /// Returns the observations: `met`, `criteria` (each with `type`, `wanted`, `is_met` and perhaps `reason`).
     pub fn detail(&self) -> Value {
         let criteria = self.criteria.iter().map(|criterion| {
             let mut detail = json!({
@@ -206,12 +206,12 @@ impl Criterion {
         let field = if kind == "regex" { "pattern" } else { "text" };
         let is_known = KINDS.contains(&kind);
         if !is_known && unknown == UnknownCriterion::Refuse {
-            let mend = nearest(kind, KINDS).map(|kind| format!("did you mean `{kind}`?")).unwrap_or_default();
+            let hint = nearest(kind, KINDS).map(|kind| format!("did you mean `{kind}`?")).unwrap_or_default();
             return Err(refuse(
                 &format!("{path}.type"),
                 quoted(kind),
                 "`keyword`, `json_key` or `regex`",
-                &mend,
+                &hint,
             ));
         }
         let here = format!("{path}.{field}");
@@ -268,8 +268,8 @@ impl Test {
             let reason = reason.to_string();
             // The last line says what is wrong, those before it draw the pattern.
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            let mend = format!("{reason} (there is no look-around and no back-reference)");
-            refuse(path, quoted(pattern), "a regular expression that is searched in linear time", &mend)
+            let hint = format!("{reason} (there is no look-around and no back-reference)");
+            refuse(path, quoted(pattern), "a regular expression that is searched in linear time", &hint)
         };
         let regex = RegexBuilder::new(pattern)
             .case_insensitive(true)

@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 
 use super::described;
 use super::report::TestResults;
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
-/// How tests and lint are weighed.
+/// Weights of tests and lint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CodeOptions {
     /// Weight of the share of passed tests, 0 to 1.
     pub tests_weight: f64,
     /// Weight of tidiness, 0 to 1; if it is 0, no count of violations is needed.
     pub lint_weight: f64,
-    /// What each violation takes from tidiness, 0 to 1.
+    /// Deduction from tidiness for each violation, 0 to 1.
     pub lint_penalty: f64,
 }
 
@@ -37,9 +37,9 @@ pub struct CodeGrade {
     pub pass_rate: f64,
     /// `max(0, 1 - lint_penalty * lint_violations)`, 0 to 1; none without a count.
     pub lint_score: Option<f64>,
-    /// What the linter found.
+    /// Violations found by the linter.
     pub lint_violations: Option<u64>,
-    /// What the tests said.
+    /// Results of the tests.
     pub tests: TestResults,
 }
 
@@ -88,9 +88,9 @@ pub fn code(
         });
     }
     if lint_violations.is_none() && lint_weight > 0.0 {
-        let mend = "run the linter, or give lint no weight";
+        let hint = "run the linter, or give lint no weight";
         problems.add(|| {
-            Problem::at("$.lint_violations", "nothing".to_owned(), "the number of lint violations", mend)
+            Problem::at("$.lint_violations", "nothing".to_owned(), "the number of lint violations", hint)
         });
     }
     if !problems.is_empty() {
@@ -108,7 +108,7 @@ pub fn count_lint_lines(output: &str) -> u64 {
 }
 
 impl CodeGrade {
-    /// What was seen: `pass_rate`, `lint_score`, `lint_violations`, `tests` (the detail of the results).
+    /// Returns the observations: `pass_rate`, `lint_score`, `lint_violations`, `tests` (the detail of the results).
     pub fn detail(&self) -> Value {
         json!({
             "pass_rate": self.pass_rate,
@@ -125,12 +125,12 @@ pub struct Patterns {
     patterns: Vec<String>,
 }
 
-/// Which of the expected patterns stand in some code.
+/// Expected patterns that some code has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PatternsGrade {
     /// Found patterns as a share of all, 0 to 1; a pattern that is expected twice counts twice.
     pub value: f64,
-    /// How many were found.
+    /// Number of patterns found.
     pub found: usize,
     /// Those that were not, in the order of the task.
     pub missing: Vec<String>,
@@ -181,7 +181,7 @@ pub fn code_patterns(patterns: &[String], code: &str) -> PatternsGrade {
 }
 
 impl PatternsGrade {
-    /// What was seen: `found`, `missing`.
+    /// Returns the observations: `found`, `missing`.
     pub fn detail(&self) -> Value {
         json!({ "found": self.found, "missing": self.missing })
     }

@@ -9,9 +9,9 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::problem::quoted;
+use crate::json::problem::quoted;
 
-/// Why a text is not used as JSON.
+/// Reason for not using a text as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NotUsed {
     /// It is not JSON, for this reason.
@@ -155,8 +155,8 @@ fn outside_strings(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether two values are the same: objects without regard to the order of keys, arrays in order, numbers by value
-/// (`1` is `1.0`, and no double stands for a whole number that it does not hold), and `true` is not `1`.
+/// Returns whether two values are the same: objects without regard to the order of keys, arrays in order, numbers by
+/// value (`1` is `1.0`, and no double stands for a whole number that it does not hold), and `true` is not `1`.
 pub(super) fn are_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_i128(), b.as_i128()) {
@@ -175,12 +175,13 @@ pub(super) fn are_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether a double is exactly this whole number of 64 bits.
+/// Returns whether a double is exactly this whole number of 64 bits.
 fn is_double(whole: i128, double: Option<f64>) -> bool {
     double.is_some_and(|double| double.trunc() == double && double as i128 == whole)
 }
 
-/// Whether containers are nested no deeper than [`DEPTH_MAX`]. Looks from level to level, so no depth is too much for it.
+/// Returns whether containers are nested no deeper than [`DEPTH_MAX`]. Looks from level to level, so no depth is too
+/// much for it.
 pub(super) fn is_shallow(value: &Value) -> bool {
     let mut level = vec![value];
     for _ in 0..=DEPTH_MAX {

@@ -122,7 +122,7 @@ fn zeros(column: &[u64]) -> usize {
     column.iter().map(|bits| bits.count_zeros() as usize).sum()
 }
 
-/// Which row a token has.
+/// Map from tokens to rows.
 #[derive(Debug)]
 enum Index {
     /// For short lists: open addressing, at most half full. It is never iterated, so its order is not seen.

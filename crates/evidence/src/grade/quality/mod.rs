@@ -17,7 +17,7 @@ mod transform;
 
 use serde_json::Value;
 
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::problem::{Problem, Problems, quoted};
 
 pub use checklist::{Checklist, ChecklistGrade, CriterionGrade, UnknownCriterion};
 pub use code::{CodeGrade, CodeOptions, Patterns, PatternsGrade, code, code_patterns, count_lint_lines};
@@ -28,8 +28,8 @@ pub use tokens::Tokenizer;
 pub use transform::{KeyCounts, PartialCredit, Transform, TransformGrade, TransformOutcome};
 
 /// One problem as all that is wrong.
-fn refuse(path: &str, found: String, expected: &str, mend: &str) -> Problems {
-    Problem::at(path, found, expected, mend).into()
+fn refuse(path: &str, found: String, expected: &str, hint: &str) -> Problems {
+    Problem::at(path, found, expected, hint).into()
 }
 
 /// A value in the words of a message.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::lcs::Pattern;
 use super::refuse;
 use super::tokens::{Tokenizer, Tokens};
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 /// A reference text, cut into tokens once for all answers.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct RougeL {
     pub reference_tokens: usize,
     /// Tokens of the answer.
     pub answer_tokens: usize,
-    /// How the texts were cut.
+    /// Tokenizer of the texts.
     pub tokenizer: Tokenizer,
 }
 
@@ -65,12 +65,12 @@ impl Reference {
         Ok(Self { pattern: Pattern::new(tokens), tokenizer })
     }
 
-    /// How many tokens the reference has.
+    /// Returns how many tokens the reference has.
     pub fn len(&self) -> usize {
         self.pattern.tokens().len()
     }
 
-    /// Whether the reference has no token, so that every answer scores 0.
+    /// Returns whether the reference has no token, so that every answer scores 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -94,8 +94,8 @@ impl Reference {
         Ok(self.compare(&self.answer(answer)?))
     }
 
-    /// Which tokens of the reference the answer has, in the order of the reference; none if the texts are so long that
-    /// telling would take too much memory.
+    /// Returns which tokens of the reference the answer has, in the order of the reference; none if the texts are so
+    /// long that telling would take too much memory.
     ///
     /// # Errors
     ///
@@ -132,7 +132,8 @@ impl Reference {
 }
 
 impl RougeL {
-    /// What was seen: `precision`, `recall`, `common_tokens`, `reference_tokens`, `answer_tokens`, `tokenizer`.
+    /// Returns the observations: `precision`, `recall`, `common_tokens`, `reference_tokens`, `answer_tokens`,
+    /// `tokenizer`.
     pub fn detail(&self) -> Value {
         json!({
             "precision": self.precision,

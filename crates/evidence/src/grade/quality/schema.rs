@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 
 use super::json::{DEPTH_MAX, is_shallow};
 use super::refuse;
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// A schema, ready to check values.
 #[derive(Debug)]
 pub(super) struct Schema {
     validator: Validator,
-    /// Whether it refers to itself, directly or by a detour.
+    /// True if it refers to itself, directly or by a detour.
     is_recursive: bool,
-    /// Whether it has patterns, which take time for every byte that they are searched in.
+    /// True if it has patterns, which take time for every byte that they are searched in.
     pub(super) has_patterns: bool,
 }
 
@@ -39,7 +39,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// What is no schema, what refers to anything but its own parts by `#` and `#/...`, has a pattern that cannot be
+    /// If it is not a schema, refers to anything but its own parts by `#` and `#/...`, has a pattern that cannot be
     /// searched in linear time, or is too large.
     pub(super) fn new(schema: &Value) -> Result<Self, Problems> {
         let path = "$.reference.schema";
@@ -70,7 +70,7 @@ impl Schema {
         Ok(Self { validator, is_recursive: survey.is_recursive, has_patterns })
     }
 
-    /// Why the schema refuses a value, if it does.
+    /// Returns why the schema refuses a value, if it does.
     pub(super) fn refusal(&self, value: &Value) -> Option<String> {
         if self.validator.is_valid(value) {
             return None;
@@ -89,7 +89,7 @@ impl Schema {
     }
 }
 
-/// What a value within a schema is.
+/// Role of a value within a schema.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Schema,
@@ -97,7 +97,7 @@ enum Place {
     Names,
 }
 
-/// How many subschemas there are behind a place and how deep they go.
+/// Number of subschemas behind a place, and their depth.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     count: u64,

@@ -13,7 +13,7 @@ const STEP_3: u8 = 4;
 const STEP_4: u8 = 8;
 const STEP_5: u8 = 16;
 
-/// Which steps may change a word, by its last two letters (five bits each, the last one higher). Few words end so that
+/// Steps that may change a word, by its last two letters (five bits each, the last one higher). Few words end so that
 /// any may, and few of these so that a second one may.
 const STEPS: [u8; 1024] = {
     const fn mark(table: &mut [u8; 1024], step: u8, endings: &str) {
@@ -63,7 +63,7 @@ impl Suffix {
         Self { length: bytes.len(), letters, replacement: replacement.as_bytes() }
     }
 
-    /// Whether the letters of `tail`, the last in the highest byte, end with the suffix.
+    /// Returns whether the letters of `tail`, the last in the highest byte, end with the suffix.
     fn ends(&self, tail: u64) -> bool {
         (tail ^ self.letters) >> (64 - 8 * self.length) == 0
     }
@@ -75,7 +75,7 @@ macro_rules! rules {
     };
 }
 
-/// What a letter is to the stemmer: [`VOWEL`], [`Y`], or 0 for a consonant.
+/// Returns the class of a letter for the stemmer: [`VOWEL`], [`Y`], or 0 for a consonant.
 pub(super) fn kind(letter: u8) -> u8 {
     let is_vowel =
         (letter == b'a') | (letter == b'e') | (letter == b'i') | (letter == b'o') | (letter == b'u');
@@ -99,13 +99,13 @@ pub(super) struct Word<'a> {
     length: usize,
     /// The last eight letters, the last in the highest byte; before the word stands a zero.
     tail: u64,
-    /// Which steps may change the word as it stands.
+    /// Steps that may change the word in its present form.
     steps: u8,
     /// Where the window begins, counted from the start of the word.
     window: usize,
     /// Bit `i`: letter `window + i` is a vowel. Bits beyond the word mean nothing.
     vowels: u64,
-    /// How often a consonant follows a vowel up to the first letter of the window; at most 2.
+    /// Number of times that a consonant follows a vowel up to the first letter of the window; at most 2.
     measure_before: u32,
     has_vowel_before: bool,
 }
@@ -253,7 +253,7 @@ impl<'a> Word<'a> {
         self.steps = steps(self.tail);
     }
 
-    /// Whether the letter at `at`, counted from the start of the word and within the window, is a vowel.
+    /// Returns whether the letter at `at`, counted from the start of the word and within the window, is a vowel.
     fn is_vowel(&self, at: usize) -> bool {
         at.checked_sub(self.window).is_some_and(|at| self.vowels >> at.min(WINDOW - 1) & 1 == 1)
     }
@@ -271,8 +271,8 @@ impl<'a> Word<'a> {
         self.has_vowel_before || self.vowels & lowest(length) != 0
     }
 
-    /// Whether the word without its last `taken` letters ends with consonant, vowel, consonant, the last not w, x or y;
-    /// or is a vowel and a consonant.
+    /// Returns whether the word without its last `taken` letters ends with consonant, vowel, consonant, the last not w,
+    /// x or y; or is a vowel and a consonant.
     fn ends_cvc_without(&self, taken: usize) -> bool {
         let length = self.length.saturating_sub(taken);
         let is_vowel = |back: usize| self.is_vowel(length - back);

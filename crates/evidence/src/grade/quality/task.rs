@@ -9,24 +9,24 @@ use super::rouge::{Overlap, Reference, RougeL};
 use super::tokens::Tokenizer;
 use super::transform::{PartialCredit, Transform, TransformGrade};
 use super::{described, refuse};
-use crate::problem::{Problems, nearest, quoted};
+use crate::json::problem::{Problems, nearest, quoted};
 
-/// How tasks are graded where they do not say so themselves.
+/// Options for grading tasks that do not state their own.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options {
-    /// What code is graded by.
+    /// Evidence by which code is graded.
     pub code_evidence: CodeEvidence,
-    /// How tests and lint are weighed.
+    /// Weights of tests and lint.
     pub code: CodeOptions,
-    /// How texts are cut into tokens.
+    /// Tokenizer of texts.
     pub tokenizer: Tokenizer,
-    /// What to do with a criterion of a kind that is not known.
+    /// Treatment of a criterion of an unknown kind.
     pub unknown_criterion: UnknownCriterion,
-    /// What an object is worth that is not the expected one.
+    /// Credit for an object that is not the expected one.
     pub partial_credit: PartialCredit,
 }
 
-/// What code is graded by.
+/// Evidence by which code is graded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CodeEvidence {
     /// The results of its tests and the count of its lint violations.
@@ -53,14 +53,14 @@ enum Grader {
     Unknown,
 }
 
-/// What there is to grade.
+/// Output to be graded.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Evidence<'a> {
     /// The output of a run, `{text, artifacts: {code}}`; none, or `null`, if there was none.
     pub output: Option<&'a Value>,
     /// The results of the tests of its code, as the runner reported them.
     pub tests: Option<&'a TestResults>,
-    /// What the linter found in its code.
+    /// Violations found by the linter in its code.
     pub lint_violations: Option<u64>,
 }
 
@@ -71,13 +71,13 @@ pub struct Grade {
     pub value: f64,
     /// The type of the task.
     pub task_type: String,
-    /// Why there was nothing to grade, or what is odd.
+    /// Reason why nothing was graded, or a remark.
     pub reason: Option<String>,
-    /// What the grader saw, if it had something to grade.
+    /// Observations of the grader, if it had something to grade.
     pub grading: Option<Grading>,
 }
 
-/// What the grader of a type of task saw.
+/// Observations of the grader of a type of task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Grading {
     /// Code by its tests.
@@ -120,7 +120,7 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// What the grader refuses in the reference.
+    /// If the grader refuses something in the reference.
     pub fn load(task_type: &str, reference: &Value, options: Options) -> Result<Self, Problems> {
         let task_type = task_type.trim().to_lowercase();
         let code_evidence = match (task_type.as_str(), member(reference, "graded_by")) {
@@ -177,9 +177,9 @@ impl Task {
             }
             Grader::Tests(options) => {
                 let Some(tests) = evidence.tests else {
-                    let mend = "run the tests, or grade the code by patterns";
+                    let hint = "run the tests, or grade the code by patterns";
                     let expected = "the results of the tests of the code";
-                    return Err(refuse("$.tests", "nothing".to_owned(), expected, mend));
+                    return Err(refuse("$.tests", "nothing".to_owned(), expected, hint));
                 };
                 let grade = code(tests.clone(), evidence.lint_violations, *options)?;
                 (grade.value, None, Grading::Tests(grade))
@@ -211,7 +211,7 @@ impl Task {
 }
 
 impl Grade {
-    /// What was seen: `task_type`, `quality`, perhaps `reason`, and the detail of the grader.
+    /// Returns the observations: `task_type`, `quality`, perhaps `reason`, and the detail of the grader.
     pub fn detail(&self) -> Value {
         let mut detail = Map::new();
         detail.insert("task_type".to_owned(), json!(self.task_type));
@@ -274,8 +274,8 @@ fn load_reference(reference: &Value, tokenizer: Tokenizer) -> Result<Reference, 
     match member(reference, "reference_answer") {
         Value::String(text) if !text.trim().is_empty() => Reference::new(text, tokenizer),
         other => {
-            let mend = "every answer would score 0";
-            Err(refuse("$.reference.reference_answer", described(other), "a text that is not blank", mend))
+            let hint = "every answer would score 0";
+            Err(refuse("$.reference.reference_answer", described(other), "a text that is not blank", hint))
         }
     }
 }

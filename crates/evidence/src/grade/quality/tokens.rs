@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::stem::{Word, kind};
 
-/// How a text is cut into tokens.
+/// Rule for cutting a text into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tokenizer {
     /// The reference tokeniser of ROUGE: lower case, runs of `a-z0-9`, English stems of tokens longer than three
@@ -48,7 +48,7 @@ impl Tokenizer {
 pub(super) struct Tokens {
     /// Zeros, then the tokens with at least one zero behind each, then zeros.
     letters: Vec<u8>,
-    /// What each of the letters is to the stemmer.
+    /// Class of each letter for the stemmer.
     kinds: Vec<u8>,
     list: Vec<Token>,
 }
@@ -64,7 +64,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Whether tokens of the same key are the same token.
+    /// Returns whether tokens of the same key are the same token.
     pub(super) fn has_bytes_in_key(self) -> bool {
         self.key & MIXED == 0
     }
@@ -98,7 +98,7 @@ impl Tokens {
         self.list.iter().copied()
     }
 
-    /// Whether a token has the same bytes as one of another text.
+    /// Returns whether a token has the same bytes as one of another text.
     pub(super) fn is_same(&self, token: Token, others: &Self, other: Token) -> bool {
         self.bytes(token) == others.bytes(other)
     }
@@ -213,7 +213,7 @@ fn letter(byte: u8) -> u8 {
     if is_letter | is_digit { lower } else { 0 }
 }
 
-/// How many of the eight bytes stand before the first zero, the first byte being the lowest.
+/// Returns how many of the eight bytes stand before the first zero, the first byte being the lowest.
 fn bytes_before_zero(eight: u64) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let zeros = eight.wrapping_sub(ONES) & !eight & ONES << 7;

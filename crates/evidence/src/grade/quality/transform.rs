@@ -6,10 +6,10 @@ use super::checklist::Checklist;
 use super::json::{self as strict, NotUsed};
 use super::schema::Schema;
 use super::{described, refuse};
-use crate::locate::push_member;
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::locate::push_member;
+use crate::json::problem::{Problem, Problems, quoted};
 
-/// What a task expects, checked and ready.
+/// Expectation of a task, checked and ready.
 #[derive(Debug)]
 pub struct Transform {
     expected: Expected,
@@ -24,7 +24,7 @@ enum Expected {
     Text(String),
 }
 
-/// What an object is worth that is not the expected one.
+/// Credit for an object that is not the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PartialCredit {
     /// Nothing.
@@ -36,12 +36,12 @@ pub enum PartialCredit {
     ExpectedKeys,
 }
 
-/// How near an output comes to what was expected.
+/// Similarity of an output to the expected one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransformGrade {
     /// 1 for an exact match, else 0 or what the task grants.
     pub value: f64,
-    /// How the output compares.
+    /// Outcome of the comparison.
     pub outcome: TransformOutcome,
     /// Where and why it is not as expected; empty for a match.
     pub reason: String,
@@ -49,7 +49,7 @@ pub struct TransformGrade {
     pub keys: Option<KeyCounts>,
 }
 
-/// How an output compares with what was expected.
+/// Outcome of comparing an output with the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransformOutcome {
     /// The same value.
@@ -212,8 +212,8 @@ impl TransformGrade {
         Self { value: 1.0, outcome: TransformOutcome::Match, reason: String::new(), keys: None }
     }
 
-    /// What was seen: `outcome`, `reason` unless it is a match, and for objects `matched_keys`, `expected_keys`,
-    /// `extra_keys`.
+    /// Returns the observations: `outcome`, `reason` unless it is a match, and for objects `matched_keys`,
+    /// `expected_keys`, `extra_keys`.
     pub fn detail(&self) -> Value {
         let mut detail = Map::new();
         detail.insert("outcome".to_owned(), json!(self.outcome.name()));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// How long the stages of one evaluation took, in the order in which they were first added.
+/// Durations of the stages of one evaluation, in the order in which they were first added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StageTimes {
     stages: Vec<(&'static str, Duration)>,
@@ -39,7 +39,7 @@ impl StageTimes {
     }
 }
 
-/// How long an evaluation may take.
+/// Time allowed for an evaluation.
 ///
 /// ```
 /// use std::time::Duration;
@@ -81,13 +81,13 @@ impl Budget {
 /// A budget that was exceeded. It is machine-dependent, so it does not belong into a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overrun {
-    /// What all stages took.
+    /// Time of all stages.
     pub total: Duration,
-    /// What they were allowed.
+    /// Time allowed for them.
     pub limit: Duration,
     /// The stage that took longest.
     pub stage: &'static str,
-    /// What it took.
+    /// Time of the stage.
     pub time: Duration,
 }
 

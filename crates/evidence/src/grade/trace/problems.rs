@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::problem::{Problem, quoted};
+use crate::json::problem::{Problem, quoted};
 
-/// A problem without more to say of how to mend it.
+/// Returns a problem without a hint.
 pub(super) fn problem(path: &str, found: String, expected: &str) -> Problem {
     Problem::at(path, found, expected, "")
 }

@@ -1,15 +1,15 @@
-//! What is known of an agent: evaluations with their checks, verdicts, bond, incidents, declarations, memory, collaborations.
+//! Evidence about an agent: evaluations with their checks, verdicts, bond, incidents, declarations, memory, collaborations.
 //!
 //! One JSON object per agent. Every item has an `id` and a `time`; the same item given twice is one item, and the order
 //! of items means nothing. A field that no item has is refused: a misspelt one would be silently without effect.
 
 mod records;
 
+use karat_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde::de::Deserializer;
 
 use super::jury::Verdict;
-use crate::Moment;
 
 pub use records::*;
 
@@ -17,14 +17,14 @@ pub use records::*;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentEvidence {
-    /// Who is graded.
+    /// The graded agent.
     pub agent_id: String,
     /// The evidence's own name.
     pub id: Option<String>,
-    /// What a task of a class may take and cost.
+    /// Allowances for the tasks of each class.
     #[serde(default, deserialize_with = "or_default")]
     pub task_classes: Vec<TaskClass>,
-    /// What the agent says of itself, over time.
+    /// Declarations of the agent about itself, over time.
     #[serde(default, deserialize_with = "or_default")]
     pub declarations: Vec<Declaration>,
     /// Runs of checks.
@@ -36,10 +36,10 @@ pub struct AgentEvidence {
     /// Staked collateral, and what it stands for.
     #[serde(default, deserialize_with = "or_default")]
     pub bond: Bond,
-    /// What went wrong in the field.
+    /// Incidents in the field.
     #[serde(default, deserialize_with = "or_default")]
     pub incidents: Vec<Incident>,
-    /// What the agent did with its persistent memory.
+    /// Use of persistent memory by the agent.
     #[serde(default, deserialize_with = "or_default")]
     pub memory: Memory,
     /// Work with other agents.
@@ -51,12 +51,12 @@ impl AgentEvidence {
     /// The moment of the newest thing that the evidence tells; none if it tells of nothing.
     ///
     /// ```
-    /// use karat_evidence::Moment;
+    /// use karat_core::timestamp::Timestamp;
     /// use karat_evidence::grade::trust::AgentEvidence;
     /// let text = br#"{"agent_id": "a", "incidents": [{"id": "i", "time": "1970-01-01T00:00:01Z", "severity": "info"}]}"#;
-    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Moment { milliseconds: 1000 }));
+    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Timestamp { milliseconds: 1000 }));
     /// ```
-    pub fn newest(&self) -> Option<Moment> {
+    pub fn newest(&self) -> Option<Timestamp> {
         let Self { declarations, evaluations, bond, incidents, memory, collaborations, .. } = self;
         let checks = evaluations.iter().flat_map(|it| &it.checks).filter_map(|it| it.time);
         let tests = evaluations.iter().map(|it| it.time).chain(checks);
@@ -75,7 +75,7 @@ impl AgentEvidence {
     }
 }
 
-/// What tasks of a class may take and cost: set by whoever sets the tasks, never by the agent.
+/// Allowances for the tasks of a class: set by whoever sets the tasks, never by the agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskClass {
@@ -87,14 +87,14 @@ pub struct TaskClass {
     pub cost_baseline_usd: Option<f64>,
 }
 
-/// What an agent declares; in force from its time until the next one.
+/// Declaration of an agent; in force from its time until the next one.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Declaration {
     /// Its own name.
     pub id: String,
     /// From when on it is in force.
-    pub time: Moment,
+    pub time: Timestamp,
     /// The configuration that is said to run.
     #[serde(default, deserialize_with = "or_default")]
     pub runtime: Runtime,
@@ -103,10 +103,10 @@ pub struct Declaration {
     /// The skills that are claimed. A declaration without any leaves those of the one before.
     #[serde(default, deserialize_with = "or_default")]
     pub skills: Vec<DeclaredSkill>,
-    /// Whether the agent keeps a memory between tasks. Memory quality applies once one was declared or left a record.
+    /// True if the agent keeps a memory between tasks. Memory quality applies once one was declared or left a record.
     #[serde(default, deserialize_with = "or_default")]
     pub has_persistent_memory: bool,
-    /// Whether the agent works in a swarm. Teamwork applies once that was declared or there was a collaboration.
+    /// True if the agent works in a swarm. Teamwork applies once that was declared or there was a collaboration.
     #[serde(default, deserialize_with = "or_default")]
     pub is_in_swarm: bool,
 }
@@ -161,24 +161,24 @@ pub(super) fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de
 pub struct Evaluation {
     /// Its own name.
     pub id: String,
-    /// When it was run; checks without a time of their own have this one.
-    pub time: Moment,
-    /// Who ran it.
+    /// Time of the run; checks without a time have this one.
+    pub time: Timestamp,
+    /// The runner.
     pub runner: Runner,
     /// Digest of the suite, where the same checks are run again and again.
     pub suite_digest: Option<String>,
-    /// Whether it ended.
+    /// True if it ended.
     #[serde(default, deserialize_with = "or_default")]
     pub status: EvaluationStatus,
-    /// Whether its owner wants it back. It is remarked and counts all the same: otherwise only good ones would stay.
+    /// True if its owner wants it back. It is remarked and counts all the same: otherwise only good ones would stay.
     #[serde(default, deserialize_with = "or_default")]
     pub withdrawn: bool,
-    /// What was checked.
+    /// The checks.
     #[serde(default, deserialize_with = "or_default")]
     pub checks: Vec<Check>,
 }
 
-/// Whether an evaluation ended.
+/// True if an evaluation ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EvaluationStatus {
@@ -189,17 +189,17 @@ pub enum EvaluationStatus {
     Failed,
 }
 
-/// Who ran an evaluation.
+/// Runner of an evaluation.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runner {
     /// The runner's own name.
     pub id: String,
-    /// What it is to the agent.
+    /// Its relation to the agent.
     pub independence: Independence,
 }
 
-/// What the runner of an evaluation is to the agent.
+/// Relation of the runner of an evaluation to the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Independence {
@@ -218,9 +218,9 @@ pub enum Independence {
 pub struct Check {
     /// Its own name, unlike that of every other check of the agent.
     pub id: String,
-    /// When, if not at the time of the evaluation.
-    pub time: Option<Moment>,
-    /// What is asserted.
+    /// Time of the check, if it is not that of the evaluation.
+    pub time: Option<Timestamp>,
+    /// The assertion.
     pub category: Category,
     /// The task that was set. Checks of one task count as one.
     pub task: String,
@@ -228,18 +228,18 @@ pub struct Check {
     pub task_family: Option<String>,
     /// The harm, attack, control, skill or class of tasks, whatever the category asks for.
     pub class: Option<String>,
-    /// How much depends on it.
+    /// Severity of a failure.
     #[serde(default, deserialize_with = "or_default")]
     pub severity: Severity,
-    /// How hard the task is.
+    /// Difficulty of the task.
     #[serde(default, deserialize_with = "or_default")]
     pub difficulty: Difficulty,
-    /// How it was decided.
+    /// Method of deciding it.
     #[serde(default, deserialize_with = "or_default")]
     pub method: Method,
-    /// Whether it passed. One of `passed`, `score`, `observed` and a jury decides.
+    /// True if it passed. One of `passed`, `score`, `observed` and a jury decides.
     pub passed: Option<bool>,
-    /// How good the output is, 0 to 1.
+    /// Quality of the output, 0 to 1.
     pub score: Option<f64>,
     /// The configuration that was seen; for the category `runtime`, where it is compared with the declaration.
     pub observed: Option<Runtime>,
@@ -250,19 +250,19 @@ pub struct Check {
     pub level: u32,
     /// The group of equivalent inputs that the task belongs to, for reliability.
     pub group: Option<String>,
-    /// Whether the agent gave an output at all.
+    /// True if the agent gave an output at all.
     #[serde(default = "yes", deserialize_with = "or_yes")]
     pub completed: bool,
-    /// How sure the agent said it was, 0 to 1, before it knew.
+    /// Confidence that the agent stated before the result was known, 0 to 1.
     pub confidence: Option<f64>,
-    /// Whether the agent flagged its output as wrong before anybody else did.
+    /// True if the agent flagged its output as wrong before anybody else did.
     pub flagged: Option<bool>,
-    /// How long the response took.
+    /// Duration of the response.
     pub latency_seconds: Option<f64>,
-    /// Whether the time was up before the response.
+    /// True if the time was up before the response.
     #[serde(default, deserialize_with = "or_default")]
     pub timed_out: bool,
-    /// What the response cost, failures included.
+    /// Cost of the response, failures included.
     pub cost_usd: Option<f64>,
 }
 
@@ -274,7 +274,7 @@ fn or_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> 
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(yes))
 }
 
-/// What a check asserts, and by that the dimension that it feeds.
+/// Assertion of a check, and by that the dimension that it feeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
@@ -290,7 +290,7 @@ pub enum Category {
     Control,
     /// A claim of the agent about itself holds.
     Claim,
-    /// What the agent does not claim to do was declined or handed on.
+    /// Something that the agent does not claim to do was declined or handed on.
     OutOfScope,
     /// The use policy of the model's provider was kept.
     Policy,
@@ -301,7 +301,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// Whether checks of the category set the agent a trap.
+    /// Returns whether checks of the category set the agent a trap.
     pub fn is_adversarial(self) -> bool {
         matches!(self, Self::Harm | Self::Attack)
     }
@@ -319,7 +319,7 @@ pub const CONTROLS: [&str; 8] = [
     "secrets-management",
 ];
 
-/// How much depends on a check.
+/// Severity of the failure of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -334,7 +334,7 @@ pub enum Severity {
     Info,
 }
 
-/// How hard a task is.
+/// Difficulty of a task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difficulty {
@@ -347,7 +347,7 @@ pub enum Difficulty {
     Hard,
 }
 
-/// How a check was decided.
+/// Method of deciding a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {

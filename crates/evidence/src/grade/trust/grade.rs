@@ -1,16 +1,16 @@
 //! The grade of an agent: for each dimension the facts that a scorecard reads, or why there are none yet.
 
 use karat_core::facts::Fact;
+use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::evidence::AgentEvidence;
 use super::items::Agent;
 use super::options::Options;
 use super::{conduct, records, tasks};
-use crate::Moment;
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
-/// What a dimension came to.
+/// Status of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// There is enough evidence: the facts are there.
@@ -37,25 +37,25 @@ impl Status {
 pub struct DimensionGrade {
     /// The dimension, as scorecards name it.
     pub key: &'static str,
-    /// What it came to.
+    /// Its status.
     pub status: Status,
-    /// Why it was not measured, such as `not measured yet, 12 of 20 forecasts of different tasks`; empty if it was.
+    /// Reason for not measuring it, such as `not measured yet, 12 of 20 forecasts of different tasks`; empty if it was.
     pub reason: String,
     /// Age of the evidence: that of the last item of a whole minimum, so that one new item does not make it fresh.
     pub age_seconds: Option<f64>,
     /// Names and values of the facts; empty unless it was measured.
     pub facts: Vec<(&'static str, Fact<'static>)>,
-    /// What was seen, measured or not.
+    /// Observations, whether it was measured or not.
     pub seen: Map<String, Value>,
 }
 
 /// The grade of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentGrade {
-    /// Who was graded.
+    /// The graded agent.
     pub agent_id: String,
     /// The moment of the verdict.
-    pub as_of: Moment,
+    pub as_of: Timestamp,
     /// The sixteen dimensions, in the order of the trust document.
     pub dimensions: Vec<DimensionGrade>,
     /// Facts that hold whether or not a dimension was measured: what applies, which incidents are open.
@@ -64,7 +64,7 @@ pub struct AgentGrade {
     pub quarantined: Value,
     /// Evaluations that their owner wants back; they count.
     pub withdrawn: Value,
-    /// What each jury came to, by check.
+    /// Result of each jury, by check.
     pub panels: Value,
 }
 
@@ -85,8 +85,8 @@ impl AgentGrade {
         measured.chain(&self.standing).copied()
     }
 
-    /// What was seen: by dimension its `status`, `reason`, `age_seconds` and `seen`, by grader of the rest `evidence` (`as_of`
-    /// after RFC 3339, `quarantined`, `withdrawn`) and `panels` (by check, as
+    /// Returns the observations: by dimension its `status`, `reason`, `age_seconds` and `seen`, by grader of the rest
+    /// `evidence` (`as_of` after RFC 3339, `quarantined`, `withdrawn`) and `panels` (by check, as
     /// [`Panel::detail`](super::jury::Panel::detail)).
     pub fn detail(&self) -> Value {
         let dimensions = self.dimensions.iter().map(|dimension| {
@@ -110,7 +110,7 @@ impl AgentGrade {
     }
 }
 
-/// What a dimension's grader returns.
+/// Result of the grader of a dimension.
 pub(super) type Graded = Result<Measured, Unmeasured>;
 
 /// A dimension that was measured.
@@ -137,10 +137,10 @@ impl From<String> for Unmeasured {
 /// Nothing depends on the order of the items, nor on an item being there twice. What is not measured yet has no facts.
 ///
 /// ```
-/// use karat_evidence::Moment;
+/// use karat_core::timestamp::Timestamp;
 /// use karat_evidence::grade::trust::{AgentEvidence, Options, Status, grade};
 /// let evidence = AgentEvidence::from_json(br#"{"agent_id": "bot-7"}"#).unwrap();
-/// let grade = grade(&evidence, &Options::at(Moment::parse("2026-05-18T00:00:00Z").unwrap())).unwrap();
+/// let grade = grade(&evidence, &Options::at(Timestamp::parse("2026-05-18T00:00:00Z").unwrap())).unwrap();
 /// let accuracy = grade.dimension("accuracy").unwrap();
 /// assert_eq!(accuracy.status, Status::NotMeasured);
 /// assert_eq!(accuracy.reason, "not measured yet, 0 of 10 tasks");

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karat_core::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::evidence::{
@@ -10,26 +11,25 @@ use super::evidence::{
 };
 use super::jury::{self, Outcome, Panel};
 use super::options::Options;
-use crate::Moment;
 
 /// One check that was not quarantined.
 #[derive(Debug)]
 pub(super) struct Item<'a> {
     pub check: &'a Check,
     pub evaluation: &'a Evaluation,
-    pub time: Moment,
+    pub time: Timestamp,
     /// Severity x difficulty x method x independence, and the jury's part. 0 does not count.
     pub weight: f64,
-    /// How good, 0 to 1; none if it was not decided.
+    /// Quality, 0 to 1; none if it was not decided.
     pub score: Option<f64>,
-    /// Whether it was good enough.
+    /// True if it was good enough.
     pub success: Option<bool>,
-    /// What an observed configuration differs in from the declared one.
+    /// Members in which an observed configuration differs from the declared one.
     pub differs: Vec<&'static str>,
 }
 
 impl<'a> Item<'a> {
-    /// Whether it has a result and a weight.
+    /// Returns whether it has a result and a weight.
     pub(super) fn counts(&self) -> bool {
         self.weight > 0.0 && self.success.is_some()
     }
@@ -47,7 +47,7 @@ impl<'a> Item<'a> {
         f64::from(u8::from(self.success == Some(true)))
     }
 
-    /// What its input is told apart by.
+    /// Returns the key that tells its input from others.
     pub(super) fn input(&self) -> &'a str {
         self.check.input_digest.as_deref().unwrap_or(&self.check.task)
     }
@@ -65,7 +65,7 @@ pub(super) struct Agent<'a> {
     pub items: Vec<Item<'a>>,
     /// Panels by check.
     pub panels: BTreeMap<&'a str, Panel>,
-    /// What is later than the verdict, by kind and id.
+    /// Items later than the verdict, by kind and id.
     pub quarantined: BTreeSet<(&'static str, &'a str)>,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Agent<'a> {
         agent
     }
 
-    fn is_future(&self, time: Moment) -> bool {
+    fn is_future(&self, time: Timestamp) -> bool {
         time.seconds_since(self.options.as_of) > self.options.skew_seconds
     }
 
@@ -121,7 +121,7 @@ impl<'a> Agent<'a> {
         &mut self,
         kind: &'static str,
         list: &'a [T],
-        key: fn(&'a T) -> (Moment, &'a str),
+        key: fn(&'a T) -> (Timestamp, &'a str),
     ) -> Vec<&'a T> {
         let known: BTreeMap<&str, &'a T> = list.iter().map(|item| (key(item).1, item)).collect();
         let (future, mut present): (Vec<&T>, Vec<&T>) =
@@ -132,8 +132,8 @@ impl<'a> Agent<'a> {
         present
     }
 
-    /// What the agent declared last, at a moment.
-    fn declared_at(&self, time: Moment) -> Option<&'a Declaration> {
+    /// Returns what the agent declared last, at a moment.
+    fn declared_at(&self, time: Timestamp) -> Option<&'a Declaration> {
         let later = self.declarations.partition_point(|declaration| declaration.time <= time);
         self.declarations.get(later.checked_sub(1)?).copied()
     }
@@ -144,16 +144,17 @@ impl<'a> Agent<'a> {
     }
 
     /// Age of a moment, not below 0.
-    pub(super) fn age_seconds(&self, time: Moment) -> f64 {
+    pub(super) fn age_seconds(&self, time: Timestamp) -> f64 {
         self.options.as_of.seconds_since(time).max(0.0)
     }
 
-    /// Whether a moment lies in the last `seconds`.
-    pub(super) fn is_within(&self, time: Moment, seconds: f64) -> bool {
+    /// Returns whether a moment lies in the last `seconds`.
+    pub(super) fn is_within(&self, time: Timestamp, seconds: f64) -> bool {
         self.age_seconds(time) <= seconds
     }
 
-    /// What was set aside or remarked: `quarantined` (`{kind, id}`), `withdrawn` (ids of evaluations), `panels` by check.
+    /// Returns what was set aside or remarked: `quarantined` (`{kind, id}`), `withdrawn` (ids of evaluations), `panels`
+    /// by check.
     pub(super) fn detail(&self) -> (Value, Value, Value) {
         let quarantined = self.quarantined.iter().map(|(kind, id)| json!({ "kind": kind, "id": id }));
         let withdrawn = self.evaluations.iter().filter(|it| it.withdrawn).map(|it| it.id.as_str());
@@ -165,7 +166,7 @@ impl<'a> Agent<'a> {
 fn item<'a>(
     check: &'a Check,
     evaluation: &'a Evaluation,
-    time: Moment,
+    time: Timestamp,
     panel: Option<&Panel>,
     declaration: Option<&Declaration>,
     options: &Options,

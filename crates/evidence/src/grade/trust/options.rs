@@ -1,26 +1,27 @@
 //! The numbers of the trust grader, each with its default. The trust document leaves them open; they are a choice of karat.
 
+use karat_core::timestamp::Timestamp;
+
 use super::jury::JuryRules;
-use crate::Moment;
 
 /// Seconds of a day.
 pub(super) const DAY_SECONDS: f64 = 86_400.0;
 
-/// What is given besides the evidence.
+/// Input besides the evidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// The moment of the verdict. What is later is quarantined.
-    pub as_of: Moment,
+    pub as_of: Timestamp,
     /// Older items count only where there are too few in the window.
     pub window_seconds: f64,
-    /// How far a clock may be ahead: an item that is at most so much later than the verdict has the age 0.
+    /// Tolerance for clocks that run ahead: an item that is at most this much later than the verdict has the age 0.
     pub skew_seconds: f64,
     /// From this score on a graded output is a success; 0.6, like the jury's line.
     pub pass_score: f64,
     /// The largest share of weight that one family of tasks may have in a dimension. Where there are too few families for
     /// it, all have the same.
     pub family_share: f64,
-    /// How much is enough for a number.
+    /// Least evidence for a number.
     pub minimum: Minimum,
     /// The rules of juries.
     pub jury: JuryRules,
@@ -28,7 +29,7 @@ pub struct Options {
 
 impl Options {
     /// The defaults, at a moment.
-    pub fn at(as_of: Moment) -> Self {
+    pub fn at(as_of: Timestamp) -> Self {
         Self {
             as_of,
             window_seconds: 365.0 * DAY_SECONDS,

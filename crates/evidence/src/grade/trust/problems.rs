@@ -2,15 +2,15 @@
 
 use std::fmt::Display;
 
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::problem::{Problem, Problems, quoted};
 
-/// A problem without a mend, its line not known.
+/// A problem without a hint, its line not known.
 pub(super) fn found(path: &str, found: impl Display, expected: impl Display) -> Problem {
     Problem {
         path: path.to_owned(),
         found: found.to_string(),
         expected: expected.to_string(),
-        mend: String::new(),
+        hint: String::new(),
         line: None,
         column: None,
     }

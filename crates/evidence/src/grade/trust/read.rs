@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karat_core::timestamp::Timestamp;
+
 use super::evidence::{
     AgentEvidence, Bond, CONTROLS, Category, Check, Declaration, Incident, Memory, Method, Runtime, TaskClass,
 };
 use super::jury;
 use super::problems::{found, required, within};
-use crate::Moment;
-use crate::problem::{Problem, Problems, nearest, quoted};
+use crate::json::problem::{Problem, Problems, nearest, quoted};
 
 impl AgentEvidence {
     /// Reads the evidence of one agent and checks it.
@@ -78,11 +79,11 @@ impl AgentEvidence {
             let place = format!("{path}.check");
             match checks.get(row.check.as_str()) {
                 None => all.add(|| Problem {
-                    mend: did_you_mean(&row.check, checks.keys().copied()),
+                    hint: did_you_mean(&row.check, checks.keys().copied()),
                     ..found(&place, quoted(&row.check), "the id of a check")
                 }),
                 Some((_, check)) if check.method != Method::Jury => all.add(|| Problem {
-                    mend: "give the check `\"method\": \"jury\"`".to_owned(),
+                    hint: "give the check `\"method\": \"jury\"`".to_owned(),
                     ..found(
                         &place,
                         format!("{}, which no jury decides", quoted(&row.check)),
@@ -129,7 +130,7 @@ fn short(text: &str) -> String {
     text.chars().take(SHOWN).map(plain).chain(cut.chars()).collect()
 }
 
-/// What the parser expected, in the words of JSON.
+/// Returns what the parser expected, in the words of JSON.
 fn in_words(expected: &str) -> String {
     match expected {
         "f64" => "a number",
@@ -168,7 +169,7 @@ fn once_by<'a, T: PartialEq>(
         match known.insert(id(item), item) {
             Some(first) if first == item => continue,
             Some(_) => problems.add(|| Problem {
-                mend: "a correction is an item of its own".to_owned(),
+                hint: "a correction is an item of its own".to_owned(),
                 ..found(
                     &format!("{path}.{field}"),
                     format!("{} of another item", quoted(id(item))),
@@ -204,7 +205,7 @@ fn part(part: u64, whole: u64, path: &str, problems: &mut Problems) {
     }
 }
 
-fn not_before(later: Option<Moment>, earlier: Moment, path: &str, problems: &mut Problems) {
+fn not_before(later: Option<Timestamp>, earlier: Timestamp, path: &str, problems: &mut Problems) {
     if later.is_some_and(|later| later < earlier) {
         problems.add(|| found(path, "a moment before the item's own `time`", "a later one"));
     }
@@ -268,11 +269,11 @@ fn check_class(check: &Check, path: &str, classes: &BTreeSet<&str>, all: &mut Pr
             all.add(|| found(path, "nothing", expected));
         }
         (Category::Control, Some(class)) if !CONTROLS.contains(&class) => all.add(|| Problem {
-            mend: did_you_mean(class, CONTROLS),
+            hint: did_you_mean(class, CONTROLS),
             ..found(path, quoted(class), format!("one of {}", CONTROLS.join(", ")))
         }),
         (Category::Task, Some(class)) if !classes.contains(class) => all.add(|| Problem {
-            mend: did_you_mean(class, classes.iter().copied()),
+            hint: did_you_mean(class, classes.iter().copied()),
             ..found(path, quoted(class), "a class of `$.task_classes`")
         }),
         (_, Some(class)) => required(class, path, all),
@@ -287,14 +288,14 @@ fn check_result(check: &Check, path: &str, all: &mut Problems) {
     let is_jury = check.method == Method::Jury;
     if is_jury && given > 0 {
         all.add(|| Problem {
-            mend: "take the result away, or change `method`".to_owned(),
+            hint: "take the result away, or change `method`".to_owned(),
             ..found(path, "a result beside a jury", "no `passed`, `score` or `observed`")
         });
     } else if given > 1 {
         all.add(|| found(path, format!("{given} results"), "one of `passed`, `score` and `observed`"));
     } else if given == 0 && !is_jury && check.completed {
         all.add(|| Problem {
-            mend: "say `\"completed\": false` if there was no output".to_owned(),
+            hint: "say `\"completed\": false` if there was no output".to_owned(),
             ..found(path, "no result", "one of `passed`, `score` and `observed`")
         });
     }
@@ -304,7 +305,7 @@ fn check_result(check: &Check, path: &str, all: &mut Problems) {
 }
 
 fn check_bond(bond: &Bond, all: &mut Problems) {
-    let mut deposits: BTreeMap<&str, (f64, Moment, Option<Moment>)> = BTreeMap::new();
+    let mut deposits: BTreeMap<&str, (f64, Timestamp, Option<Timestamp>)> = BTreeMap::new();
     for (path, deposit) in once(&bond.deposits, "$.bond.deposits", |it| &it.id, all) {
         positive(Some(deposit.amount_usd), &format!("{path}.amount_usd"), all);
         not_before(deposit.withdrawn_at, deposit.time, &format!("{path}.withdrawn_at"), all);
@@ -314,7 +315,7 @@ fn check_bond(bond: &Bond, all: &mut Problems) {
         positive(Some(slash.amount_usd), &format!("{path}.amount_usd"), all);
         let Some((left, posted, withdrawn)) = deposits.get_mut(slash.deposit.as_str()) else {
             all.add(|| Problem {
-                mend: did_you_mean(&slash.deposit, deposits.keys().copied()),
+                hint: did_you_mean(&slash.deposit, deposits.keys().copied()),
                 ..found(&format!("{path}.deposit"), quoted(&slash.deposit), "the id of a deposit")
             });
             continue;

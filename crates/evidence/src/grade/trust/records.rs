@@ -16,10 +16,10 @@ use super::select::{Need, Variety, select, select_varied};
 const INCIDENT_SECONDS: f64 = 90.0 * DAY_SECONDS;
 /// Deals of so long ago still make up the exposure.
 const DEAL_SECONDS: f64 = 90.0 * DAY_SECONDS;
-/// What was slashed is held against what was staked for so long.
+/// Period over which slashes are compared with stakes.
 const SLASH_SECONDS: f64 = 180.0 * DAY_SECONDS;
 
-/// What confirmed incidents there are: open critical and high ones, and critical ones that are open or were so lately.
+/// Grades the confirmed incidents: open critical and high ones, and critical ones that are open or were so lately.
 pub(super) fn incidents(agent: &mut Agent<'_>) -> Vec<(&'static str, Fact<'static>)> {
     let evidence = agent.evidence;
     let mut incidents = agent.present("incident", &evidence.incidents, |it| (it.time, it.id.as_str()));
@@ -99,7 +99,7 @@ pub(super) fn bond(agent: &mut Agent<'_>) -> Graded {
     })
 }
 
-/// Whether completed tasks leave records, and how good those are.
+/// Grades whether completed tasks leave records, and how good those are.
 pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
     let memory = &agent.evidence.memory;
     let done = agent.present("completed task", &memory.completed_tasks, |it| (it.time, it.id.as_str()));

@@ -1,30 +1,30 @@
-//! Which items a dimension rests on, how old they are, and what they come to.
+//! Selection of the items of a dimension, their age, and their weighted estimate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karat_core::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::estimators::{Z_90, effective_count, wilson_lower_bound};
 use super::items::{Agent, Item};
-use crate::Moment;
 
-/// How much a dimension needs.
+/// Least evidence for a dimension.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
     /// Units that there must be.
     pub units: usize,
     /// Items that make a unit.
     pub items_per_unit: usize,
-    /// What the units are called.
+    /// Name of the units.
     pub name: &'static str,
 }
 
-/// How many kinds there must be among the items.
+/// Number of kinds that the items must cover.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Variety {
     /// Kinds that there must be.
     pub kinds: usize,
-    /// What they are called.
+    /// Name of the kinds.
     pub name: &'static str,
 }
 
@@ -38,9 +38,10 @@ impl Variety {
 pub(super) struct Selection<'s, T> {
     /// Newest first.
     pub items: Vec<&'s T>,
-    /// Moment of the last unit of a whole minimum, counted from the newest: to look fresh costs as much as being measured.
-    pub anchor: Moment,
-    /// Whether items older than the window had to be taken.
+    /// Timestamp of the last unit of a whole minimum, counted from the newest: to look fresh costs as much as being
+    /// measured.
+    pub anchor: Timestamp,
+    /// True if items older than the window had to be taken.
     pub is_beyond_window: bool,
 }
 
@@ -53,7 +54,7 @@ pub(super) fn not_yet(found: usize, needed: usize, what: &str) -> String {
 pub(super) fn select<'s, T, K: Ord>(
     agent: &Agent<'_>,
     items: &'s [T],
-    time: impl Fn(&T) -> Moment,
+    time: impl Fn(&T) -> Timestamp,
     unit: impl Fn(&'s T) -> K,
     need: Need,
 ) -> Result<Selection<'s, T>, String> {
@@ -65,7 +66,7 @@ pub(super) fn select<'s, T, K: Ord>(
 pub(super) fn select_varied<'s, T, K: Ord>(
     agent: &Agent<'_>,
     items: &'s [T],
-    time: impl Fn(&T) -> Moment,
+    time: impl Fn(&T) -> Timestamp,
     unit: impl Fn(&'s T) -> K,
     need: Need,
     kind: impl Fn(&'s T) -> &'s str,
@@ -104,7 +105,7 @@ pub(super) fn select_varied<'s, T, K: Ord>(
     Ok(Selection { items, anchor, is_beyond_window })
 }
 
-/// What weighted items come to, once those of a task count as one and no family has too much weight.
+/// Estimate from weighted items, once those of a task count as one and no family has too much weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Estimate {
     /// Weighted mean over tasks, 0 to 1.

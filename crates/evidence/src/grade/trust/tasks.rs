@@ -21,7 +21,7 @@ const BINS: usize = 10;
 /// The power of pass^k.
 const TRIALS_IN_A_ROW: u64 = 3;
 
-/// Whether nothing but rules of thumb decided.
+/// Returns whether nothing but rules of thumb decided.
 pub(super) fn is_heuristic<'a>(items: impl IntoIterator<Item = &'a Item<'a>>) -> Fact<'static> {
     Fact::Flag(items.into_iter().all(|item| item.check.method == Method::Heuristic))
 }
@@ -49,7 +49,7 @@ pub(super) fn accuracy(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// How much of what an agent solves once it solves three times in a row, over groups of equivalent inputs.
+/// Grades how much of what an agent solves once it solves three times in a row, over groups of equivalent inputs.
 pub(super) fn reliability(agent: &Agent<'_>) -> Graded {
     let minimum = agent.options.minimum;
     let mut items = agent.counting(Category::Task);
@@ -90,8 +90,8 @@ pub(super) fn reliability(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// How well stated confidence fits what came true, and how many failures the agent found first. A task counts once, with the
-/// means over its forecasts: one that is easy to foretell does not help by being asked again.
+/// Grades how well stated confidence fits what came true, and how many failures the agent found first. A task counts
+/// once, with the means over its forecasts: one that is easy to foretell does not help by being asked again.
 pub(super) fn self_audit(agent: &Agent<'_>) -> Graded {
     let mut items = agent.counting(Category::Task);
     items.retain(|item| item.check.confidence.is_some());
@@ -194,8 +194,8 @@ pub(super) fn latency(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// What the tasks cost, failures included, and what the solved ones may cost by their classes. A task counts once, with
-/// the means over its attempts.
+/// Grades the cost of the tasks, failures included, against what the solved ones may cost by their classes. A task
+/// counts once, with the means over its attempts.
 pub(super) fn cost_efficiency(agent: &Agent<'_>) -> Graded {
     let baselines: BTreeMap<&str, f64> = agent
         .evidence
@@ -244,7 +244,8 @@ pub(super) fn cost_efficiency(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// How alike the runs of one suite are: how many end, and how far the scores of those scatter around their suite's mean.
+/// Grades how alike the runs of one suite are: how many end, and how far the scores of those scatter around their
+/// suite's mean.
 pub(super) fn harness_stability(agent: &Agent<'_>) -> Graded {
     let runs: Vec<&Evaluation> =
         agent.evaluations.iter().copied().filter(|run| run.suite_digest.is_some()).collect();
@@ -299,7 +300,7 @@ pub(super) fn harness_stability(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// How broad and varied the evaluations are.
+/// Grades how broad and varied the evaluations are.
 pub(super) fn eval_rigor(agent: &Agent<'_>, measured: usize, fed: usize) -> Graded {
     let need = Need {
         units: agent.options.minimum.evaluations.max(1),

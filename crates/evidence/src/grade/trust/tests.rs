@@ -1,15 +1,15 @@
 //! Agents from their evidence: each dimension's facts, what is not measured yet, and the score that the card makes of it.
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item, Occasion};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::number::Score;
 use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Moment;
 
 mod functions;
 mod golden;
@@ -18,8 +18,8 @@ mod selection;
 
 const AS_OF: &str = "2026-05-18T00:00:00Z";
 
-fn at(text: &str) -> Moment {
-    Moment::parse(text).unwrap()
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
 }
 
 fn read(evidence: &Value) -> AgentEvidence {
@@ -72,7 +72,7 @@ fn card() -> Scorecard {
     Scorecard::parse(include_str!("../../../../../scorecards/trust/1.1.0.toml"), &|_| None).unwrap()
 }
 
-/// What `look` finds in the record that the card makes of a grade.
+/// Returns what `look` finds in the record that the card makes of a grade.
 fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let scorer = Scorer::new(card()).unwrap();
     let facts: Vec<Fact<'_>> =
@@ -80,7 +80,7 @@ fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let item = Item {
         subject: &grade.agent_id,
         id: "item",
-        occasion: Occasion::default(),
+        context: ItemContext::default(),
         digest: Digest::of(b""),
         facts: &facts,
         grading: None,
@@ -242,7 +242,7 @@ fn a_grade_of_refused_evidence_is_refused() {
     let empty = AgentEvidence { agent_id: "a".to_owned(), ..AgentEvidence::default() };
     for moment in [i64::MIN, 0, i64::MAX] {
         assert_eq!(
-            grade(&empty, &Options::at(Moment { milliseconds: moment })).unwrap().all_facts().count(),
+            grade(&empty, &Options::at(Timestamp { milliseconds: moment })).unwrap().all_facts().count(),
             6
         );
     }

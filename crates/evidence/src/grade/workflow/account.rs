@@ -1,8 +1,8 @@
-//! What a log amounts to: completed steps, cost, time, retries, timeouts, failures, for the run and for each step.
+//! Accounting of a log: completed steps, cost, time, retries, timeouts, failures, for the run and for each step.
 
 use serde_json::{Value, json};
 
-use super::attempts::{Attempt, Log, Moment, Outcome};
+use super::attempts::{Attempt, Log, LogTime, Outcome};
 use super::plan::{Plan, Step};
 
 /// The account of a run (Scoring Formula v1.0.0, section 3.2).
@@ -28,15 +28,15 @@ pub struct Account {
     pub timeouts: Option<u64>,
     /// Steps that failed after all their declared retries, or of which a reference had no value.
     pub hard_failures: u64,
-    /// Whether the budget stopped the run.
+    /// True if the budget stopped the run.
     pub budget_aborted: bool,
     /// The steps, by id.
     pub steps: Vec<StepAccount>,
-    /// What could be seen and what could not.
+    /// Coverage of the run by its log.
     pub seen: Seen,
 }
 
-/// How much of a run its log shows.
+/// Coverage of a run by its log.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seen {
     /// Attempts.
@@ -62,7 +62,7 @@ pub struct Seen {
 pub struct StepAccount {
     /// The id of the step.
     pub id: String,
-    /// What became of it.
+    /// Its state.
     pub state: StepState,
     /// Attempts at it.
     pub attempts: u64,
@@ -76,7 +76,7 @@ pub struct StepAccount {
     pub known_tao: f64,
 }
 
-/// What became of a step.
+/// State of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepState {
     /// It ended in success.
@@ -108,7 +108,7 @@ impl StepState {
         }
     }
 
-    /// Whether it counts as a hard failure.
+    /// Returns whether it counts as a hard failure.
     #[must_use]
     pub fn is_hard_failure(self) -> bool {
         matches!(self, Self::Failed | Self::UnresolvedReference)
@@ -146,7 +146,7 @@ impl StepState {
 #[must_use]
 pub fn account(plan: &Plan, log: &Log, budget_aborted: Option<bool>) -> Account {
     let mut seen = Seen::default();
-    let mut span: Option<(Moment, Moment)> = None;
+    let mut span: Option<(LogTime, LogTime)> = None;
     let mut steps = Vec::with_capacity(plan.steps().len());
     let mut rest = log.attempts();
     for (at, step) in plan.steps().iter().enumerate() {
@@ -248,8 +248,8 @@ fn fail_unresolved(plan: &Plan, steps: &mut [StepAccount]) {
 }
 
 impl Account {
-    /// What was seen, to be kept with a score: the numbers of the account under the names of their fields (`null` where
-    /// there is none), those of [`Seen`] under `seen`, and under `steps` those of each step, whose `state` is a
+    /// Returns the observations, to be kept with a score: the numbers of the account under the names of their fields
+    /// (`null` where there is none), those of [`Seen`] under `seen`, and under `steps` those of each step, whose `state` is a
     /// [name](StepState::name).
     #[must_use]
     pub fn detail(&self) -> Value {

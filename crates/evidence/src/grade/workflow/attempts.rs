@@ -1,11 +1,12 @@
 //! The event log of a run: every attempt at a step, checked against the plan.
 
+use karat_core::timestamp::{TimestampError, parse_nanoseconds};
+
 use super::plan::Plan;
-use crate::check::{AMOUNT, Check, digits};
-use crate::document::{Node, Value};
-use crate::instant::Instant;
-use crate::problem::{Problems, quoted};
-use crate::reader::Note;
+use crate::json::check::{AMOUNT, Check, digits};
+use crate::json::document::Node;
+use crate::json::note::Note;
+use crate::json::problem::{Problems, quoted};
 
 /// The attempts of a run, without contradictions among themselves or with the plan.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,19 +19,19 @@ pub struct Log {
 pub struct Attempt {
     /// Place of the step among the steps of the plan.
     pub step: usize,
-    /// Which attempt at the step it is, from 1.
+    /// Number of the attempt at the step, from 1.
     pub number: u64,
-    /// When it began.
-    pub start: Option<Moment>,
-    /// When it ended.
-    pub end: Option<Moment>,
-    /// What it cost in TAO, whatever came of it.
+    /// Time at which it began.
+    pub start: Option<LogTime>,
+    /// Time at which it ended.
+    pub end: Option<LogTime>,
+    /// Cost in TAO, whatever its outcome.
     pub cost_tao: Option<f64>,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What came of an attempt.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It gave an output: `success`.
@@ -59,38 +60,33 @@ impl Outcome {
         })
     }
 
-    /// Whether something was tried.
+    /// Returns whether something was tried.
     #[must_use]
     pub fn is_attempt(self) -> bool {
         matches!(self, Self::Success | Self::Failed | Self::Timeout)
     }
 }
 
-/// A moment in nanoseconds since 1970-01-01T00:00:00Z, whatever time zone it was written in.
+/// A timestamp of a log in nanoseconds since 1970-01-01T00:00:00Z: durations need every digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(i128);
+pub struct LogTime(i128);
 
-impl Moment {
-    /// Reads a moment after RFC 3339 with seconds; digits beyond nanoseconds are cut off. The years are 0 to 9999.
+impl LogTime {
+    /// Reads an RFC 3339 timestamp, as [`Timestamp::parse`](karat_core::timestamp::Timestamp::parse) does; digits beyond
+    /// nanoseconds are cut off.
     ///
     /// ```
-    /// use karat_evidence::grade::workflow::Moment;
+    /// use karat_evidence::grade::workflow::LogTime;
     ///
-    /// let start = Moment::parse("2026-03-18T09:30:00Z").unwrap();
-    /// let end = Moment::parse("2026-03-18T11:30:04.100000+02:00").unwrap();
+    /// let start = LogTime::parse("2026-03-18T09:30:00Z").unwrap();
+    /// let end = LogTime::parse("2026-03-18T11:30:04.100000+02:00").unwrap();
     /// assert_eq!(end.seconds_since(start), 4.1);
-    /// assert_eq!(Moment::parse("+275760-09-13T00:00:00.000Z"), None);
     /// ```
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let instant = Instant::parse(text).filter(|instant| instant.has_seconds)?;
-        let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
-        let beyond_milliseconds = fraction.bytes().take_while(u8::is_ascii_digit).skip(3);
-        let nanoseconds = beyond_milliseconds
-            .chain(std::iter::repeat(b'0'))
-            .take(6)
-            .fold(0, |value, digit| value * 10 + i128::from(digit - b'0'));
-        Some(Self(i128::from(instant.milliseconds) * 1_000_000 + nanoseconds))
+    ///
+    /// # Errors
+    /// If the text is not a timestamp.
+    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        parse_nanoseconds(text).map(Self)
     }
 
     /// The time from `earlier` to this moment in seconds; negative if this moment is the earlier one. Up to 104 days (2^53
@@ -108,14 +104,14 @@ impl Moment {
 }
 
 impl Attempt {
-    /// How long it took.
+    /// Returns how long it took.
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         Some(self.end?.seconds_since(self.start?))
     }
 
-    /// Whether it exceeded the time limit that the plan declares for an attempt at its step: not without a limit, and not
-    /// by taking exactly as long. A harness that stopped it for that says so itself. `None` without moments to tell by.
+    /// Returns whether it exceeded the time limit that the plan declares for an attempt at its step: not without a
+    /// limit, and not by taking exactly as long. A harness that stopped it for that says so itself. `None` without moments to tell by.
     #[must_use]
     pub fn exceeds(&self, timeout_seconds: Option<f64>) -> Option<bool> {
         match timeout_seconds {
@@ -200,8 +196,8 @@ fn read_record<'a>(
             _ => check.unknown(&format!("{root}[*]"), member),
         }
     }
-    let start = start_node.and_then(|node| moment(node, check));
-    let end = end_node.and_then(|node| moment(node, check));
+    let start = start_node.and_then(|node| check.timestamp(node, LogTime::parse));
+    let end = end_node.and_then(|node| check.timestamp(node, LogTime::parse));
     let cost_tao = cost.and_then(|node| check.number(node, AMOUNT));
     let step = check.required(record, "step", step, "the id of a step of the plan");
     let outcome = check.required(record, "outcome", outcome, "what came of the attempt");
@@ -226,30 +222,14 @@ fn read_record<'a>(
         && seconds + CLOCK_SECONDS < limit
     {
         let found = format!("a timeout after {} s of {} s", digits(seconds), digits(limit));
-        let mend = "correct the moments, or say `failed` if something else stopped it";
-        check.refuse_as(record, found, "an attempt as long as the time limit that the plan declares", mend);
+        let hint = "correct the moments, or say `failed` if something else stopped it";
+        check.refuse_as(record, found, "an attempt as long as the time limit that the plan declares", hint);
     }
     Some(Draft { attempt, node: record })
 }
 
 /// A timer may fire so much before a clock of milliseconds shows that its time has come.
 const CLOCK_SECONDS: f64 = 0.001;
-
-fn moment(node: Node<'_>, check: &mut Check<'_>) -> Option<Moment> {
-    let moment = match node.value() {
-        Value::Text(text) => Moment::parse(text),
-        _ => None,
-    };
-    if moment.is_none() {
-        let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
-        check.refuse(
-            node,
-            expected,
-            "give a year of four digits, time with seconds, and the offset from UTC",
-        );
-    }
-    moment
-}
 
 fn find_step(node: Node<'_>, check: &mut Check<'_>, plan: &Plan) -> Option<usize> {
     let id = check.text(node)?;
@@ -265,8 +245,8 @@ fn find_step(node: Node<'_>, check: &mut Check<'_>, plan: &Plan) -> Option<usize
 fn check_order(draft: &Draft<'_>, before: Option<&Draft<'_>>, check: &mut Check<'_>, plan: &Plan) {
     let Attempt { step, number, start, outcome, .. } = draft.attempt;
     let id = || quoted(plan.steps().get(step).map_or("", |step| &step.id));
-    let mut refuse = |found: String, expected: &str, mend: &str| {
-        check.refuse_as(draft.node, found, expected, mend);
+    let mut refuse = |found: String, expected: &str, hint: &str| {
+        check.refuse_as(draft.node, found, expected, hint);
     };
     let expected_number = before.map_or(1, |before| before.attempt.number.saturating_add(1));
     if number < expected_number {
@@ -311,26 +291,16 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_kept_to_the_nanosecond() {
-        let moment = |text| Moment::parse(text).map(|moment| moment.0);
-        assert_eq!(moment("1970-01-01T00:00:00.0000000019Z"), Some(1));
-        assert_eq!(moment("1970-01-01T00:00:00.123456+00:00"), Some(123_456_000));
-        assert_eq!(moment("1970-01-01T01:00:00.5+01:00"), Some(500_000_000));
-        assert_eq!(moment("1969-12-31T23:59:59.999999999Z"), Some(-1));
-        let [first, last] = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z"].map(Moment::parse);
-        assert_eq!(last.unwrap().seconds_since(first.unwrap()), 315_569_520_000.0);
-        let [first, last] = ["0000-01-01T00:00:00.5Z", "9999-12-31T23:59:59.75Z"].map(Moment::parse);
-        assert_eq!(last.unwrap().seconds_since(first.unwrap()), 315_569_519_999.25);
-        assert_eq!(first.unwrap().seconds_since(last.unwrap()), -315_569_519_999.25);
-        for text in [
-            "",
-            "2026-03-18T09:30Z",
-            "2026-03-18T09:30:00",
-            "+275760-09-13T00:00:00Z",
-            "275760-09-13T00:00:00Z",
-        ] {
-            assert_eq!(moment(text), None, "{text}");
-        }
+    fn durations_are_kept_to_the_nanosecond() {
+        let between = |first: &str, last: &str| {
+            let [first, last] = [first, last].map(|text| LogTime::parse(text).unwrap());
+            assert_eq!(first.seconds_since(last), -last.seconds_since(first));
+            last.seconds_since(first)
+        };
+        assert_eq!(between("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.0000000019Z"), 1e-9);
+        assert_eq!(between("1969-12-31T23:59:59.999999999Z", "1970-01-01T01:00:00.5+01:00"), 0.500000001);
+        assert_eq!(between("0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z"), 315_569_520_000.0);
+        assert_eq!(between("0000-01-01T00:00:00.5Z", "9999-12-31T23:59:59.75Z"), 315_569_519_999.25);
     }
 
     #[test]
@@ -359,8 +329,8 @@ mod tests {
         let attempt = |outcome, seconds: Option<&str>| Attempt {
             step: 0,
             number: 1,
-            start: Moment::parse("2026-01-01T00:00:00.0009Z"),
-            end: seconds.and_then(|second| Moment::parse(&format!("2026-01-01T00:00:{second}Z"))),
+            start: LogTime::parse("2026-01-01T00:00:00.0009Z").ok(),
+            end: seconds.and_then(|second| LogTime::parse(&format!("2026-01-01T00:00:{second}Z")).ok()),
             cost_tao: None,
             outcome,
         };
@@ -389,8 +359,8 @@ mod tests {
         $[2]: found `5`, expected an object (line 1, column 64)
         $[3].outcome: found the text `Success`, expected `success`, `failed`, `timeout`, `budget_abort` or `unresolved_reference`; did you mean `success`? (line 2, column 38)
         $[3].cost: found the text `free`, expected a number not below 0 (line 2, column 57)
-        $[4].start: found the text `+275760-09-13T00:00:00.000Z`, expected a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`; give a year of four digits, time with seconds, and the offset from UTC (line 3, column 72)
-        $[4].end: found `8640000000000000`, expected a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`; give a year of four digits, time with seconds, and the offset from UTC (line 3, column 110)
+        $[4].start: found the text `+275760-09-13T00:00:00.000Z`, expected an RFC 3339 timestamp such as `2026-01-31T12:00:00Z`; give date, `T`, time with seconds, and `Z` or an offset (line 3, column 72)
+        $[4].end: found `8640000000000000`, expected an RFC 3339 timestamp such as `2026-01-31T12:00:00Z`; give date, `T`, time with seconds, and `Z` or an offset (line 3, column 110)
         ");
         assert_snapshot!(refused(r#"[{"step": "a", "attempt": 1, "outcome": "success"},
             {"step": "a", "attempt": 2, "outcome": "failed", "cost": -1},

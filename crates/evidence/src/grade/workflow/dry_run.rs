@@ -1,19 +1,19 @@
-//! What a plan comes to if every step succeeds at its estimated cost.
+//! Dry run of a plan: every step succeeds at its estimated cost.
 
 use serde_json::{Map, Value, json};
 
 use super::plan::{Plan, Step};
 use super::reference::Reference;
 
-/// What a step costs whose plan does not say, in TAO (C-SWON validator).
+/// Cost of a step whose plan states none, in TAO (C-SWON validator).
 pub const ESTIMATED_COST_TAO: f64 = 0.001;
 
-/// What a run may cost.
+/// Spending limit of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
     /// Budget of the task in TAO, if it has one.
     pub max_budget_tao: Option<f64>,
-    /// What the plan says it will cost in TAO, if it does. A run may cost half as much again.
+    /// Estimated cost of the plan in TAO, if it states one. A run may cost half as much again.
     pub total_estimated_cost_tao: Option<f64>,
 }
 
@@ -26,7 +26,7 @@ impl Budget {
     }
 }
 
-/// What becomes of a step in a dry run.
+/// State of a step in a dry run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DryState {
     /// It is carried out.
@@ -60,7 +60,7 @@ pub struct DryRun {
     pub actual_tao: f64,
     /// Steps of which a reference has no value.
     pub hard_failures: u64,
-    /// Whether the ceiling stops the run.
+    /// True if the ceiling stops the run.
     pub budget_aborted: bool,
     /// The steps, by id.
     pub states: Vec<(String, DryState)>,
@@ -119,7 +119,7 @@ fn named((step, state): (&Step, &Option<DryState>)) -> (String, DryState) {
     (step.id.clone(), state.unwrap_or(DryState::BudgetAbort))
 }
 
-/// Whether the step that is referred to has been carried out, and gives what the path names.
+/// Returns whether the step that is referred to has been carried out, and gives what the path names.
 fn has_value(reference: &Reference, plan: &Plan, states: &[Option<DryState>]) -> bool {
     let state = plan.find(&reference.step).and_then(|at| states.get(at).copied().flatten());
     let path = reference.path.as_str();

@@ -23,7 +23,7 @@ mod standing;
 
 pub use account::{Account, Seen, StepAccount, StepState, account};
 pub(crate) use attempts::read as read_log;
-pub use attempts::{Attempt, Log, Moment, Outcome};
+pub use attempts::{Attempt, Log, LogTime, Outcome};
 pub use dry_run::{Budget, DryRun, DryState, ESTIMATED_COST_TAO, dry_run};
 pub(crate) use plan::read as read_plan;
 pub use plan::{Plan, PlanRules, References, Step};
@@ -32,11 +32,12 @@ pub(crate) use run::{Contradiction, settle};
 pub use run::{Limits, RunGrade, Totals, grade_run};
 pub use standing::{JUMP_HISTORY, JUMP_HISTORY_MIN, JUMP_MIN, Jump, WARM_UP_TASKS, WarmUp, jump, warm_up};
 
-use crate::canonical::Canonical;
-use crate::check::{Check, UnknownFields};
-use crate::document::{Node, Tape};
-use crate::problem::Problems;
-use crate::reader::{self, Note, ReaderOptions};
+use crate::json::canonical::Canonical;
+use crate::json::check::{Check, UnknownFields};
+use crate::json::document::{Node, Tape};
+use crate::json::note::Note;
+use crate::json::parse;
+use crate::json::problem::Problems;
 
 /// Reads a JSON text by `read`, unless there is a problem with it.
 fn from_json<T>(
@@ -44,7 +45,7 @@ fn from_json<T>(
     read: impl FnOnce(Node<'_>, &mut Check<'_>) -> T,
 ) -> Result<(T, Vec<Note>), Problems> {
     let mut tape = Tape::default();
-    let document = reader::parse(&mut tape, text, &ReaderOptions::default())?;
+    let document = parse::parse(&mut tape, text, &parse::Limits::default())?;
     let (mut notes, mut unread) = (Vec::new(), UnknownFields::default());
     let mut check = Check::new(&mut notes, &mut unread);
     let mut canonical = Canonical::default();

@@ -1,11 +1,11 @@
-//! Plans: a graph of steps, read from JSON and checked, so that whoever holds a [`Plan`] can rely on it.
+//! Plans: a graph of steps, read from JSON and checked, so that code with a [`Plan`] can rely on it.
 
 mod read;
 
 use super::graph::Graph;
 use super::reference::Reference;
-use crate::problem::Problems;
-use crate::reader::Note;
+use crate::json::note::Note;
+use crate::json::problem::Problems;
 
 pub(crate) use read::read;
 
@@ -27,19 +27,19 @@ pub struct Plan {
 pub struct Step {
     /// The id, as written: `a` and ` a` differ.
     pub id: String,
-    /// Who carries it out.
+    /// Subnet that carries it out.
     pub subnet: Option<String>,
-    /// What the plan expects it to cost, in TAO.
+    /// Estimated cost in TAO.
     pub estimated_cost_tao: Option<f64>,
-    /// How many retries of it the plan declares, and so makes free.
+    /// Number of retries that the plan declares, which are free.
     pub declared_retries: u64,
     /// The time limit of one attempt. An attempt at a step without one cannot time out.
     pub timeout_seconds: Option<f64>,
-    /// What its parameters refer to, in the order of the text.
+    /// References of its parameters, in the order of the text.
     pub references: Vec<Reference>,
 }
 
-/// What is asked of a plan beyond being a graph without cycles.
+/// Requirements on a plan beyond being a graph without cycles.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanRules {
     /// The most steps a plan may have, if there is a limit.
@@ -47,15 +47,15 @@ pub struct PlanRules {
     /// The most retries a step may declare, if there is a limit. Declared retries are free, so without one a plan can
     /// declare more than it will ever need.
     pub declared_retries_max: Option<u64>,
-    /// Whether every step must say its subnet and its action.
+    /// True if every step must say its subnet and its action.
     pub subnet_and_action_required: bool,
     /// The subnets that may carry out a step, if not all may. Letter case is no difference, but gets a note.
     pub allowed_subnets: Option<Vec<String>>,
-    /// What becomes of a reference to a step that does not lie upstream.
+    /// Treatment of a reference to a step that does not lie upstream.
     pub references: References,
 }
 
-/// What becomes of a plan with a reference to an unknown step, to the step itself, or to one from which no edges lead to
+/// Treatment of a plan with a reference to an unknown step, to the step itself, or to one from which no edges lead to
 /// the step that refers to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum References {
@@ -81,7 +81,8 @@ impl PlanRules {
         }
     }
 
-    /// What evidence of a run has to satisfy: a run that has taken place shows itself where its plan went wrong.
+    /// Returns the rules that evidence of a run has to satisfy: a run that has taken place shows itself where its plan
+    /// went wrong.
     pub(crate) fn of_evidence(has_log: bool) -> Self {
         let references = if has_log { References::Noted } else { References::Unread };
         Self { references, ..Self::default() }
@@ -143,7 +144,7 @@ impl Plan {
         self.steps.binary_search_by(|step| step.id.as_str().cmp(id)).ok()
     }
 
-    /// How many steps the plan has, those at fault included.
+    /// Returns how many steps the plan has, those at fault included.
     pub(crate) fn nodes(&self) -> usize {
         self.nodes
     }

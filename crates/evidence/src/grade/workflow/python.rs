@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What is left to write.
+/// Part that is left to write.
 enum Part<'a> {
     Value(&'a Value),
     Key(&'a str),

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::python;
-use crate::locate::push_member;
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::locate::push_member;
+use crate::json::problem::{Problem, Problems, quoted};
 
 /// A reference to the output of a step.
 ///
@@ -82,12 +82,12 @@ fn first_piece(text: &str) -> (Piece<'_>, &str) {
     }
 }
 
-/// What a step has come to before the step that refers to it begins.
+/// Result of a step before the step that refers to it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepResult {
-    /// Whether the step ended in success.
+    /// True if the step ended in success.
     pub is_success: bool,
-    /// What it gave: `{"text": …, "artifacts": {"code": …, "metadata": {…}}}` as a rule.
+    /// Its output: `{"text": …, "artifacts": {"code": …, "metadata": {…}}}` as a rule.
     pub output: Value,
 }
 
@@ -145,12 +145,12 @@ pub fn resolve(mut params: Value, results: &BTreeMap<String, StepResult>) -> Res
                 open.extend(inside.collect::<Vec<_>>().into_iter().rev());
             }
             Value::String(text) if text.contains("${") => {
-                *text = substitute(text, results, &mut bytes_left, &mut |reference, (expected, mend)| {
+                *text = substitute(text, results, &mut bytes_left, &mut |reference, (expected, hint)| {
                     problems.add(|| Problem {
                         path: path(&places, place),
                         found: quoted(&reference.text()),
                         expected: expected.to_owned(),
-                        mend,
+                        hint,
                         line: None,
                         column: None,
                     });

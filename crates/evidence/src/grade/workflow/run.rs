@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::account::{Account, account};
 use super::attempts::Log;
 use super::plan::Plan;
-use crate::check::digits;
-use crate::problem::{Problem, Problems};
+use crate::json::check::digits;
+use crate::json::problem::{Problem, Problems};
 
-/// What a harness says a run came to. Everything may be left out.
+/// Totals of a run as its harness states them. Everything may be left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Totals {
     /// Steps that ended in success.
@@ -23,11 +23,11 @@ pub struct Totals {
     pub timeouts: Option<u64>,
     /// Steps that failed after all declared retries.
     pub hard_failures: Option<u64>,
-    /// Whether the budget stopped the run.
+    /// True if the budget stopped the run.
     pub budget_aborted: Option<bool>,
 }
 
-/// What the task allows.
+/// Limits of the task.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
     /// Budget in TAO.
@@ -60,9 +60,9 @@ pub struct RunGrade {
     pub timeouts: Option<u64>,
     /// Steps that failed after all declared retries.
     pub hard_failures: Option<u64>,
-    /// Whether the budget stopped the run.
+    /// True if the budget stopped the run.
     pub budget_aborted: Option<bool>,
-    /// What the log amounts to, if there is one.
+    /// Accounting of the log, if there is one.
     pub account: Option<Account>,
 }
 
@@ -119,12 +119,12 @@ pub fn grade_run(
     limits: &Limits,
 ) -> Result<RunGrade, Problems> {
     let mut problems = Problems::default();
-    let mut refuse = |path: String, found: String, expected: &str, mend: &str| {
+    let mut refuse = |path: String, found: String, expected: &str, hint: &str| {
         problems.add(|| Problem {
             path,
             found,
             expected: expected.to_owned(),
-            mend: mend.to_owned(),
+            hint: hint.to_owned(),
             line: None,
             column: None,
         });
@@ -231,8 +231,8 @@ impl RunGrade {
         Some(self.actual_retries?.saturating_sub(self.declared_retry_budget))
     }
 
-    /// What was seen, to be kept with a score: under `facts` the facts and `unplanned_retries` (`null` where there is
-    /// none), under `log` the [detail of the account](Account::detail), or `null` without a log.
+    /// Returns the observations, to be kept with a score: under `facts` the facts and `unplanned_retries` (`null` where
+    /// there is none), under `log` the [detail of the account](Account::detail), or `null` without a log.
     #[must_use]
     pub fn detail(&self) -> Value {
         json!({

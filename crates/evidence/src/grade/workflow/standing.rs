@@ -1,9 +1,9 @@
-//! What happens to a score beside the formula: warm-up scaling of a new participant, and the flag on a jump.
+//! Adjustments of a score beside the formula: warm-up scaling of a new participant, and the flag on a jump.
 
 use serde_json::{Value, json};
 
-use crate::check::digits;
-use crate::problem::{Problem, Problems};
+use crate::json::check::digits;
+use crate::json::problem::{Problem, Problems};
 
 /// Tasks after which a new participant's score counts in full (C-SWON documentation).
 pub const WARM_UP_TASKS: u64 = 20;
@@ -135,7 +135,7 @@ fn out_of_range(path: &str, score: f64) -> Option<Problem> {
         path: path.to_owned(),
         found: if score.is_finite() { digits(score) } else { score.to_string() },
         expected: "a number from 0 to 1".to_owned(),
-        mend: String::new(),
+        hint: String::new(),
         line: None,
         column: None,
     })

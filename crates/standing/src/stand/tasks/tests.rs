@@ -1,4 +1,4 @@
-//! What tasks come to, and what they never do.
+//! Results of tasks, and properties that always hold.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -38,7 +38,7 @@ score = "window"
     Scorecard::parse(&text, &|_| None).unwrap()
 }
 
-/// An attempt; its name says all of it.
+/// Returns an attempt; its name says all of it.
 fn attempt(
     subject: &'static str,
     at: i64,

@@ -118,17 +118,6 @@ fn streaks_count_wins_up_and_losses_down() {
     assert_eq!(counts, (6, 2, 1, 3));
 }
 
-#[test]
-fn what_made_points_from_nothing_is_measured() {
-    let mut inflation = Inflation::default();
-    let poor = Career { elo: 100, ..Arena::default().newcomer() };
-    inflation = inflation.with(&settle(&poor, "newcomer", &Attempt { outcome: Outcome::Loss, ..FIRST }));
-    inflation = inflation.with(&settle(&Arena::default().newcomer(), "contender", &FIRST));
-    assert_eq!(inflation, Inflation { matches: 2, play_points: 15, floor_points: 1, bonus_points: 3 });
-    assert_eq!(inflation.mean_drift_points(2), 9.5);
-    assert_eq!(inflation.mean_drift_points(0), 0.0);
-}
-
 proptest! {
     #[test]
     fn the_steps_add_up(

@@ -34,7 +34,7 @@ pub struct Resamples {
     pub without_fit: u64,
 }
 
-/// Why resamples give no intervals.
+/// The reason why resamples give no intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BootstrapError {
     /// A confidence that is not between 0 and 1.
@@ -116,7 +116,7 @@ impl Resamples {
     }
 }
 
-/// The quantile of sorted values, interpolated: definition 7 of Hyndman and Fan (1996).
+/// Returns the quantile of sorted values, interpolated: definition 7 of Hyndman and Fan (1996).
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let position = share * sorted.len().saturating_sub(1) as f64;
     let below = libm::floor(position);

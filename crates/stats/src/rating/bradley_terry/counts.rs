@@ -27,14 +27,14 @@ pub struct PairCount {
 }
 
 impl PairCount {
-    /// All matches of the pair; the largest number if there are more than that.
+    /// Returns all matches of the pair; the largest number if there are more than that.
     #[must_use]
     pub const fn matches(&self) -> u64 {
         self.wins.saturating_add(self.draws).saturating_add(self.losses)
     }
 }
 
-/// Who met whom how often and how it ended: all that the model needs.
+/// Counts of the matches by pair and outcome: all that the model needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
     /// The competitors. Pairs hold places in this list.
@@ -43,14 +43,14 @@ pub struct Counts {
     pub pairs: Vec<PairCount>,
 }
 
-/// Why matches cannot be counted.
+/// The reason why matches cannot be counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CountsError {
     /// A match names a competitor that is not there, or one twice.
     Match(MatchError),
     /// More matches than [`Counts::MOST`].
     TooManyMatches {
-        /// How many there are.
+        /// Number of there that are.
         found: u64,
     },
     /// Two competitors have one name.
@@ -105,13 +105,13 @@ impl Counts {
         Ok(Self { names: names.to_vec(), pairs })
     }
 
-    /// How many matches there are; the largest number if there are more than that.
+    /// Returns how many matches there are; the largest number if there are more than that.
     #[must_use]
     pub fn matches(&self) -> u64 {
         self.pairs.iter().fold(0, |sum, pair| sum.saturating_add(pair.matches()))
     }
 
-    /// The matches among the competitors at these places alone, such as one group of a [`Separation`].
+    /// Returns the matches among the competitors at these places alone, such as one group of a [`Separation`].
     ///
     /// Places that are not there, or there twice, are passed over.
     ///
@@ -132,7 +132,7 @@ impl Counts {
         }
     }
 
-    /// The groups whose members are comparable with each other, as places, the largest first.
+    /// Returns the groups whose members are comparable with each other, as places, the largest first.
     #[must_use]
     pub fn groups(&self) -> Vec<Vec<u32>> {
         let mut groups = graph::components(&self.pairs, self.names.len());

@@ -1,4 +1,4 @@
-//! The likelihood equations at one point: how far they are from holding, their slopes, and the step that mends them.
+//! The likelihood equations at one point: how far they are from holding, their slopes, and the step that fixes them.
 //!
 //! With strengths `a`, `b` in logits, `x = a - b` and Davidson's tie parameter `nu`, a match is won, drawn or lost with
 //! probabilities in the proportion `e^(x/2) : nu : e^(-x/2)` (Davidson, "On Extending the Bradley-Terry Model to
@@ -33,13 +33,13 @@ impl Prediction {
         Self { win, draw, loss }
     }
 
-    /// The expected score of the first.
+    /// Returns the expected score of the first.
     #[must_use]
     pub fn score(&self) -> f64 {
         self.win + 0.5 * self.draw
     }
 
-    /// How far each outcome's score (win, draw, loss) is from the expected one; without cancellation, so that one loss
+    /// Returns how far each outcome's score (win, draw, loss) is from the expected one; without cancellation, so that one loss
     /// among a million wins keeps its digits.
     pub(super) fn surpluses(&self) -> [f64; 3] {
         [self.loss + 0.5 * self.draw, 0.5 * (self.loss - self.win), -self.score()]
@@ -67,7 +67,7 @@ pub(super) struct Equations {
 
 /// Steps of the conjugate gradients in one solution.
 const INNER_STEPS: usize = 1000;
-/// What a solution leaves of the residual. The next step of Newton's method mends it.
+/// The part of the residual that a solution leaves. The next step of Newton's method removes it.
 const INNER_TOLERANCE: f64 = 1e-6;
 /// A direction that bends the likelihood by less than this share of what its parts would alone has no bend.
 const LEAST_BEND: f64 = 1e-14;
@@ -115,7 +115,7 @@ impl Equations {
         }
     }
 
-    /// The step to the point where the equations hold if their slopes stay, within the tolerance: conjugate gradients
+    /// Returns the step to the point where the equations hold if their slopes stay, within the tolerance: conjugate gradients
     /// (Hestenes and Stiefel 1952), preconditioned by the diagonal, every sum in the order of the pairs. It needs no
     /// matrix, and strengths that are only fixed up to a constant do not disturb it.
     pub(super) fn step(&self) -> Vec<f64> {
@@ -192,7 +192,7 @@ fn add(vector: &mut [f64], place: usize, value: f64) {
     }
 }
 
-/// The sum of products, in order.
+/// Returns the sum of products, in order.
 pub(super) fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }

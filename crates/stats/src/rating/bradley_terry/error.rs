@@ -1,4 +1,4 @@
-//! Why matches have no strengths, told so that somebody can mend them.
+//! The reason why matches have no strengths, told so that somebody can fix them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -97,12 +97,12 @@ fn list(f: &mut fmt::Formatter<'_>, names: &[String]) -> fmt::Result {
     Ok(())
 }
 
-/// Why there is no fit.
+/// The reason why there is no fit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FitError {
     /// Strengths are differences: one competitor has none.
     TooFewCompetitors {
-        /// How many there are.
+        /// Number of there that are.
         found: usize,
     },
     /// There is no match.
@@ -116,12 +116,12 @@ pub enum FitError {
     },
     /// More matches than [`Counts::MOST`].
     TooManyMatches {
-        /// How many there are.
+        /// Number of there that are.
         found: u64,
     },
     /// Every match was drawn, so nothing tells competitors apart.
     AllDrawn {
-        /// How many matches.
+        /// Number of matches.
         matches: u64,
     },
     /// Some competitors cannot be compared with others.
@@ -130,7 +130,7 @@ pub enum FitError {
     NotConverged {
         /// Steps taken.
         steps: u32,
-        /// How far the last step still moved a strength, in logits.
+        /// The largest move of a strength in the last step, in logits.
         last_step: f64,
     },
 }

@@ -19,7 +19,7 @@ const LONGEST_STEP: f64 = 2.0;
 /// millionth part: below 1e-13 where comparisons are many.
 const LAST_STEP: f64 = 1e-8;
 
-/// What a draw means.
+/// The meaning of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ties {
     /// A third outcome, with a parameter of its own that the matches fix (Davidson 1970).
@@ -31,7 +31,7 @@ pub enum Ties {
 /// The model, as settings. The default takes draws as Davidson does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BradleyTerry {
-    /// What a draw means.
+    /// The meaning of a draw.
     pub ties: Ties,
 }
 
@@ -44,7 +44,7 @@ impl Default for BradleyTerry {
 /// Strengths by maximum likelihood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// What a draw was taken for.
+    /// The meaning that a draw was given.
     pub ties: Ties,
     /// Strength of every competitor, in logits; their mean is 0. Times [`LOGIT_POINTS`] they are points of Elo.
     pub strengths: Vec<f64>,
@@ -53,7 +53,7 @@ pub struct Fit {
     pub tie: f64,
     /// Steps of Newton's method.
     pub steps: u32,
-    /// How far the last one moved a strength, in logits.
+    /// The largest move of a strength in the last step, in logits.
     pub last_step: f64,
 }
 
@@ -74,13 +74,13 @@ impl Fit {
         Some(Prediction::of(strength(first)? - strength(second)?, self.tie))
     }
 
-    /// The expected score of the first, 0 to 1; none if there is no such place.
+    /// Returns the expected score of the first, 0 to 1; none if there is no such place.
     #[must_use]
     pub fn expected(&self, first: u32, second: u32) -> Option<f64> {
         self.predict(first, second).map(|prediction| prediction.score())
     }
 
-    /// The strengths in points, around `mean_points`.
+    /// Returns the strengths in points, around `mean_points`.
     pub fn points(&self, mean_points: f64) -> impl Iterator<Item = f64> {
         self.strengths.iter().map(move |strength| mean_points + LOGIT_POINTS * strength)
     }
@@ -176,7 +176,8 @@ struct Point {
 }
 
 impl Point {
-    /// The point a share of a step away, with strengths around 0. The step of the tie parameter is one of its logarithm.
+    /// Returns the point a share of a step away, with strengths around 0. The step of the tie parameter is one of its
+    /// logarithm.
     fn moved(&self, step: &[f64], share: f64) -> Self {
         let moved = || self.strengths.iter().zip(step).map(|(strength, step)| strength + share * step);
         let mean = moved().sum::<f64>() / self.strengths.len() as f64;

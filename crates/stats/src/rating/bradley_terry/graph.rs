@@ -42,7 +42,7 @@ impl Arrows {
         Self { starts, heads }
     }
 
-    /// The neighbour at `position` of a competitor's list; none after the last.
+    /// Returns the neighbour at `position` of a competitor's list; none after the last.
     fn neighbour(&self, competitor: u32, position: usize) -> Option<u32> {
         let (start, end) =
             (*self.starts.get(competitor as usize)?, *self.starts.get(competitor as usize + 1)?);
@@ -50,7 +50,7 @@ impl Arrows {
     }
 }
 
-/// What the search knows of a competitor: when it was found, the earliest competitor it leads back to, and whether its
+/// The state of a competitor in the search: when it was found, the earliest competitor it leads back to, and whether its
 /// group is still open.
 #[derive(Clone, Copy, Default)]
 struct Visit {
@@ -59,8 +59,8 @@ struct Visit {
     open: bool,
 }
 
-/// The largest groups in which everybody has scored, directly or through others, against everybody else. Members are in
-/// the order of their places. A group comes after all groups that it has scored against.
+/// Returns the largest groups in which everybody has scored, directly or through others, against everybody else.
+/// Members are in the order of their places. A group comes after all groups that it has scored against.
 ///
 /// Tarjan's algorithm (1972) with a stack of its own: time and memory in proportion to the pairs.
 pub(super) fn components(pairs: &[PairCount], competitors: usize) -> Vec<Vec<u32>> {

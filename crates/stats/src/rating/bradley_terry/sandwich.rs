@@ -23,12 +23,12 @@ pub struct Covariance {
     values: Vec<f64>,
 }
 
-/// Why there are no covariances or intervals.
+/// The reason why there are no covariances or intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SandwichError {
     /// Too many competitors for a table of all pairs.
     TooManyCompetitors {
-        /// How many there are.
+        /// Number of there that are.
         found: usize,
     },
     /// The fit has another number of competitors than the counts.
@@ -70,7 +70,7 @@ impl fmt::Display for SandwichError {
 impl Error for SandwichError {}
 
 impl Fit {
-    /// The covariances of the strengths. `counts` are the ones that were fitted.
+    /// Returns the covariances of the strengths. `counts` are the ones that were fitted.
     ///
     /// # Errors
     /// [`SandwichError`].
@@ -89,8 +89,8 @@ impl Fit {
         Ok(Covariance { competitors, values: values.copied().collect() })
     }
 
-    /// The slopes of the equations. Strengths are fixed only up to a constant: a constant matrix fixes their sum at 0 and
-    /// changes nothing else.
+    /// Returns the slopes of the equations. Strengths are fixed only up to a constant: a constant matrix fixes their
+    /// sum at 0 and changes nothing else.
     fn slopes(&self, counts: &Counts) -> Matrix {
         let competitors = self.strengths.len();
         let has_tie = self.ties == Ties::Davidson && self.tie > 0.0;
@@ -119,7 +119,7 @@ impl Fit {
         slopes
     }
 
-    /// The sum over all matches of the outer products of their gradients, times `inverse`. A gradient touches two
+    /// Returns the sum over all matches of the outer products of their gradients, times `inverse`. A gradient touches two
     /// competitors and the tie parameter, so the sum over pairs needs no matrix of its own.
     fn scattered(&self, counts: &Counts, inverse: &Matrix) -> Matrix {
         let size = inverse.size;
@@ -175,7 +175,7 @@ impl Fit {
 }
 
 impl Covariance {
-    /// The covariance of two competitors' strengths, in squared logits; none if there is no such place.
+    /// Returns the covariance of two competitors' strengths, in squared logits; none if there is no such place.
     #[must_use]
     pub fn between(&self, one: u32, other: u32) -> Option<f64> {
         let other = other as usize;
@@ -183,13 +183,13 @@ impl Covariance {
         row.get(other).copied()
     }
 
-    /// The standard error of a strength, in logits, where the mean of all strengths is 0.
+    /// Returns the standard error of a strength, in logits, where the mean of all strengths is 0.
     #[must_use]
     pub fn standard_error(&self, place: u32) -> Option<f64> {
         self.between(place, place).map(|variance| libm::sqrt(variance.max(0.0)))
     }
 
-    /// The standard error of the difference of two strengths, in logits: what decides whether they can be told apart.
+    /// Returns the standard error of the difference of two strengths, in logits: what decides whether they can be told apart.
     #[must_use]
     pub fn difference_error(&self, one: u32, other: u32) -> Option<f64> {
         let sum = self.between(one, one)? + self.between(other, other)?;
@@ -215,7 +215,7 @@ impl Covariance {
     }
 }
 
-/// How many standard deviations around the mean of a normal distribution hold `confidence` of it; none unless that is
+/// Returns how many standard deviations around the mean of a normal distribution hold `confidence` of it; none unless that is
 /// between 0 and 1. By halving: some sixty values of the error function.
 #[must_use]
 pub fn normal_deviations(confidence: f64) -> Option<f64> {
@@ -265,8 +265,8 @@ impl Matrix {
         }
     }
 
-    /// The inverse of a symmetric, positive definite matrix, by Gauss and Jordan's elimination on its diagonal; none if a
-    /// pivot vanishes.
+    /// Returns the inverse of a symmetric, positive definite matrix, by Gauss and Jordan's elimination on its
+    /// diagonal; none if a pivot vanishes.
     fn inverse(mut self) -> Option<Self> {
         let largest = (0..self.size).filter_map(|at| self.row(at)?.get(at).copied()).fold(0.0, f64::max);
         let mut pivot_row = vec![0.0; self.size];

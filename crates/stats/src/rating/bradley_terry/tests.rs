@@ -22,7 +22,7 @@ fn counts(competitors: usize, pairs: &[PairCount]) -> Counts {
 const DAVIDSON: BradleyTerry = BradleyTerry { ties: Ties::Davidson };
 const HALF_WINS: BradleyTerry = BradleyTerry { ties: Ties::HalfWins };
 
-/// A league in which everybody met everybody, with every outcome between them.
+/// Returns a league in which everybody met everybody, with every outcome between them.
 fn league() -> Counts {
     let mut pairs = Vec::new();
     for first in 0..6u32 {

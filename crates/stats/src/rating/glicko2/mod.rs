@@ -23,21 +23,21 @@ const VOLATILITY_LIMIT: f64 = 10.0;
 /// The largest difference, in weighted units, that still counts: 50 promise 5e21 to one.
 const DIFFERENCE_LIMIT: f64 = 50.0;
 
-/// What is known of a competitor.
+/// The rating of a competitor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Glicko2Rating {
     /// The rating, in points (`r`).
     pub points: f64,
     /// Its standard deviation, in points (`RD`).
     pub deviation: f64,
-    /// How much the strength moves in a period, in units of the internal scale (`sigma`).
+    /// The movement of the strength in a period, in units of the internal scale (`sigma`).
     pub volatility: f64,
 }
 
 /// The settings of Glicko-2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Glicko2 {
-    /// How freely the volatility changes (`tau`): 0.3 to 1.2 is reasonable.
+    /// The freedom of the volatility to change (`tau`): 0.3 to 1.2 is reasonable.
     pub tau: f64,
     /// Rating of a newcomer, in points.
     pub initial_points: f64,
@@ -54,7 +54,7 @@ impl Default for Glicko2 {
     }
 }
 
-/// What the matches of a period say about a competitor, summed over its opponents (steps 3 and 4).
+/// The evidence about a competitor in the matches of a period, summed over its opponents (steps 3 and 4).
 #[derive(Clone, Copy, Default)]
 struct Evidence {
     /// Sum of `g^2 E (1 - E)`: one over the variance `v`.
@@ -108,7 +108,7 @@ impl Internal {
 }
 
 impl Glicko2 {
-    /// The rating after a period with these matches: every opponent with the rating it had when the period began, and
+    /// Returns the rating after a period with these matches: every opponent with the rating it had when the period began, and
     /// the outcome seen from `rating`. Without matches only the deviation grows (the end of the document).
     ///
     /// Sums are in the order of `matches`.
@@ -141,9 +141,9 @@ impl Glicko2 {
         self.moved(rating, own, evidence)
     }
 
-    /// The rating after `periods` without a match: the variance grows by the squared volatility in each.
+    /// Returns the rating after `periods` without a match: the variance grows by the squared volatility in each.
     #[must_use]
-    pub fn rested(&self, rating: &Glicko2Rating, periods: u64) -> Glicko2Rating {
+    pub(crate) fn rested(&self, rating: &Glicko2Rating, periods: u64) -> Glicko2Rating {
         let grown = rating.volatility * rating.volatility * periods as f64;
         let deviation = libm::sqrt(Internal::of(rating).variance + grown) * POINTS_PER_UNIT;
         Glicko2Rating { deviation: deviation.min(DEVIATION_LIMIT), ..*rating }
@@ -213,7 +213,7 @@ impl System for Glicko2 {
         Expected::of(joint.attenuation() * (own.strength - other.strength)).score
     }
 
-    /// A period of one match for both.
+    /// Returns a period of one match for both.
     fn update(
         &self,
         first: &Glicko2Rating,

@@ -19,7 +19,7 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// The rating when `period` begins, grown uncertain over the periods without a match.
+    /// Returns the rating when `period` begins, grown uncertain over the periods without a match.
     #[must_use]
     pub fn at(&self, system: &Glicko2, period: i64) -> Glicko2Rating {
         let idle = self.period.map_or(0, |last| period.saturating_sub(last).saturating_sub(1));
@@ -27,7 +27,7 @@ impl Seat {
     }
 }
 
-/// Why matches cannot be rated in periods. No seat has been changed then.
+/// The reason why matches cannot be rated in periods. No seat has been changed then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeriodError {
     /// A period must last at least a millisecond.
@@ -65,7 +65,7 @@ impl fmt::Display for PeriodError {
 impl Error for PeriodError {}
 
 impl Glicko2 {
-    /// A seat for a newcomer.
+    /// Returns a seat for a newcomer.
     #[must_use]
     pub fn seat(&self) -> Seat {
         Seat { rating: self.initial(), period: None }

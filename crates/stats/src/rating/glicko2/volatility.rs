@@ -2,11 +2,11 @@
 
 /// Steps after which the search ends whatever happens; halving alone needs fewer.
 const STEPS: u32 = 200;
-/// How far `ln sigma^2` may be from the root; the document takes 0.000001.
+/// The largest distance of `ln sigma^2` from the root; the document takes 0.000001.
 const TOLERANCE: f64 = 1e-9;
 
-/// The new volatility of a competitor with the given `volatility` and `variance` (`phi^2`), after matches that estimate
-/// its strength with variance `v` and say that it is `improvement` (`Delta`) away.
+/// Returns the new volatility of a competitor with the given `volatility` and `variance` (`phi^2`), after matches that
+/// estimate its strength with variance `v` and say that it is `improvement` (`Delta`) away.
 ///
 /// The document seeks `A = ln sigma'^2` with the Illinois algorithm. Here `y = A - ln sigma^2` is sought, so that no
 /// logarithm is needed, by Newton's method kept inside a bracket. It is the same root, to three more digits. With
@@ -16,9 +16,9 @@ const TOLERANCE: f64 = 1e-9;
 /// f(y) = x (D - x) / (2 (S + x)^2) - y / tau^2
 /// ```
 ///
-/// of which `tau^2 f(y)` is computed. Its first term is above -1/2 (as `D > -S`), so the root is above `-tau^2 / 2`; the term is below `D / (8 S)` and
-/// negative from `x = D` on, so the root is below `tau^2 D / (8 S)` and below `ln(D / sigma^2)` if `D > sigma^2`, else
-/// below 0.
+/// of which `tau^2 f(y)` is computed. Its first term is above -1/2 (as `D > -S`), so the root is above `-tau^2 / 2`;
+/// the term is below `D / (8 S)` and negative from `x = D` on, so the root is below `tau^2 D / (8 S)` and below `ln(D
+/// / sigma^2)` if `D > sigma^2`, else below 0.
 pub(super) fn next(volatility: f64, variance: f64, v: f64, improvement: f64, tau: f64) -> f64 {
     let s = variance + v;
     let d = improvement * improvement - s;

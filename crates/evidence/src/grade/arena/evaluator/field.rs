@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::locate;
+use crate::json::locate;
 
 /// Where a field is found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use crate::grade::arena::primitives::{
     exact_match_ratio, fuzzy_string, numeric_tolerance, numeric_tolerance_list, set_overlap, time_decay,
 };
 use crate::grade::arena::text;
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 pub(super) fn evaluate(evaluator: &Evaluator, attempt: &Attempt<'_>) -> Result<Evaluation, Problems> {
     let time = time_decay(attempt.used_seconds, attempt.limit_seconds)?;

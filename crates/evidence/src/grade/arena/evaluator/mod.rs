@@ -54,7 +54,7 @@ use super::primitives::{ExactMatch, FuzzyString, NumericTolerance, Seen, SetOver
 use super::warnings::{
     SubmissionWarning, assign_dimensions, validate_flat_answers, validate_required_strings,
 };
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 use field::Field;
 
 /// A checked evaluator.
@@ -100,12 +100,12 @@ struct Format {
     dimensions: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What is evaluated.
+/// Submission to be evaluated, and its surroundings.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
     /// The answer.
     pub submission: &'a Value,
-    /// What is right.
+    /// The correct answer.
     pub ground_truth: &'a Value,
     /// Seconds from start to submission by the clock of the arena.
     pub used_seconds: f64,
@@ -144,11 +144,11 @@ pub struct PartGrade {
     pub weight: f64,
     /// 0 to 1.
     pub value: f64,
-    /// What was seen.
+    /// Result of the part.
     pub outcome: Outcome,
 }
 
-/// What became of a part.
+/// Result of a part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

@@ -10,7 +10,7 @@ use crate::grade::arena::members::{Member, Members};
 use crate::grade::arena::primitives::{
     ExactMatch, FuzzyString, NumericTolerance, OverlapMeasure, SetOverlap,
 };
-use crate::problem::{Problems, nearest};
+use crate::json::problem::{Problems, nearest};
 
 /// The dimensions that are scored from the trajectory.
 const FROM_TRAJECTORY: [&str; 2] = ["token_efficiency", "call_efficiency"];
@@ -60,10 +60,10 @@ fn read_tables(challenge: &Value, picked: &[&str], problems: &mut Problems) -> O
 fn check_picked(key: &str, place: &Member<'_>, picked: &[&str], problems: &mut Problems) {
     if !picked.contains(&key) {
         let near = nearest(key, picked.iter().copied());
-        let mend = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+        let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
         place.refuse(
             &format!("a dimension that the challenge picks: {}", picked.join(", ")),
-            &mend,
+            &hint,
             problems,
         );
     }
@@ -131,8 +131,8 @@ fn read_part(part: &Member<'_>, problems: &mut Problems) -> Option<Part> {
         }
         _ => {
             let near = nearest(name, PRIMITIVES);
-            let mend = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-            primitive.refuse(&format!("one of {}", PRIMITIVES.join(", ")), &mend, problems);
+            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+            primitive.refuse(&format!("one of {}", PRIMITIVES.join(", ")), &hint, problems);
             return None;
         }
     };

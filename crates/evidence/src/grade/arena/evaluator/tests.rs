@@ -67,8 +67,8 @@ dimensions   = { q1 = ['sped'] }
         ]
     );
     let text = problems.to_string();
-    for mend in ["did you mean `correctness`?", "did you mean `exact_match`?", "did you mean `speed`?"] {
-        assert!(text.contains(mend), "{mend} in\n{text}");
+    for hint in ["did you mean `correctness`?", "did you mean `exact_match`?", "did you mean `speed`?"] {
+        assert!(text.contains(hint), "{hint} in\n{text}");
     }
 }
 

@@ -8,8 +8,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Evaluator, read};
 use crate::grade::arena::members::{located, refuse};
-use crate::locate;
-use crate::problem::Problems;
+use crate::json::locate;
+use crate::json::problem::Problems;
 
 pub(super) fn read(text: &str, picked: &[&str]) -> Result<Evaluator, Problems> {
     let table = DeTable::parse(text).map_err(|error| {

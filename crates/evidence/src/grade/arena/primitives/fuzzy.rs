@@ -1,4 +1,4 @@
-//! How alike two texts are.
+//! Similarity of two texts.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use rapidfuzz::distance::levenshtein;
 use super::{Grade, Seen};
 use crate::grade::arena::members::refusal;
 use crate::grade::arena::text;
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 /// Most pairs of code units that [`fuzzy_string`] compares: those of two texts of 50,000, the longest that a step of a
 /// trajectory may hold.
 pub const CELLS_MAX: usize = 50_000 * 50_000;
 
-/// How [`fuzzy_string`] compares. The default is the plain form.
+/// Options of [`fuzzy_string`]. The default is the plain form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FuzzyString {
     /// Tells `A` from `a`.
@@ -29,7 +29,7 @@ pub struct FuzzyString {
 ///
 /// # Errors
 ///
-/// Texts whose lengths, without what they begin and end with alike, have a product above [`CELLS_MAX`]: nobody should wait for
+/// Texts whose lengths, without what they begin and end with alike, have a product above [`CELLS_MAX`]: no caller should wait for
 /// the comparison of two texts of ten million characters.
 ///
 /// ```

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{Grade, Listing, Seen, all_or_nothing, described, share};
-use crate::locate;
+use crate::json::locate;
 
-/// How [`exact_match`] compares. The default is the plain form.
+/// Options of [`exact_match`]. The default is the plain form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ExactMatch {
     /// Tells `A` from `a`.

@@ -1,8 +1,8 @@
 //! The scoring primitives of the arena: small comparisons of what was submitted with what is true, 0 to 1.
 //!
 //! The plain form of each is that of the deployed arena (Clawdiators, "Deterministic" evaluators, scoring primitives); what
-//! its documentation describes beyond it is an option, whose default is the plain form. Numbers of JSON are doubles, so that
-//! `1` and `1.0` are the same number, and letters are compared in lower case after Unicode's full mapping.
+//! its documentation describes beyond it is an option, whose default is the plain form. Numbers of JSON are doubles, so
+//! that `1` and `1.0` are the same number, and letters are compared in lower case after Unicode's full mapping.
 
 mod fuzzy;
 mod matching;
@@ -12,7 +12,7 @@ mod overlap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::problem::quoted;
+use crate::json::problem::quoted;
 
 pub use fuzzy::{CELLS_MAX, FuzzyString, fuzzy_string};
 pub use matching::{ExactMatch, exact_match, exact_match_ratio};
@@ -22,16 +22,16 @@ pub use number::{
 };
 pub use overlap::{OverlapMeasure, SetOverlap, set_overlap};
 
-/// What a primitive gives.
+/// Result of a primitive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Grade {
-    /// How well the submission does, 0 to 1.
+    /// Quality of the submission, 0 to 1.
     pub value: f64,
-    /// What the value was made from.
+    /// Observations behind the value.
     pub seen: Seen,
 }
 
-/// What a primitive saw.
+/// Observations of a primitive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seen {
@@ -94,9 +94,9 @@ pub enum Seen {
     },
     /// A count of a whole.
     Coverage {
-        /// What was found.
+        /// The amount found.
         found: f64,
-        /// What there is.
+        /// The amount in all.
         total: f64,
     },
     /// Two sets.
@@ -117,10 +117,10 @@ impl Grade {
     }
 }
 
-/// How many there are, and the first of them, so that a detail stays small whatever is submitted.
+/// Number of entries, and the first of them, so that a detail stays small whatever is submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listing<T> {
-    /// How many.
+    /// Number of entries.
     pub count: usize,
     /// The first of them, at most [`Listing::SHOWN`].
     pub first: Vec<T>,

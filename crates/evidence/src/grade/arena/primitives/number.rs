@@ -2,9 +2,9 @@
 
 use super::{Grade, Listing, Seen, all_or_nothing};
 use crate::grade::arena::members::{refusal, refuse};
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
-/// How [`numeric_tolerance`] compares.
+/// Options of [`numeric_tolerance`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NumericTolerance {
     /// Distance that is still perfect, from 0.

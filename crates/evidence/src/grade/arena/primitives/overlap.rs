@@ -1,4 +1,4 @@
-//! How much two sets have in common.
+//! Overlap of two sets.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::{Grade, Listing, Seen, all_or_nothing, described, share};
 use crate::grade::arena::members::refuse;
 use crate::grade::arena::text;
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
-/// What [`set_overlap`] divides by.
+/// Divisor of [`set_overlap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OverlapMeasure {
     /// Common members as a share of all members of either set (Jaccard 1901): surplus ones count against the submission.
@@ -19,10 +19,10 @@ pub enum OverlapMeasure {
     Recall,
 }
 
-/// How [`set_overlap`] compares. The default is the plain form.
+/// Options of [`set_overlap`]. The default is the plain form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SetOverlap {
-    /// What the common members are a share of.
+    /// Whole of which the common members are a share.
     pub measure: OverlapMeasure,
     /// Takes `A` for `a`; the plain form tells them apart.
     pub ignore_case: bool,
@@ -59,8 +59,8 @@ pub fn set_overlap(submitted: &[Value], expected: &[Value], options: SetOverlap)
         match member(value) {
             Some(form) => drop(wanted.insert(form)),
             None => {
-                let mend = "members of a set are compared by their text; use `exact_match` with `deep` for structures";
-                refuse(&mut problems, &format!("$[{at}]"), described(value), "a scalar", mend);
+                let hint = "members of a set are compared by their text; use `exact_match` with `deep` for structures";
+                refuse(&mut problems, &format!("$[{at}]"), described(value), "a scalar", hint);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::xml::{Element, Elements, Step};
 use super::{Outcome, TestResults, problem};
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// An open element.
 enum Open {
@@ -11,7 +11,7 @@ enum Open {
     Other,
 }
 
-/// What a suite says of itself and what it holds.
+/// Counts that a suite states, and the tests in it.
 #[derive(Default)]
 struct Suite {
     name: String,

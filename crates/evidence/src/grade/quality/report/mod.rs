@@ -11,7 +11,7 @@ mod xml;
 use serde_json::{Value, json};
 
 use self::xml::{Elements, Step};
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
 /// The results of one run of tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,14 +26,14 @@ pub struct TestResults {
     pub skipped: u64,
     /// Tests that a TAP plan announced and that never reported.
     pub missing: u64,
-    /// How many tests the report says there are, if it says so. A runner may count parts of a test that it does not
+    /// Number of tests that the report announces, if it does. A runner may count parts of a test that it does not
     /// list.
     pub announced: Option<u64>,
     /// The first [`Self::LISTED`] tests that failed or ended in an error.
     pub failing: Vec<String>,
 }
 
-/// How one test ended.
+/// Outcome of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Passed,
@@ -129,7 +129,8 @@ impl TestResults {
         self.passed.saturating_add(self.failed).saturating_add(self.errors).saturating_add(self.missing)
     }
 
-    /// What was seen: `passed`, `failed`, `errors`, `skipped`, `missing`, `announced` (if known), `failing` (names).
+    /// Returns the observations: `passed`, `failed`, `errors`, `skipped`, `missing`, `announced` (if known), `failing`
+    /// (names).
     pub fn detail(&self) -> Value {
         json!({
             "passed": self.passed,
@@ -172,7 +173,7 @@ fn problem(found: String, expected: &str, line: Option<u64>) -> Problems {
         path: "report".to_owned(),
         found,
         expected: expected.to_owned(),
-        mend: String::new(),
+        hint: String::new(),
         line,
         column: None,
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Outcome, TestResults, problem};
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
     let mut results = TestResults::default();

@@ -2,7 +2,7 @@
 
 use super::xml::{Element, Elements, Step};
 use super::{Outcome, TestResults};
-use crate::problem::{Problems, quoted};
+use crate::json::problem::{Problems, quoted};
 
 /// An open element.
 enum Open {
@@ -10,7 +10,7 @@ enum Open {
     Other,
 }
 
-/// What the summary says.
+/// Counts of the summary.
 #[derive(Default)]
 struct Counters {
     total: Option<u64>,

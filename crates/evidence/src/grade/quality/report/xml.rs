@@ -4,8 +4,8 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::problem;
-use crate::locate::line_and_column;
-use crate::problem::{Problems, quoted};
+use crate::json::locate::line_and_column;
+use crate::json::problem::{Problems, quoted};
 
 /// A report and how far it is read.
 pub(super) struct Elements<'a> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::grade::quality::{CodeOptions, TestResults, code, code_patterns, count_lint_lines};
-use crate::problem::Problems;
+use crate::json::problem::Problems;
 
 fn counts(results: Result<TestResults, Problems>) -> (u64, u64, u64, u64, u64) {
     let results = results.unwrap();

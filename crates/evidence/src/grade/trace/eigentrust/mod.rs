@@ -17,37 +17,37 @@ use serde_json::{Value, json};
 
 use self::network::{Network, Walk};
 use super::problems::{problem, shown};
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
-/// What one agent says of a piece of another one's work.
+/// Vote of one agent on a piece of another one's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vote {
-    /// Who says it.
+    /// The voting agent.
     pub validator: String,
     /// Whose work it is. A vote on one's own work makes one known and counts for nothing else.
     pub target: String,
-    /// Whether the work is right.
+    /// True if the work is right.
     pub is_valid: bool,
 }
 
-/// How trust is computed.
+/// Options for computing trust.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// The probability of going back to those who are trusted beforehand, 0 to 1.
     pub alpha: f64,
-    /// Who is trusted beforehand, all alike; if nobody is given, everybody is.
+    /// Agents trusted beforehand, all alike; without any, every agent is.
     ///
     /// Trusting everybody rewards invented identities: a group whose members vote only for one another gets its share of
     /// the heads, so more heads get more trust. With somebody given, trust reaches only those whom their votes reach.
     pub pre_trusted: Vec<String>,
-    /// When to stop.
+    /// Condition for stopping.
     pub stop: Stop,
 }
 
-/// When to stop.
+/// Condition for stopping.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
-    /// When the scores, wherever the walk had begun, are together less than `tolerance` away from those of a walk
+    /// Stops when the scores, wherever the walk had begun, are together less than `tolerance` away from those of a walk
     /// without end.
     ///
     /// Each iteration shrinks the distance of two walks to `1 - alpha` of what it was, so this is proven and not observed.
@@ -56,7 +56,7 @@ pub enum Stop {
         /// From [`Stop::TOLERANCE_MIN`] to 1; rounding alone can make that much.
         tolerance: f64,
     },
-    /// When no score changes by `epsilon` or more, or after `iterations_max`. Where the walk began can still be seen.
+    /// Stops when no score changes by `epsilon` or more, or after `iterations_max`. The start of the walk can still be seen.
     Unchanged {
         /// From 0 on.
         epsilon: f64,
@@ -73,25 +73,25 @@ impl Stop {
 }
 
 impl Default for Options {
-    /// `alpha` 0.1, nobody trusted beforehand, settled to 1e-9: the grid of readings.
+    /// `alpha` 0.1, no agent trusted beforehand, settled to 1e-9: the grid of readings.
     fn default() -> Self {
         Self { alpha: 0.1, pre_trusted: Vec::new(), stop: Stop::Settled { tolerance: 1e-9 } }
     }
 }
 
 impl Options {
-    /// The published service's: `alpha` 0.1, `epsilon` 0.001, 50 iterations, nobody trusted beforehand.
+    /// The published service's: `alpha` 0.1, `epsilon` 0.001, 50 iterations, no agent trusted beforehand.
     pub fn published() -> Self {
         Self { stop: Stop::Unchanged { epsilon: 0.001, iterations_max: 50 }, ..Self::default() }
     }
 
     fn check(&self) -> Problems {
         let mut problems = Problems::default();
-        let mut range = |name: &str, found: f64, least: f64, most: f64, mend: &str| {
+        let mut range = |name: &str, found: f64, least: f64, most: f64, hint: &str| {
             if !(least..=most).contains(&found) {
                 let most = if most.is_finite() { format!(" to {most}") } else { " or more".to_owned() };
                 problems.add(|| Problem {
-                    mend: mend.to_owned(),
+                    hint: hint.to_owned(),
                     ..problem(
                         &format!("$.{name}"),
                         found.to_string(),
@@ -102,8 +102,8 @@ impl Options {
         };
         match self.stop {
             Stop::Settled { tolerance } => {
-                let mend = "without going back, trust depends on where one begins";
-                range("alpha", self.alpha, Stop::ALPHA_MIN, 1.0, mend);
+                let hint = "without going back, trust depends on where one begins";
+                range("alpha", self.alpha, Stop::ALPHA_MIN, 1.0, hint);
                 range("tolerance", tolerance, Stop::TOLERANCE_MIN, 1.0, "");
             }
             Stop::Unchanged { epsilon, .. } => {
@@ -122,7 +122,7 @@ pub struct AgentTrust {
     pub agent: String,
     /// Its share of all trust, 0 to 1.
     pub score: f64,
-    /// Whether it is trusted beforehand, as one of those given.
+    /// True if it is trusted beforehand, as one of those given.
     pub is_pre_trusted: bool,
 }
 
@@ -133,13 +133,13 @@ pub struct EigenTrust {
     pub scores: Vec<AgentTrust>,
     /// Iterations done.
     pub iterations: u32,
-    /// Whether the walk stopped for the reason that it should, and not at the iteration cap.
+    /// True if the walk stopped for the reason that it should, and not at the iteration cap.
     pub is_converged: bool,
     /// The most by which all scores together can differ from those of a walk without end, 0 to 2.
     pub distance_max: f64,
     /// Votes on the voter's own work, which do not count.
     pub self_votes: usize,
-    /// Agents who trust nobody: from them the walker goes to those trusted beforehand.
+    /// Number of agents who trust no other: from them the walker goes to those trusted beforehand.
     pub trust_nobody: usize,
     /// Those of the pre-trusted who neither vote nor are voted on; they take no part.
     pub unseen_pre_trusted: Vec<String>,
@@ -167,10 +167,10 @@ impl EigenTrust {
 ///
 /// 1. A validator's trust in a target is the number of votes that say valid, less half the number of those that do not,
 ///    and not below 0; then it is divided by the validator's trust in all.
-/// 2. The walk begins with those trusted beforehand, or, if nobody is given, with everybody by the trust that is put
+/// 2. The walk begins with those trusted beforehand, or, if there are none, with every agent by the trust that is put
 ///    into them.
 /// 3. Each iteration takes `(1 - alpha)` of the trust to the targets of those who have it, and `alpha` to those trusted
-///    beforehand. Who trusts nobody trusts those.
+///    beforehand. An agent that trusts no other trusts those.
 ///
 /// ```
 /// use karat_evidence::grade::trace::eigentrust::{Options, Vote, eigentrust};
@@ -194,7 +194,7 @@ pub fn eigentrust(votes: &[Vote], options: &Options) -> Result<EigenTrust, Probl
     let network = Network::new(votes, &pre_trusted);
     if network.pre_trusted == 0 && !pre_trusted.is_empty() && !votes.is_empty() {
         problems.add(|| Problem {
-            mend: "name voters as the votes do".to_owned(),
+            hint: "name voters as the votes do".to_owned(),
             ..problem("$.pre_trusted", "nobody who votes or is voted on".to_owned(), "at least one who does")
         });
     }

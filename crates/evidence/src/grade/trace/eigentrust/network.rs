@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Stop, Vote};
 
-/// Who trusts whom. Agents are numbered by the order of their names, so that sums do not depend on the order of votes.
+/// Trust between agents. Agents are numbered by the order of their names, so that sums do not depend on the order of votes.
 pub(super) struct Network<'a> {
     /// Number and name of the agents, in the order of their first appearance.
     pub appearance: Vec<(usize, &'a str)>,
-    /// How many agents are given as trusted beforehand.
+    /// Number of agents given as trusted beforehand.
     pub pre_trusted: usize,
     /// Agents whose trust in all is 0.
     pub trust_nobody: Vec<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Network<'a> {
     edges: Vec<Edge>,
     /// Trust beforehand, by agent; the sum is 1.
     beforehand: Vec<f64>,
-    /// Trust put into each agent, before it is divided; none if nobody trusts anybody.
+    /// Trust put into each agent, before it is divided; none if no agent trusts another.
     received: Option<Vec<f64>>,
 }
 

@@ -29,7 +29,7 @@ pub(super) fn encode(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     pool(&states, weights.shape.hidden)
 }
 
-/// What the layers start from: a row for each token, of its word, its position and the segment.
+/// Returns the input of the layers: a row for each token, of its word, its position and the segment.
 #[inline(always)]
 fn embed(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     let hidden = weights.shape.hidden;

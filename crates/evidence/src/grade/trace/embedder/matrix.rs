@@ -59,7 +59,7 @@ impl Matrix {
         }
     }
 
-    /// How many values a product has.
+    /// Returns how many values a product has.
     pub fn columns(&self) -> usize {
         self.columns
     }

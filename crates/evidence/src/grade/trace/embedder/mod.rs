@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 use self::tokenizer::Tokenizer;
 use self::weights::{Shape, Weights};
 use crate::grade::instructions::Instructions;
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
 /// The weights, and the most bytes that they are expected to have (those of the publication have 90,868,376).
 const WEIGHTS: (&str, u64) = ("model.safetensors", 128 << 20);
@@ -58,9 +58,9 @@ pub struct Embedding {
     pub embedder: Digest,
     /// Tokens that the model read, the two that frame a text included. At most [`Embedder::TOKENS`].
     pub tokens: usize,
-    /// How many of them are `[UNK]`: words that no pieces of the vocabulary cover.
+    /// Number of tokens that are `[UNK]`: words that no pieces of the vocabulary cover.
     pub unknown_tokens: usize,
-    /// Whether the text has more tokens than the model reads. The vector is that of its beginning.
+    /// True if the text has more tokens than the model reads. The vector is that of its beginning.
     pub is_truncated: bool,
 }
 
@@ -106,7 +106,7 @@ impl Embedder {
         self.digest
     }
 
-    /// Whether the files are those that were published as sentence-transformers/all-MiniLM-L6-v2.
+    /// Returns whether the files are those that were published as sentence-transformers/all-MiniLM-L6-v2.
     pub fn is_published(&self) -> bool {
         self.digest.to_string() == Self::PUBLISHED
     }
@@ -126,7 +126,7 @@ impl Embedder {
                 path: WEIGHTS.0.to_owned(),
                 found: format!("weights that give a text a vector of length {length}"),
                 expected: "length 1".to_owned(),
-                mend: "the model is damaged: fetch it anew".to_owned(),
+                hint: "the model is damaged: download it again".to_owned(),
                 line: None,
                 column: None,
             }));
@@ -142,12 +142,12 @@ impl Embedder {
 }
 
 impl Embedding {
-    /// Whether the text had nothing to read: it was empty, blank, or of control characters.
+    /// Returns whether the text had nothing to read: it was empty, blank, or of control characters.
     pub fn is_blank(&self) -> bool {
         self.tokens == 2
     }
 
-    /// What was seen, without the vector: `embedder` (the digest of the model), `tokens`, `unknown_tokens`,
+    /// Returns the observations, without the vector: `embedder` (the digest of the model), `tokens`, `unknown_tokens`,
     /// `truncated`.
     pub fn detail(&self) -> Value {
         json!({
@@ -167,7 +167,7 @@ fn read(folder: &Path, (file, most): (&str, u64)) -> Result<Vec<u8>, Problems> {
             path: path.display().to_string(),
             found,
             expected: format!("the file `{file}` of all-MiniLM-L6-v2"),
-            mend: "scripts/fetch-embedder gets the files of the model".to_owned(),
+            hint: "scripts/fetch-embedder gets the files of the model".to_owned(),
             line: None,
             column: None,
         })

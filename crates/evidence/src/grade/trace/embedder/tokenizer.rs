@@ -18,12 +18,12 @@ use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::problem::{Problem, Problems, quoted};
 
 /// Longer words are unknown; the file says the same.
 const LONGEST_WORD: usize = 100;
 
-/// How the file marks a piece that continues a word.
+/// Mark of a piece that continues a word.
 const CONTINUATION: &str = "##";
 
 const START: &str = "[CLS]";
@@ -38,9 +38,9 @@ const SPECIAL: [&str; 5] = ["[PAD]", UNKNOWN, START, END, "[MASK]"];
 pub(super) struct Tokens {
     /// Rows of the vocabulary, from `[CLS]` to `[SEP]`.
     pub ids: Vec<u32>,
-    /// How many of them stand for a word that the vocabulary does not cover.
+    /// Number of tokens for words that the vocabulary does not cover.
     pub unknown: usize,
-    /// Whether the text goes on.
+    /// True if the text goes on.
     pub is_truncated: bool,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Tokenizer {
 impl Tokenizer {
     /// Reads a `tokenizer.json` of Hugging Face with a vocabulary of `size` entries. `file` is what problems call it.
     ///
-    /// What the file says about cutting and padding is left aside: the limit is that of the model.
+    /// Leaves aside the settings of the file for cutting and padding: the limit is that of the model.
     pub fn read(bytes: &[u8], size: usize, file: &str) -> Result<Self, Problems> {
         let mut problems = Problems::default();
         let mut problem = |path: &str, found: String, expected: String| {
@@ -71,7 +71,7 @@ impl Tokenizer {
                 path: format!("{file}: {path}"),
                 found,
                 expected,
-                mend: String::new(),
+                hint: String::new(),
                 line: None,
                 column: None,
             });

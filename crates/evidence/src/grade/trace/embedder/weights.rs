@@ -3,7 +3,7 @@
 use safetensors::{Dtype, SafeTensors};
 
 use super::matrix::Matrix;
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
 /// The sizes of a BERT encoder.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ impl Weights {
             path: file.to_owned(),
             found: format!("{} bytes that are not a safetensors file ({error})", bytes.len()),
             expected: "the model's file `model.safetensors`, whole".to_owned(),
-            mend: "fetch it anew".to_owned(),
+            hint: "download it again".to_owned(),
             line: None,
             column: None,
         })?;
@@ -157,7 +157,7 @@ impl Reader<'_> {
             path: format!("{}: tensor `{tensor}`", self.file),
             found,
             expected,
-            mend: String::new(),
+            hint: String::new(),
             line: None,
             column: None,
         });
@@ -232,7 +232,7 @@ pub(super) mod tests {
         Weights::read(&file(&tensors(SMALL, largest)), SMALL, "model").unwrap()
     }
 
-    /// What is said of a small model after a change of its tensors.
+    /// Returns the refusal of a small model after a change of its tensors.
     fn refusal(change: impl FnOnce(&mut Tensors)) -> String {
         let mut tensors = tensors(SMALL, 1.0);
         change(&mut tensors);

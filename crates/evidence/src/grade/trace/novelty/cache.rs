@@ -6,17 +6,17 @@ use std::fmt;
 use std::ops::Range;
 
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::saved;
 use super::search::{Best, Rows};
 use super::vector::nearest;
-use crate::Moment;
 use crate::grade::instructions::Instructions;
 use crate::grade::trace::problems::{problem, shown};
-use crate::problem::{Problem, Problems};
+use crate::json::problem::{Problem, Problems};
 
-/// What a cache holds, and for how long.
+/// Capacity of a cache, and the time for which it keeps vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
     /// Most vectors; the oldest goes when one too many comes. 0 keeps none.
@@ -40,7 +40,7 @@ impl Default for Settings {
     }
 }
 
-/// Why a vector was not taken.
+/// Reason for not taking a vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum VectorError {
     /// It has another number of numbers.
@@ -52,17 +52,17 @@ pub enum VectorError {
     },
     /// One of its numbers is infinite or not a number.
     NotFinite {
-        /// Which one, from 0.
+        /// Its position, from 0.
         at: usize,
-        /// That number.
+        /// The number found.
         found: f32,
     },
     /// Its moment lies before that of the newest vector in the cache.
     Earlier {
         /// The moment that was given.
-        found: Moment,
-        /// That of the newest vector.
-        newest: Moment,
+        found: Timestamp,
+        /// Timestamp of the newest vector.
+        newest: Timestamp,
     },
 }
 
@@ -71,7 +71,7 @@ impl VectorError {
     pub fn at(self, path: &str) -> Problem {
         match self {
             Self::Dimension { found, expected } => Problem {
-                mend: "vectors of one cache come from one embedder; use the one that the cache was filled with, or \
+                hint: "vectors of one cache come from one embedder; use the one that the cache was filled with, or \
                        a new cache"
                     .to_owned(),
                 ..problem(
@@ -84,7 +84,7 @@ impl VectorError {
                 problem(&format!("{path}[{at}]"), found.to_string(), "a finite number of 32 bits")
             }
             Self::Earlier { found, newest } => Problem {
-                mend: "score in the order of time, or give the cache as it was then".to_owned(),
+                hint: "score in the order of time, or give the cache as it was then".to_owned(),
                 ..problem(
                     path,
                     format!("a vector of {found}"),
@@ -108,8 +108,8 @@ impl Error for VectorError {}
 pub struct Entry<'a> {
     /// Whose vector it is; several may have the same id.
     pub id: &'a str,
-    /// When it came in.
-    pub moment: Moment,
+    /// Time at which it came in.
+    pub moment: Timestamp,
     /// The vector.
     pub vector: &'a [f32],
 }
@@ -117,7 +117,7 @@ pub struct Entry<'a> {
 /// The vector of a cache that is most like another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match<'a> {
-    /// That vector; of equally similar ones the one that came first.
+    /// The vector; of equally similar ones, the one that came first.
     pub entry: Entry<'a>,
     /// Their cosine as computed: below 0 for vectors that point apart, one rounding step above 1 at most.
     pub similarity: f64,
@@ -126,12 +126,12 @@ pub struct Match<'a> {
 /// A first-in-first-out cache of vectors. A value: it knows no clock, and equal ones are saved as the same bytes.
 ///
 /// ```
-/// use karat_evidence::Moment;
+/// use karat_core::timestamp::Timestamp;
 /// use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
 ///
 /// let settings = Settings { capacity: 2, dimension: 2, ttl_milliseconds: Some(1000) };
 /// let mut cache = VectorCache::new(settings).unwrap();
-/// let moment = |milliseconds| Moment { milliseconds };
+/// let moment = |milliseconds| Timestamp { milliseconds };
 /// for (id, vector, at) in [("a", [1.0, 0.0], 0), ("b", [0.0, 1.0], 400), ("c", [3.0, 4.0], 900)] {
 ///     cache.insert(id, &vector, moment(at)).unwrap();
 /// }
@@ -154,11 +154,11 @@ pub struct VectorCache {
     rows: Rows,
 }
 
-/// What a cache knows of a vector besides its numbers.
+/// Facts about a vector besides its numbers.
 #[derive(Debug, Clone)]
 struct Label {
     id: Box<str>,
-    moment: Moment,
+    moment: Timestamp,
     /// Of the saved form of the entry.
     digest: Digest,
 }
@@ -188,17 +188,17 @@ impl VectorCache {
         self.settings
     }
 
-    /// How many vectors are in it, expired ones included until [`VectorCache::expire`].
+    /// Returns how many vectors are in it, expired ones included until [`VectorCache::expire`].
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether it holds nothing.
+    /// Returns whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// What is in it, the oldest first.
+    /// Returns what is in it, the oldest first.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.len()).filter_map(|row| self.entry(row))
     }
@@ -209,7 +209,7 @@ impl VectorCache {
     ///
     /// If the vector has another dimension or a number that is not finite, or if `moment` lies before that of the newest
     /// vector. The cache is then as it was.
-    pub fn insert(&mut self, id: &str, vector: &[f32], moment: Moment) -> Result<(), VectorError> {
+    pub fn insert(&mut self, id: &str, vector: &[f32], moment: Timestamp) -> Result<(), VectorError> {
         self.check(vector)?;
         self.check_moment(moment)?;
         if self.settings.capacity == 0 {
@@ -226,7 +226,7 @@ impl VectorCache {
     }
 
     /// Removes what is expired at `moment`, and says how many vectors that were.
-    pub fn expire(&mut self, moment: Moment) -> usize {
+    pub fn expire(&mut self, moment: Timestamp) -> usize {
         let expired = self.expired(moment);
         self.remove_first(expired);
         expired
@@ -258,8 +258,8 @@ impl VectorCache {
         Digest::of(&head)
     }
 
-    /// How many of the oldest are expired at `moment`.
-    pub(super) fn expired(&self, moment: Moment) -> usize {
+    /// Returns how many of the oldest are expired at `moment`.
+    pub(super) fn expired(&self, moment: Timestamp) -> usize {
         let Some(ttl) = self.settings.ttl_milliseconds else {
             return 0;
         };
@@ -304,7 +304,7 @@ impl VectorCache {
         }
     }
 
-    pub(super) fn check_moment(&self, moment: Moment) -> Result<(), VectorError> {
+    pub(super) fn check_moment(&self, moment: Timestamp) -> Result<(), VectorError> {
         match self.labels.back() {
             Some(newest) if moment < newest.moment => {
                 Err(VectorError::Earlier { found: moment, newest: newest.moment })
@@ -320,7 +320,7 @@ impl VectorCache {
     }
 }
 
-/// A short form of an id. Ids with the same one are compared in full; SHA-256 leaves nobody a way to make many.
+/// A short form of an id. Ids with the same one are compared in full; With SHA-256 there is no way to make many.
 fn key(id: &str) -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = Digest::of(id.as_bytes()).0;
     u64::from_le_bytes([a, b, c, d, e, f, g, h])

@@ -1,6 +1,6 @@
 //! Novelty: how unlike a trace is to those before it, by the cosines of vectors.
 //!
-//! [`observe`] takes a [`VectorCache`], an [`Item`] and a [`Moment`], and gives the next cache and what it read;
+//! [`observe`] takes a [`VectorCache`], an [`Item`] and a [`Timestamp`], and gives the next cache and what it read;
 //! [`novelty`] only reads. `cache` has the cache as a value, `saved` its form as bytes, `search` the exact search
 //! and why its quick pass never drops the best match, `vector` the choice of instructions.
 //!
@@ -16,8 +16,8 @@ mod vector;
 use karat_core::facts::Digest;
 use serde_json::{Value, json};
 
-use crate::Moment;
-use crate::problem::Problems;
+use crate::json::problem::Problems;
+use karat_core::timestamp::Timestamp;
 
 pub use cache::{Entry, Match, Settings, VectorCache, VectorError, vector};
 pub use saved::LoadError;
@@ -25,7 +25,7 @@ pub use saved::LoadError;
 /// The novelty of what cannot be compared.
 const UNKNOWN: f64 = 0.5;
 
-/// What is compared with the cache.
+/// Item to be compared with the cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Item<'a> {
     /// Its id. The same trace has the same id.
@@ -34,7 +34,7 @@ pub struct Item<'a> {
     pub vector: Option<&'a [f32]>,
 }
 
-/// What a novelty goes by.
+/// Basis of a novelty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// The most similar vector.
@@ -64,8 +64,8 @@ impl Basis {
 pub struct Nearest {
     /// Whose it is.
     pub id: String,
-    /// When it came into the cache.
-    pub moment: Moment,
+    /// Time at which it came into the cache.
+    pub moment: Timestamp,
     /// The cosine as computed, from -1 to one rounding step above 1.
     pub similarity: f64,
 }
@@ -75,17 +75,17 @@ pub struct Nearest {
 pub struct Novelty {
     /// From 0 (seen before) to 1 (like nothing before).
     pub value: f64,
-    /// What it goes by.
+    /// Its basis.
     pub basis: Basis,
     /// The most similar vector, if anything was compared.
     pub nearest: Option<Nearest>,
-    /// How many vectors it was compared with.
+    /// Number of vectors that it was compared with.
     pub compared: usize,
-    /// How many vectors of the cache were expired.
+    /// Number of vectors of the cache that were expired.
     pub expired: usize,
-    /// Whether this item was in the cache already: it was compared with what came before it then.
+    /// True if this item was in the cache already: it was compared with what came before it then.
     pub is_repeat: bool,
-    /// Whether the item is in the next cache because of this.
+    /// True if the item is in the next cache because of this.
     pub is_stored: bool,
     /// The digest of the cache that was given. With it, the item and the moment anyone can compute the same again.
     pub cache: Digest,
@@ -115,9 +115,9 @@ impl Novelty {
     }
 }
 
-/// The novelty by the highest similarity: 1 less its positive part; 0.5 if there is none.
+/// Returns the novelty by the highest similarity: 1 less its positive part; 0.5 if there is none.
 ///
-/// What points away is as new as what has nothing in common: 1, not more.
+/// A vector that points away is as new as one that has nothing in common: 1, not more.
 ///
 /// ```
 /// use karat_evidence::grade::trace::novelty::value;
@@ -134,11 +134,11 @@ pub fn value(similarity: Option<f64>) -> f64 {
 /// already with the same id and vector. If the item is refused, the cache comes back as it was.
 ///
 /// ```
-/// use karat_evidence::Moment;
+/// use karat_core::timestamp::Timestamp;
 /// use karat_evidence::grade::trace::novelty::{Item, Settings, VectorCache, observe};
 ///
 /// let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-/// let at = |milliseconds| Moment { milliseconds };
+/// let at = |milliseconds| Timestamp { milliseconds };
 /// let (cache, first) = observe(cache, &Item { id: "a", vector: Some(&[1.0, 0.0]) }, at(0));
 /// let (cache, second) = observe(cache, &Item { id: "b", vector: Some(&[3.0, 4.0]) }, at(1));
 /// assert_eq!(first.unwrap().value, 0.5, "the first of all");
@@ -153,7 +153,7 @@ pub fn value(similarity: Option<f64>) -> f64 {
 pub fn observe(
     mut cache: VectorCache,
     item: &Item<'_>,
-    moment: Moment,
+    moment: Timestamp,
 ) -> (VectorCache, Result<Novelty, Problems>) {
     let mut novelty = match novelty(&cache, item, moment) {
         Ok(novelty) => novelty,
@@ -169,7 +169,8 @@ pub fn observe(
     (cache, Ok(novelty))
 }
 
-/// Whether what was read of an item says that it belongs into the next cache: it has a direction, and it is not there.
+/// Returns whether what was read of an item says that it belongs into the next cache: it has a direction, and it is not
+/// there.
 pub(crate) fn belongs(cache: &VectorCache, novelty: &Novelty) -> bool {
     let has_direction = matches!(novelty.basis, Basis::Compared | Basis::NothingEarlier);
     has_direction && !novelty.is_repeat && cache.settings().capacity > 0
@@ -188,7 +189,7 @@ const PATH: &str = "$.vector";
 /// If its vector has another dimension than the cache or a number that is not finite, or if `moment` lies before that of
 /// the newest vector of the cache: what came between would be missed. Of an item that is there with the same vector the
 /// cache knows what came before it, so its moment may be any.
-pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Moment) -> Result<Novelty, Problems> {
+pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Timestamp) -> Result<Novelty, Problems> {
     let refused = |wrong: VectorError| Problems::from(wrong.at(PATH));
     let alive = cache.expired(moment);
     let unknown = |basis| Novelty {

@@ -22,9 +22,9 @@ use std::error::Error;
 use std::fmt;
 
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 
 use super::cache::{Entry, Settings, VectorCache, VectorError};
-use crate::Moment;
 
 /// The first bytes. The digit is the version of the form.
 const MAGIC: &[u8; 16] = b"karat vectors 1\n";
@@ -32,16 +32,16 @@ const MAGIC: &[u8; 16] = b"karat vectors 1\n";
 /// Bytes of a digest.
 const DIGEST: usize = 32;
 
-/// What is wrong with a saved cache.
+/// Problem of a saved cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadError {
     /// Where, in bytes from the beginning.
     pub byte: usize,
-    /// Which entry that is, from 0; none for the head and the end.
+    /// Position of the entry, from 0; none for the head and the end.
     pub entry: Option<usize>,
-    /// What stands there.
+    /// The value found.
     pub found: String,
-    /// What should stand there.
+    /// The value expected.
     pub expected: String,
 }
 
@@ -62,11 +62,11 @@ impl VectorCache {
     /// removed are part of it.
     ///
     /// ```
-    /// use karat_evidence::Moment;
+    /// use karat_core::timestamp::Timestamp;
     /// use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
     ///
     /// let mut cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-    /// cache.insert("kp:trace:1", &[0.6, 0.8], Moment { milliseconds: 0 }).unwrap();
+    /// cache.insert("kp:trace:1", &[0.6, 0.8], Timestamp { milliseconds: 0 }).unwrap();
     /// let loaded = VectorCache::load(&cache.save()).unwrap();
     /// assert_eq!(loaded.save(), cache.save());
     /// assert_eq!(loaded.digest(), cache.digest());
@@ -154,7 +154,7 @@ fn write(entry: Entry<'_>, bytes: &mut Vec<u8>) {
     bytes.extend(entry.vector.iter().flat_map(|number| number.to_le_bytes()));
 }
 
-/// What is not read yet.
+/// The bytes not read yet.
 struct Rest<'a> {
     all: &'a [u8],
     at: usize,
@@ -182,7 +182,7 @@ impl<'a> Rest<'a> {
 
     fn entry(&mut self, cache: &mut VectorCache, vector: &mut Vec<f32>) -> Result<(), LoadError> {
         let start = self.at;
-        let moment = Moment { milliseconds: self.number()?.cast_signed() };
+        let moment = Timestamp { milliseconds: self.number()?.cast_signed() };
         let id_bytes = self.number()?;
         let id_at = self.at;
         let id = str::from_utf8(self.take(id_bytes)?)

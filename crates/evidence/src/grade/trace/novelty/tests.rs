@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn at(milliseconds: i64) -> Moment {
-    Moment { milliseconds }
+fn at(milliseconds: i64) -> Timestamp {
+    Timestamp { milliseconds }
 }
 
 fn cache(capacity: u64, dimension: usize, ttl_milliseconds: Option<u64>) -> VectorCache {

@@ -1,9 +1,9 @@
 //! Items that are no checks: stakes, incidents, memory, collaborations.
 
+use karat_core::timestamp::Timestamp;
 use serde::Deserialize;
 
 use super::or_default;
-use crate::Moment;
 
 /// Staked collateral, and what it stands for.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -26,14 +26,14 @@ pub struct Bond {
 pub struct Deposit {
     /// Its own name.
     pub id: String,
-    /// When it was posted.
-    pub time: Moment,
-    /// How much, above 0.
+    /// Time of posting.
+    pub time: Timestamp,
+    /// The amount, above 0.
     pub amount_usd: f64,
     /// Until when it cannot be withdrawn.
-    pub locked_until: Option<Moment>,
-    /// When what was left of it was withdrawn.
-    pub withdrawn_at: Option<Moment>,
+    pub locked_until: Option<Timestamp>,
+    /// Time at which the rest of it was withdrawn.
+    pub withdrawn_at: Option<Timestamp>,
 }
 
 /// A part of a stake that was taken away.
@@ -42,11 +42,11 @@ pub struct Deposit {
 pub struct Slash {
     /// Its own name.
     pub id: String,
-    /// When.
-    pub time: Moment,
+    /// Its time.
+    pub time: Timestamp,
     /// The deposit.
     pub deposit: String,
-    /// How much, above 0; no more than the deposit in all.
+    /// The amount, above 0; together no more than the deposit.
     pub amount_usd: f64,
 }
 
@@ -56,9 +56,9 @@ pub struct Slash {
 pub struct Deal {
     /// Its own name.
     pub id: String,
-    /// When.
-    pub time: Moment,
-    /// What it was worth.
+    /// Its time.
+    pub time: Timestamp,
+    /// Value of the task.
     pub value_usd: f64,
 }
 
@@ -68,18 +68,18 @@ pub struct Deal {
 pub struct Incident {
     /// Its own name.
     pub id: String,
-    /// When it began.
-    pub time: Moment,
-    /// How bad it is.
+    /// Time at which it began.
+    pub time: Timestamp,
+    /// Its severity.
     pub severity: IncidentSeverity,
-    /// Whether somebody other than the agent confirmed it. An unconfirmed one changes nothing.
+    /// True if somebody other than the agent confirmed it. An unconfirmed one changes nothing.
     #[serde(default, deserialize_with = "or_default")]
     pub confirmed: bool,
-    /// When it was closed; without that it is open.
-    pub closed_at: Option<Moment>,
+    /// Time at which it was closed; without it, the incident is open.
+    pub closed_at: Option<Timestamp>,
 }
 
-/// How bad an incident is.
+/// Severity of an incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IncidentSeverity {
@@ -93,7 +93,7 @@ pub enum IncidentSeverity {
     Info,
 }
 
-/// What an agent did with its persistent memory.
+/// Use of persistent memory by an agent.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
@@ -114,8 +114,8 @@ pub struct Memory {
 pub struct CompletedTask {
     /// Its own name.
     pub id: String,
-    /// When.
-    pub time: Moment,
+    /// Its time.
+    pub time: Timestamp,
     /// The task.
     pub task: String,
 }
@@ -126,13 +126,13 @@ pub struct CompletedTask {
 pub struct MemoryRecord {
     /// Its own name.
     pub id: String,
-    /// When.
-    pub time: Moment,
+    /// Its time.
+    pub time: Timestamp,
     /// The task that it is about.
     pub task: String,
-    /// Whether its hash and its provenance verify.
+    /// True if its hash and its provenance verify.
     pub intact: bool,
-    /// Whether it contradicts a record that stands.
+    /// True if it contradicts a record that stands.
     pub contradicts: bool,
 }
 
@@ -142,13 +142,13 @@ pub struct MemoryRecord {
 pub struct Retrieval {
     /// Its own name.
     pub id: String,
-    /// When.
-    pub time: Moment,
-    /// How many records were retrieved.
+    /// Its time.
+    pub time: Timestamp,
+    /// Number of records retrieved.
     pub retrieved: u64,
-    /// How many would have been relevant.
+    /// Number of records that would have been relevant.
     pub relevant: u64,
-    /// How many are both.
+    /// Number of records that are both.
     pub relevant_retrieved: u64,
 }
 
@@ -158,8 +158,8 @@ pub struct Retrieval {
 pub struct Collaboration {
     /// Its own name.
     pub id: String,
-    /// When it ended.
-    pub time: Moment,
+    /// Time at which it ended.
+    pub time: Timestamp,
     /// The other agent.
     pub counterparty: String,
     /// Work that was handed over to the other.
@@ -170,6 +170,6 @@ pub struct Collaboration {
     pub commitments: u64,
     /// The part of them that was kept in time.
     pub commitments_on_time: u64,
-    /// What the other says of the work, 0 to 1.
+    /// Rating of the work by the other agent, 0 to 1.
     pub peer_rating: Option<f64>,
 }

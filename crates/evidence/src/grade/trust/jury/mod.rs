@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 pub use seats::{LAST_JUDGE, SCALE_POINTS, Seat, Summary, summarize};
 
 use super::problems::{found, required};
-use crate::problem::{Problem, Problems, quoted};
+use crate::json::problem::{Problem, Problems, quoted};
 
 /// One judge's verdict on one output.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
-    /// Who judged; one verdict per judge and panel.
+    /// The judge; one verdict per judge and panel.
     pub judge: String,
     /// The company behind the judge. An unknown one helps no quorum.
     pub provider: Option<String>,
@@ -33,7 +33,7 @@ pub struct Verdict {
     /// The judge's scale, above 0; 100 if it is not given.
     #[serde(default = "scale")]
     pub max_score: f64,
-    /// Whether the judge gave points.
+    /// True if the judge gave points.
     #[serde(default)]
     pub status: VerdictStatus,
 }
@@ -42,7 +42,7 @@ fn scale() -> f64 {
     SCALE_POINTS
 }
 
-/// What became of a judge's task.
+/// Status of a judge's task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictStatus {
@@ -127,7 +127,7 @@ pub struct PanelSeat {
     pub place: SeatPlace,
 }
 
-/// What a panel decides.
+/// Decision of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The median passes, and at most a third reject.
@@ -149,7 +149,7 @@ impl Outcome {
     }
 }
 
-/// What a panel's verdicts come to.
+/// Result of a panel's verdicts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
     /// The seats that gave points, lowest first, ties by judge.
@@ -158,9 +158,9 @@ pub struct Panel {
     pub excluded: Vec<(String, VerdictStatus)>,
     /// The numbers; none without a seat.
     pub summary: Option<Summary>,
-    /// What the quorum lacks; empty if there is one.
+    /// Requirements that the quorum does not meet; empty if there is one.
     pub quorum_lacks: Vec<String>,
-    /// Whether enough of the kept seats agree. Agreement is not approval: a unanimous rejection is consensual too.
+    /// True if enough of the kept seats agree. Agreement is not approval: a unanimous rejection is consensual too.
     pub is_consensual: bool,
     /// The decision; none without a seat.
     pub outcome: Option<Outcome>,
@@ -172,7 +172,7 @@ impl Panel {
         self.summary.map(|summary| summary.median / SCALE_POINTS)
     }
 
-    /// Whether there are at most two seats: a median, but nothing to trim and nothing to agree with.
+    /// Returns whether there are at most two seats: a median, but nothing to trim and nothing to agree with.
     pub fn is_low_panel(&self) -> bool {
         self.seats.len() <= 2
     }
@@ -191,8 +191,8 @@ impl Panel {
         self.seats.iter().filter(move |seat| seat.place == place).map(|seat| seat.points)
     }
 
-    /// What was seen: `seats`, `trim_each_side`, `trimmed_low`, `kept`, `trimmed_high` (each `{judges, points}`),
-    /// `median`, `trimmed_mean`, `median_absolute_deviation`, `range`, `agreement` (null without a seat), `is_consensual`,
+    /// Returns the observations: `seats`, `trim_each_side`, `trimmed_low`, `kept`, `trimmed_high` (each `{judges,
+    /// points}`), `median`, `trimmed_mean`, `median_absolute_deviation`, `range`, `agreement` (null without a seat), `is_consensual`,
     /// `is_low_panel`, `quorum_lacks`, `excluded` (`{judge, status}`), `outcome`, `weight`.
     pub fn detail(&self) -> Value {
         let at = |place| -> Vec<Value> {
@@ -270,7 +270,7 @@ pub(super) fn twice(path: &str, judge: &str) -> Problem {
     found(&format!("{path}.judge"), format!("{} once more", quoted(judge)), "every judge once in a panel")
 }
 
-/// What is wrong with one verdict, seen alone.
+/// Returns the problems of one verdict, seen alone.
 pub(super) fn check(verdict: &Verdict, path: &str, problems: &mut Problems) {
     required(&verdict.judge, &format!("{path}.judge"), problems);
     let scale = verdict.max_score;
@@ -281,7 +281,7 @@ pub(super) fn check(verdict: &Verdict, path: &str, problems: &mut Problems) {
     let path = format!("{path}.score");
     match (verdict.status, verdict.score) {
         (VerdictStatus::Valid, None) => problems.add(|| Problem {
-            mend: "give its points, or say in `status` why there are none".to_owned(),
+            hint: "give its points, or say in `status` why there are none".to_owned(),
             ..found(&path, "nothing", "the points of a valid verdict")
         }),
         (VerdictStatus::Valid, Some(score)) if !(0.0..=scale).contains(&score) => {

@@ -40,7 +40,7 @@ pub(super) fn sort_16(keys: &mut [u64; 16]) {
 mod tests {
     use super::*;
 
-    /// What sorts every sequence of zeros and ones sorts every sequence (Knuth, volume 3, 5.3.4).
+    /// A network that sorts every sequence of zeros and ones sorts every sequence (Knuth, volume 3, 5.3.4).
     #[test]
     fn every_sequence_of_zeros_and_ones_is_sorted() {
         for bits in 0..1u32 << 16 {

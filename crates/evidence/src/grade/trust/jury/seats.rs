@@ -16,7 +16,7 @@ const UNITS_PER_POINT: f64 = 1e9;
 /// 100 points are below 2^37 units; what is left of 64 bits is for the judge.
 const JUDGE_BITS: u32 = 27;
 
-/// What one judge gave.
+/// Contribution of one judge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seat {
     /// Number of the judge, at most [`LAST_JUDGE`]; where points are equal, the lower one comes first.
@@ -54,12 +54,12 @@ pub(super) fn points(key: u64) -> f64 {
     units(key) as f64 / UNITS_PER_POINT
 }
 
-/// What a panel says. Points are 0 to 100 on a grid of 1e-9.
+/// Summary of a panel. Points are 0 to 100 on a grid of 1e-9.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// Seats that gave points.
     pub seats: usize,
-    /// How many seats are trimmed on each side: a fifth, rounded down, so that never more than the promised 20 % goes and
+    /// Number of seats trimmed on each side: a fifth, rounded down, so that never more than the promised 20 % goes and
     /// one seat always stays.
     pub trim_each_side: usize,
     /// Median of the kept seats, which is that of all: symmetric trimming moves no median.
@@ -101,7 +101,7 @@ pub fn summarize(seats: &[Seat], agreement_points: f64) -> Option<Summary> {
     describe(&keys, agreement_points)
 }
 
-/// How many of `seats` are trimmed on each side.
+/// Returns how many of `seats` are trimmed on each side.
 pub(super) fn trim_each_side(seats: usize) -> usize {
     seats / 5
 }

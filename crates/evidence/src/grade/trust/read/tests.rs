@@ -1,4 +1,4 @@
-//! What is read, and what is refused with which words.
+//! Tests of reading: accepted texts, and the words of refusals.
 
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn defaults_are_those_of_the_document() {
     let evidence = read(&given).unwrap();
     let check = &evidence.evaluations[0].checks[0];
     assert_eq!((check.method, check.level, check.completed), (Method::Deterministic, 1, true));
-    assert_eq!(evidence.evaluations[0].time, Moment { milliseconds: 1_767_225_600_000 });
+    assert_eq!(evidence.evaluations[0].time, Timestamp { milliseconds: 1_767_225_600_000 });
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_shape_is_told_with_path_line_and_column() {
     let problem = AgentEvidence::from_json(text).unwrap_err().to_string();
     assert_eq!(
         problem,
-        "$.incidents[0].time: found string \"yesterday\", expected a moment such as 2026-03-18T09:30:00Z (line 3, column 48)"
+        "$.incidents[0].time: found string \"yesterday\", expected an RFC 3339 timestamp such as `2026-01-31T12:00:00Z`; give date, `T`, time with seconds, and `Z` or an offset (line 3, column 48)"
     );
     let shape = |members: &str| told(members).join("").rsplit_once(" (line").unwrap().0.to_owned();
     assert_eq!(

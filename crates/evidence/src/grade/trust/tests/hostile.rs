@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use karat_core::timestamp::Timestamp;
+
 use super::*;
-use crate::Moment;
 
 /// Grades evidence of very many items. Anything that compares all with all would take hours.
 fn graded_in_time(evidence: &Value) -> AgentGrade {
@@ -77,7 +78,7 @@ fn the_ends_of_time() {
     let evidence = read(&all_measured());
     // The first is before all evidence, the last is the end of the year 275760.
     for (moment, measured) in [(i64::MIN, 0), (0, 0), (8_640_000_000_000_000, 16), (i64::MAX, 16)] {
-        let grade = grade(&evidence, &Options::at(Moment { milliseconds: moment })).unwrap();
+        let grade = grade(&evidence, &Options::at(Timestamp { milliseconds: moment })).unwrap();
         let count = grade.dimensions.iter().filter(|it| it.status == Status::Measured).count();
         assert_eq!(count, measured, "{moment}");
         let ages = grade.dimensions.iter().filter_map(|dimension| dimension.age_seconds);

@@ -1,4 +1,4 @@
-//! Which items count, with which weight and age.
+//! Tests of the selection: counted items, their weights and ages.
 
 use super::*;
 

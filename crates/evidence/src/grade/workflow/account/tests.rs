@@ -206,7 +206,7 @@ fn a_hundred_thousand_attempts_in_reverse() {
 }
 
 proptest! {
-    /// What a run came to does not depend on the order in which its records stand.
+    /// The result of a run does not depend on the order in which its records stand.
     #[test]
     fn the_order_of_the_records_does_not_matter(
         retries in (0usize..4, 0usize..4),

@@ -1,11 +1,11 @@
 //! A plan out of JSON: its fields, and then its checks, all faults at once.
 
 use super::{Plan, PlanRules, References, Step};
-use crate::check::{AMOUNT, Check};
-use crate::document::{Document, Node, Value};
 use crate::grade::workflow::graph::Graph;
 use crate::grade::workflow::reference::{Piece, Reference, pieces};
-use crate::problem::quoted;
+use crate::json::check::{AMOUNT, Check};
+use crate::json::document::{Document, Node, Value};
+use crate::json::problem::quoted;
 
 /// A step with the places of what its checks may have to point at.
 struct Draft {
@@ -228,11 +228,11 @@ fn check_references(
     plan: &Plan,
     places: &[Vec<usize>],
 ) {
-    let mut complain = |at: usize, reference: &Reference, what: &str, mend: String| {
+    let mut complain = |at: usize, reference: &Reference, what: &str, hint: String| {
         let (node, text) = (document.node(at), quoted(&reference.text()));
         match rules.references {
             References::Refused => {
-                check.refuse_as(node, format!("{text}, {what}"), "a step from which edges lead here", mend);
+                check.refuse_as(node, format!("{text}, {what}"), "a step from which edges lead here", hint);
             }
             References::Noted | References::Unread => {
                 check.note(node, format!("{text} refers to {what}: the step may fail"))
@@ -259,15 +259,15 @@ fn check_references(
     let answers =
         if plan.tiers.is_empty() { Vec::new() } else { plan.graph.lies_before(&plan.tiers, &pairs) };
     for (answer, (at, reference, step)) in answers.iter().zip(asked) {
-        let mend = || format!("add an edge from {} to {}", quoted(&reference.step), quoted(&step.id));
+        let hint = || format!("add an edge from {} to {}", quoted(&reference.step), quoted(&step.id));
         match answer {
             Some(true) => {}
-            Some(false) => complain(at, reference, "a step that does not lie upstream", mend()),
+            Some(false) => complain(at, reference, "a step that does not lie upstream", hint()),
             None => complain(
                 at,
                 reference,
                 "a step that cannot be seen to lie upstream in so large a plan",
-                mend(),
+                hint(),
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! Typed access to the values of a document: what does not fit becomes a problem, what nobody asked for is counted.
+//! Typed access to the values of a document: a value that does not fit becomes a problem, an unknown member is counted.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -6,11 +6,11 @@ use std::fmt::Display;
 use karat_core::facts::{Fact, Outcome};
 use karat_core::json;
 
-use crate::Moment;
-use crate::document::{Children, Node, Value};
-use crate::locate;
-use crate::problem::{Problem, Problems, nearest, quoted};
-use crate::reader::Note;
+use crate::json::document::{Children, EXACT, Node, Value};
+use crate::json::locate;
+use crate::json::note::Note;
+use crate::json::problem::{Problem, Problems, nearest, quoted};
+use karat_core::timestamp::{Timestamp, TimestampError};
 
 /// The fields that no reader knows, by path, over all items of a run.
 #[derive(Debug, Default)]
@@ -58,10 +58,7 @@ pub(crate) const AMOUNT: Range = Range { min: 0.0, max: f64::MAX, rule: "a numbe
 /// Any finite number.
 pub(crate) const ANY: Range = Range { min: f64::MIN, max: f64::MAX, rule: "a number" };
 
-/// Every whole number below this (2^53) is a double of its own.
-pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
-
-/// Who is scored, or which item it is.
+/// Name of a subject or an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Name<'a> {
     Text(&'a str),
@@ -73,11 +70,11 @@ pub(crate) enum Name<'a> {
 pub(crate) struct Identity<'a> {
     pub subject: Option<Name<'a>>,
     pub id: Option<Name<'a>>,
-    /// When it took place.
-    pub time: Option<Moment>,
-    /// What was attempted.
+    /// Time of the item.
+    pub time: Option<Timestamp>,
+    /// The task that was attempted.
     pub task: Option<Name<'a>>,
-    /// How it ended.
+    /// Outcome of the attempt.
     pub outcome: Option<Outcome>,
 }
 
@@ -179,17 +176,20 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// A moment after RFC 3339.
-    pub(crate) fn moment(&mut self, node: Node<'_>) -> Option<Moment> {
-        let moment = Moment::parse(self.text(node)?);
-        if moment.is_none() {
-            let expected = "a moment after RFC 3339 such as `2026-03-18T09:30:00.250Z`";
-            self.refuse(node, expected, "give date, time with seconds, and the offset from UTC");
-        }
-        moment
+    /// Reads a timestamp with `parse`, which is one of the functions of [`karat_core::timestamp`].
+    pub(crate) fn timestamp<T>(
+        &mut self,
+        node: Node<'_>,
+        parse: impl FnOnce(&str) -> Result<T, TimestampError>,
+    ) -> Option<T> {
+        let text = match node.value() {
+            Value::Text(text) => Ok(text),
+            _ => Err(TimestampError::Form),
+        };
+        text.and_then(parse).map_err(|error| self.refuse(node, error.expected(), error.hint())).ok()
     }
 
-    /// How a run ended.
+    /// Reads how a run ended.
     pub(crate) fn outcome(&mut self, node: Node<'_>) -> Option<Outcome> {
         self.one_of(node, &Outcome::ALL.map(Outcome::name)).and_then(Outcome::from_name)
     }
@@ -231,13 +231,13 @@ impl<'r> Check<'r> {
     }
 
     /// Reports a value that is not what it should be.
-    pub(crate) fn refuse(&mut self, node: Node<'_>, expected: impl Display, mend: impl Display) {
-        self.add(node, None, || (describe(node), expected.to_string(), mend.to_string()));
+    pub(crate) fn refuse(&mut self, node: Node<'_>, expected: impl Display, hint: impl Display) {
+        self.add(node, None, || (describe(node), expected.to_string(), hint.to_string()));
     }
 
     /// Reports a value that is not what it should be, and gives nothing in its place.
-    fn refused<T>(&mut self, node: Node<'_>, expected: impl Display, mend: impl Display) -> Option<T> {
-        self.refuse(node, expected, mend);
+    fn refused<T>(&mut self, node: Node<'_>, expected: impl Display, hint: impl Display) -> Option<T> {
+        self.refuse(node, expected, hint);
         None
     }
 
@@ -247,9 +247,9 @@ impl<'r> Check<'r> {
         node: Node<'_>,
         found: impl Display,
         expected: impl Display,
-        mend: impl Display,
+        hint: impl Display,
     ) {
-        self.add(node, None, || (found.to_string(), expected.to_string(), mend.to_string()));
+        self.add(node, None, || (found.to_string(), expected.to_string(), hint.to_string()));
     }
 
     /// Reports a name that is none of the known ones.
@@ -306,7 +306,7 @@ impl<'r> Check<'r> {
         words: impl FnOnce() -> (String, String, String),
     ) {
         self.problems.add(|| {
-            let (found, expected, mend) = words();
+            let (found, expected, hint) = words();
             let mut path = locate::path(node);
             if let Some(member) = member {
                 locate::push_member(&mut path, member);
@@ -314,7 +314,7 @@ impl<'r> Check<'r> {
             let text = node.document().text();
             let (line, column) =
                 locate::line_and_column(text, locate::range(node.document(), node.at()).start);
-            Problem { path, found, expected, mend, line: Some(line), column: Some(column) }
+            Problem { path, found, expected, hint, line: Some(line), column: Some(column) }
         });
     }
 }

@@ -9,17 +9,17 @@ const LINE: usize = 8;
 
 /// Asks the memory for what is needed soon while a block is computed: the rows where its results go, and the facts of the next
 /// block. A few lines at a time, as more at once would make the processor wait for the memory just the same.
-pub(super) struct Ahead<'a> {
+pub(super) struct Prefetch<'a> {
     columns: core::slice::Iter<'a, Column<'a>>,
     results: core::slice::Iter<'a, &'a [f64]>,
-    /// What is left of the column at hand.
+    /// The rest of the current column.
     column: &'a [f64],
     from: usize,
     rows: usize,
     rows_per_step: usize,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> Prefetch<'a> {
     #[inline(always)]
     pub(super) fn new(code: &Code, input: &Input<'a>) -> Self {
         let (columns, from, rows) = match &input.facts {

@@ -7,6 +7,9 @@ use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+/// Every whole number below this (2^53) is a double of its own.
+pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// A string: a range of the text as it stands, or, if it had escapes, of the tape's unescaped text.
 ///
 /// Packed into one word (32 bits of start, one for unescaped, 31 of length), because it is passed along for every value.
@@ -64,7 +67,7 @@ pub(crate) struct Tape {
     unescaped: String,
 }
 
-/// Why a text did not become a document.
+/// Reason why a text did not become a document.
 #[derive(Debug)]
 pub(crate) enum ParseFailure {
     /// A container deeper than allowed, at this place of the tape.
@@ -169,7 +172,7 @@ pub(crate) struct Node<'a> {
     entry: &'a Entry,
 }
 
-/// What a node holds.
+/// Value of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use karat_core::json;
 
-use crate::check::EXACT;
-use crate::document::{Document, Node, Value};
+use crate::json::document::EXACT;
+use crate::json::document::{Document, Node, Value};
 
 /// Reusable memory of the writer.
 #[derive(Debug, Default)]
@@ -166,7 +166,7 @@ pub(crate) fn by_utf16(a: &[u8], b: &[u8]) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Tape;
+    use crate::json::document::Tape;
     use proptest::prelude::*;
 
     fn canonical(text: &str) -> String {

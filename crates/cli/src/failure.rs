@@ -1,7 +1,9 @@
-//! Why the command could not do what was asked, said to the person who must act.
+//! Reasons why the command could not do what was asked: an error of the library with an exit status, or one of its own.
 
 use std::fmt;
 use std::io;
+
+use karat_report::error::{Code, Error};
 
 use crate::exit::Exit;
 
@@ -81,12 +83,44 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
+impl From<Error> for Failure {
+    /// Adds the exit status, and which flag to use.
+    fn from(error: Error) -> Self {
+        let exit = match error.code() {
+            Code::ScorecardRefused => Exit::CardRefused,
+            Code::RecordUnsound | Code::OtherScorecard => Exit::VerificationFailed,
+            _ => Exit::CouldNotRun,
+        };
+        let flag = match error.code() {
+            Code::UnknownScorecard => "; `karat card new` writes one to start from",
+            Code::MissingScorecard | Code::OtherScorecard => ": --card FILE",
+            Code::NoSubject => ": --subject-field FIELD",
+            _ => "",
+        };
+        let last = error.hints().len().saturating_sub(1);
+        let hint =
+            |(at, hint): (usize, &String)| if at == last { format!("{hint}{flag}") } else { hint.clone() };
+        let hints = error.hints().iter().enumerate().map(hint);
+        hints.fold(Self::with_exit(exit, error.summary()), Self::help)
+    }
+}
+
 impl From<io::Error> for Failure {
     /// An error of our own output; errors of input name their file and come from [`Failure::reading`].
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ReaderGone,
             _ => Self::new(format!("cannot write the output: {}", reason(&error))),
+        }
+    }
+}
+
+/// The message and the hints, a line each; nothing where all is said.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Problem(problem) => f.write_str(problem.to_string().trim_end()),
+            Self::ReaderGone | Self::Told(_) => Ok(()),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Why a text is not JSON, in words that help to mend it.
+//! Problems of texts that are not JSON, with hints on how to correct them.
 
-use crate::document::{Document, ParseFailure};
-use crate::locate;
-use crate::problem::{Problem, quoted};
+use crate::json::document::{Document, ParseFailure};
+use crate::json::locate;
+use crate::json::problem::{Problem, quoted};
 
 /// The problem of bytes that are not UTF-8.
 pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
@@ -14,7 +14,7 @@ pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
         path: "$".into(),
         found,
         expected: "text in UTF-8".into(),
-        mend: "save the file as UTF-8".into(),
+        hint: "save the file as UTF-8".into(),
         line: Some(line),
         column: Some(column),
     }
@@ -39,7 +39,7 @@ pub(crate) fn parse_failure(
                 path: "$".into(),
                 found: format!("brackets nested more than {max_depth} deep"),
                 expected: format!("at most {max_depth} levels"),
-                mend: "flatten the item".into(),
+                hint: "flatten the item".into(),
                 line: Some(line),
                 column: Some(column),
             };
@@ -53,7 +53,7 @@ pub(crate) fn parse_failure(
     let word = word_at(text, byte);
     let character = text.get(byte..).and_then(|rest| rest.chars().next());
     let here = character.map_or_else(|| "the end of the text".to_owned(), |c| quoted(&c.to_string()));
-    let (path, found, expected, mend) = match message {
+    let (path, found, expected, hint) = match message {
         _ if text.trim().is_empty() => {
             ("$".into(), "no text".into(), "a JSON object", "give one evidence item")
         }
@@ -115,7 +115,7 @@ pub(crate) fn parse_failure(
                 path,
                 found: here,
                 expected,
-                mend: String::new(),
+                hint: String::new(),
                 line: Some(line),
                 column: Some(column),
             };
@@ -125,7 +125,7 @@ pub(crate) fn parse_failure(
         path,
         found,
         expected: expected.into(),
-        mend: mend.into(),
+        hint: hint.into(),
         line: Some(line),
         column: Some(column),
     }

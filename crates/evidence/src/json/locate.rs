@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use crate::document::{Document, Node, Value};
-use crate::problem::Problem;
+use crate::json::document::{Document, Node, Value};
+use crate::json::problem::Problem;
 
 /// JSON path of a node, such as `$.steps[3].type`.
 pub(crate) fn path(node: Node<'_>) -> String {
@@ -124,7 +124,7 @@ fn next_is_colon(text: &[u8], from: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Tape;
+    use crate::json::document::Tape;
 
     #[test]
     fn every_value_is_found_where_it_stands() {
@@ -177,7 +177,7 @@ mod tests {
                 path: path.to_owned(),
                 found,
                 expected: expects,
-                mend: words(),
+                hint: words(),
                 line: None,
                 column: None,
             };

@@ -1,19 +1,19 @@
-//! What is wrong with an evidence item, told to the person who must mend it.
+//! Problems of evidence items, for the person who must correct them.
 
 use std::error::Error;
 use std::fmt;
 
-/// One thing that is wrong: where, what was found, what was expected, how to mend it.
+/// One problem of an item: where it is, what was found, what was expected, a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// JSON path of the value, such as `$.steps[3].type`.
     pub path: String,
-    /// What stands there.
+    /// The value found.
     pub found: String,
-    /// What should stand there.
+    /// The value expected.
     pub expected: String,
-    /// What to do about it; empty if the expectation says it all.
-    pub mend: String,
+    /// Advice on how to correct it; empty if the expectation says everything.
+    pub hint: String,
     /// Line of the value, from 1, where it is known.
     pub line: Option<u64>,
     /// Column of the value in characters, from 1, where it is known.
@@ -21,13 +21,13 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// What is wrong at a JSON path, where no line of a text is known.
-    pub(crate) fn at(path: &str, found: String, expected: &str, mend: &str) -> Self {
+    /// Returns a problem at a JSON path, where no line of a text is known.
+    pub(crate) fn at(path: &str, found: String, expected: &str, hint: &str) -> Self {
         Self {
             path: path.to_owned(),
             found,
             expected: expected.to_owned(),
-            mend: mend.to_owned(),
+            hint: hint.to_owned(),
             line: None,
             column: None,
         }
@@ -37,8 +37,8 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: found {}, expected {}", self.path, self.found, self.expected)?;
-        if !self.mend.is_empty() {
-            write!(f, "; {}", self.mend)?;
+        if !self.hint.is_empty() {
+            write!(f, "; {}", self.hint)?;
         }
         match (self.line, self.column) {
             (Some(line), Some(column)) => write!(f, " (line {line}, column {column})"),
@@ -66,12 +66,12 @@ impl Problems {
         self.list.iter()
     }
 
-    /// How many problems there are, the unlisted ones included.
+    /// Returns how many problems there are, the unlisted ones included.
     pub fn len(&self) -> usize {
         self.list.len() + self.omitted
     }
 
-    /// Whether nothing is wrong.
+    /// Returns whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -248,7 +248,7 @@ mod tests {
                 path: "$".into(),
                 found: "x".into(),
                 expected: "y".into(),
-                mend: String::new(),
+                hint: String::new(),
                 line: None,
                 column: None,
             });

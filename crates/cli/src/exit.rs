@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use karat_report::verification::Status;
+
 /// How the command ended. The numbers are part of the interface: scripts branch on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -32,6 +34,16 @@ Exit status:
   12  there is no score to compare (under --fail-under), or no key to trust
   13  a scorecard was refused
   14  a record is not what its facts or its evidence give, or not what was kept";
+
+impl From<Status> for Exit {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Verified => Self::Done,
+            Status::Consistent => Self::Inconclusive,
+            Status::Failed => Self::VerificationFailed,
+        }
+    }
+}
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

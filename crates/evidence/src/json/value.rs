@@ -3,8 +3,8 @@
 use karat_core::json;
 use serde_json::{Map, Number, Value as Json};
 
-use crate::canonical::by_utf16;
-use crate::document::{Node, Value};
+use crate::json::canonical::by_utf16;
+use crate::json::document::{Node, Value};
 
 /// The value at a node. The depth of recursion is that of the document, which the parser limits.
 pub(crate) fn of_node(node: Node<'_>) -> Json {
@@ -90,7 +90,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::document::{Document, Tape};
+    use crate::json::document::{Document, Tape};
 
     #[test]
     fn a_document_comes_back_canonical() {
@@ -99,7 +99,7 @@ mod tests {
         tape.parse(text, 64).unwrap();
         let document = Document::new(&tape, text);
         let value = of_node(document.root());
-        let mut canonical = crate::canonical::Canonical::default();
+        let mut canonical = crate::json::canonical::Canonical::default();
         canonical.write(document);
         assert_eq!(canonical_json(&value).as_bytes(), canonical.bytes());
         // Sorted by UTF-16, as RFC 8785 asks: the surrogates of the emoji stand before U+FB00.

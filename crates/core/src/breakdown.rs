@@ -1,21 +1,21 @@
-//! The account of a score: what the registers of the plan hold, told as a record.
+//! The breakdown of a score: the registers of the plan written down as a record.
 
 use alloc::vec::Vec;
 
 use crate::bounds;
-use crate::evaluate::{Context, Scorer};
 use crate::facts::{Fact, Item};
-use crate::formula::{Expr, Formula, Symbol};
+use crate::formula::{Formula, Symbol};
 use crate::number::{Decimal, Score};
 use crate::plan::{Registers, state};
 use crate::record::{
     Blocker, Condition, DimensionRecord, ProfileUse, Published, ReadingStatus, Reason, Record, Status, Step,
     StepKind, TierRecord, Warning,
 };
-use crate::scorecard::{Mean, MissingPolicy, Scorecard, Tier};
+use crate::scorecard::{Mean, MissingPolicy, Tier};
+use crate::scorer::{Context, Scorer};
 use crate::shares::share_out;
 
-/// What happened to a score after its weighted parts were added.
+/// The steps of a score after its weighted parts were added.
 struct Course<'a> {
     steps: Vec<Step<'a>>,
     /// Rules and gates whose condition was missing or failed.
@@ -25,8 +25,8 @@ struct Course<'a> {
 }
 
 impl Scorer {
-    /// The record of what the registers hold.
-    pub(crate) fn account<'a>(
+    /// Returns the record of what the registers hold.
+    pub(crate) fn breakdown<'a>(
         &'a self,
         registers: &Registers,
         item: &Item<'a>,
@@ -70,7 +70,7 @@ impl Scorer {
         let mut record = Record {
             card,
             item: *item,
-            as_of: context.as_of,
+            as_of: context.as_of.map(|as_of| as_of.text),
             status,
             score,
             published,
@@ -91,7 +91,7 @@ impl Scorer {
         record
     }
 
-    /// What happened to the score after the weighted parts were added up to `weighted`.
+    /// Returns what happened to the score after the weighted parts were added up to `weighted`.
     fn course(&self, registers: &Registers, scored: bool, weighted: Option<Score>) -> Course<'_> {
         let (card, places) = (&self.card, &self.plan.places);
         let mut course = Course { steps: Vec::new(), undecided: Vec::new(), gates: Vec::new() };
@@ -209,13 +209,13 @@ impl Scorer {
         records
     }
 
-    /// Whether the card puts a reading in where a dimension has none.
+    /// Returns whether the card puts a reading in where a dimension has none.
     fn is_filled(&self, dimension: usize) -> bool {
         let policy = self.card.dimensions.get(dimension).map(|dimension| dimension.missing);
         matches!(policy, Some(MissingPolicy::Zero | MissingPolicy::Default(_)))
     }
 
-    /// The first thing a dimension needs that is not there.
+    /// Returns the first thing a dimension needs that is not there.
     fn missing_need<'a>(&'a self, dimension: usize, registers: &Registers, item: &Item<'a>) -> Reason<'a> {
         let places = &self.plan.places.dimensions;
         let absent = |symbol: &Symbol| match *symbol {
@@ -294,30 +294,5 @@ impl Scorer {
             }
         }
         blockers
-    }
-}
-
-/// What a dimension reads, lets opened: `applies` first, then `when`, then the formula.
-pub(crate) fn needs(card: &Scorecard, dimension: usize) -> Vec<Symbol> {
-    let mut found = Vec::new();
-    let Some(dimension) = card.dimensions.get(dimension) else { return found };
-    let formulas = [dimension.applies.as_ref(), dimension.when.as_ref(), Some(&dimension.formula)];
-    for formula in formulas.into_iter().flatten() {
-        open(card, &formula.expr, &mut found);
-    }
-    found
-}
-
-fn open(card: &Scorecard, expr: &Expr<Symbol>, found: &mut Vec<Symbol>) {
-    for symbol in expr.symbols() {
-        if found.contains(&symbol) {
-            continue;
-        }
-        found.push(symbol);
-        if let Symbol::Let(at) = symbol
-            && let Some(named) = card.lets.get(at)
-        {
-            open(card, &named.formula.expr, found);
-        }
     }
 }

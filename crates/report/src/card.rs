@@ -1,0 +1,181 @@
+//! Scorecards ready to score: found by name, path or text, checked, and compiled.
+
+use std::fs;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use karat_core::evaluate::Scorer;
+use karat_core::number::Decimal;
+use karat_core::scorecard::Scorecard;
+use karat_evidence::grade::arena::Evaluator;
+
+use crate::cards::{self, CardText, EMBEDDED, library};
+use crate::error::{Code, Error};
+
+/// A scorecard with its text, compiled: what an [`Engine`](crate::engine::Engine) scores by. It may be shared by threads.
+#[derive(Debug, Clone)]
+pub struct CompiledCard {
+    text: String,
+    card: Scorecard,
+    is_released: bool,
+    scorer: Option<Scorer>,
+    evaluator: Option<Evaluator>,
+}
+
+/// A compiled scorecard is a scorecard.
+impl Deref for CompiledCard {
+    type Target = Scorecard;
+
+    fn deref(&self) -> &Scorecard {
+        &self.card
+    }
+}
+
+impl CompiledCard {
+    /// Opens a released scorecard by `id` (its last version) or `id@version`, or the scorecard in the file at that path.
+    ///
+    /// # Errors
+    ///
+    /// If there is neither, or the scorecard has errors.
+    pub fn open(wanted: &str) -> Result<Arc<Self>, Error> {
+        let is_path = wanted.contains(['/', '\\']) || wanted.ends_with(".toml") || Path::new(wanted).exists();
+        if cards::released(wanted).is_none() && is_path {
+            return Self::from_file(wanted.as_ref()).map(Arc::new);
+        }
+        Self::released(wanted)
+    }
+
+    /// Returns a released scorecard by `id` (its last version) or `id@version`.
+    ///
+    /// # Errors
+    ///
+    /// If there is none of this name; the hint says which there are.
+    pub fn released(wanted: &str) -> Result<Arc<Self>, Error> {
+        let embedded = cards::released(wanted).ok_or_else(|| cards::unknown(wanted))?;
+        let card = CardText { name: embedded.name.to_owned(), text: embedded.text.to_owned() };
+        Self::checked(&card, &library).map(|card| Arc::new(Self { is_released: true, ..card }))
+    }
+
+    /// Reads the scorecard in a file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or the scorecard has errors.
+    pub fn from_file(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|error| {
+            Error::new(Code::Unreadable, format!("cannot read the scorecard `{name}`: {error}"))
+        })?;
+        Self::checked(&CardText { name, text }, &library)
+    }
+
+    /// Reads a scorecard, which is TOML.
+    ///
+    /// # Errors
+    ///
+    /// If it has errors: all of them, with line and column.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        Self::checked(&CardText { name: String::from("the text"), text: text.to_owned() }, &library)
+    }
+
+    /// Checks and compiles a scorecard; `library` has the text of the base `id@version`, for challenges.
+    ///
+    /// # Errors
+    ///
+    /// If it has errors: all of them, with line and column.
+    pub fn checked(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let checked = cards::check_with(card, library);
+        match checked.card {
+            Some(sound) => Self::new(&card.text, sound),
+            None => Err(Error::refused_card(&card.name, &card.text, &checked.diagnostics)),
+        }
+    }
+
+    /// Compiles a scorecard that was checked; `text` is its file.
+    ///
+    /// # Errors
+    ///
+    /// If its evaluator cannot be used.
+    pub fn new(text: &str, card: Scorecard) -> Result<Self, Error> {
+        let evaluator = match card.evaluator.as_deref() {
+            None => None,
+            Some(tables) => {
+                let keys: Vec<&str> = card.dimensions.iter().map(|it| it.key.as_str()).collect();
+                let tables = serde_json::from_str(tables).unwrap_or_default();
+                Some(Evaluator::from_json(&tables, &keys).map_err(|problems| {
+                    let message = format!("the evaluator of `{}` cannot be used", card.name());
+                    Error::new(Code::ScorecardRefused, message)
+                        .hints_from(problems.iter().map(ToString::to_string))
+                })?)
+            }
+        };
+        let scorer = Scorer::new(card.clone()).ok();
+        Ok(Self { text: text.to_owned(), card, is_released: false, scorer, evaluator })
+    }
+
+    /// Returns the same scorecard under an override: weights by dimension, of the whole scorecard or some dimensions. An
+    /// override whose sum is off is refused within the records, which say so; see
+    /// [`Scorer::override_use`](karat_core::evaluate::Scorer::override_use).
+    ///
+    /// # Errors
+    ///
+    /// If the scorecard takes no override or a dimension is given twice.
+    pub fn with_override(&self, weights: &[(String, Decimal)]) -> Result<Self, Error> {
+        let scorer = self.scorer()?.with_override(weights).map_err(|refusal| {
+            Error::new(Code::OverrideRefused, refusal.to_string())
+                .hint("leave out the override, or use a scorecard with an `[override]` section")
+        })?;
+        Ok(Self { scorer: Some(scorer), ..self.clone() })
+    }
+
+    /// Returns the file as it was given.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the scorecard as data.
+    #[must_use]
+    pub fn card(&self) -> &Scorecard {
+        &self.card
+    }
+
+    /// Returns whether this very scorecard comes with karat.
+    #[must_use]
+    pub fn is_released(&self) -> bool {
+        self.is_released
+    }
+
+    /// Returns what grades matches as they were played, of a challenge that has an evaluator.
+    #[must_use]
+    pub fn evaluator(&self) -> Option<&Evaluator> {
+        self.evaluator.as_ref()
+    }
+
+    /// Returns the compiled form.
+    ///
+    /// # Errors
+    ///
+    /// If the scorecard is a family; the hint names its released challenges.
+    pub fn scorer(&self) -> Result<&Scorer, Error> {
+        self.scorer.as_ref().ok_or_else(|| {
+            let name = self.name();
+            let error = Error::new(
+                Code::Family,
+                format!("`{name}` is a family of challenges: name one of its challenges"),
+            );
+            let challenges: Vec<String> = EMBEDDED
+                .iter()
+                .filter_map(|other| Scorecard::parse(other.text, &library).ok())
+                .filter(|other| other.base.as_ref() == Some(&name))
+                .map(|other| other.name())
+                .collect();
+            if challenges.is_empty() {
+                error
+            } else {
+                error.hint(format!("there are: {}", challenges.join(", ")))
+            }
+        })
+    }
+}

@@ -1,0 +1,558 @@
+//! The engine: one scorecard with its graders, evidence in, records out. Every door scores through it.
+
+use std::io::BufRead;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use karat_core::diagnostic::nearest;
+use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::facts::{Fact, Item};
+use karat_core::record::Record as Scoring;
+use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::timestamp::{Timestamp, WrittenTimestamp};
+use karat_evidence::grade::trace::budget::{Budget, Overrun};
+use karat_evidence::grade::trace::embedder::Embedder;
+use karat_evidence::grade::trace::novelty::VectorCache;
+use karat_evidence::source::{Layout, Source};
+use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions};
+use serde::Serialize;
+
+use crate::card::CompiledCard;
+use crate::error::{Code, Error, Place};
+use crate::record::Record;
+use crate::stopwatch::Stopwatch;
+
+/// Settings of an [`Engine`]: everything that a score may depend on besides the scorecard and the evidence.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The moment of the verdict. It stands in every record; evidence that ages is graded by it. Never read from a clock.
+    pub as_of: Option<Timestamp>,
+    /// The field that names the subject, for evidence of kind `facts`; `subject` if not given.
+    pub subject_field: Option<String>,
+    /// The model that turns the text of a trace into a vector.
+    pub embedder: Option<Arc<Embedder>>,
+    /// The vectors of earlier traces; each trace that is scored adds its own.
+    pub cache: Option<VectorCache>,
+    /// The time that an item may take. Scores do not depend on it: [`Engine::overrun`] says if the last item took longer.
+    pub budget: Option<Budget>,
+    /// Whether to use only instructions that every processor has. Scores are the same.
+    pub is_portable: bool,
+}
+
+/// A scorecard with everything that scoring takes: bytes of evidence in, records out, one after the other.
+///
+/// An engine serves one thread; make one for each. A record follows from scorecard, options and evidence alone, in any
+/// order, unless there is a cache of vectors.
+///
+/// ```
+/// use karat_report::engine::Engine;
+///
+/// let mut engine = Engine::open("workflow")?;
+/// let record = engine.score(include_bytes!("../../../examples/workflow/worked-example.json"))?;
+/// assert_eq!(record.document().subject, "17");
+/// # Ok::<(), karat_report::error::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Engine {
+    card: Arc<CompiledCard>,
+    reader: Reader,
+    workspace: Workspace,
+    as_of: Option<(String, Timestamp)>,
+    /// For each fact of the scorecard, whether an item gave it.
+    given: Vec<bool>,
+    stopwatch: Option<Stopwatch>,
+}
+
+/// One item that was scored, borrowed from the engine: the account of its score, and the evidence as it was read.
+#[derive(Debug)]
+pub struct Scored<'e> {
+    /// The score and its account.
+    pub record: Scoring<'e>,
+    evidence: &'e Evidence<'e>,
+}
+
+impl<'e> Scored<'e> {
+    /// Returns what a reader of the score should know about the item and the record does not say.
+    #[must_use]
+    pub fn notes(&self) -> &'e [Note] {
+        self.evidence.notes()
+    }
+
+    /// Returns the item as canonical JSON (RFC 8785): the bytes that its digest is of.
+    #[must_use]
+    pub fn evidence(&self) -> &'e [u8] {
+        self.evidence.canonical()
+    }
+
+    /// Appends the record as canonical JSON (RFC 8785), without an end of line.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        self.record.write(out);
+    }
+}
+
+impl Engine {
+    /// Creates an engine for a released scorecard (`id` or `id@version`) or the scorecard in a file, with no options.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such scorecard, or it cannot score.
+    pub fn open(card: &str) -> Result<Self, Error> {
+        Self::new(CompiledCard::open(card)?, Options::default())
+    }
+
+    /// Creates an engine.
+    ///
+    /// # Errors
+    ///
+    /// If the scorecard is a family, if its kind of evidence is unknown or does not supply its facts, or if an option is not
+    /// for this kind.
+    pub fn new(card: impl Into<Arc<CompiledCard>>, options: Options) -> Result<Self, Error> {
+        let card = card.into();
+        let scorer = card.scorer()?;
+        let kind = kind(scorer.card())?;
+        let Options { as_of, subject_field, embedder, cache, budget, is_portable } = options;
+        let foreign = [
+            (subject_field.is_some() && kind != Kind::Facts, "subject_field", Kind::Facts),
+            (embedder.is_some() && kind != Kind::ReasoningTrace, "embedder", Kind::ReasoningTrace),
+            (cache.is_some() && kind != Kind::ReasoningTrace, "cache", Kind::ReasoningTrace),
+        ];
+        if let Some((_, option, for_kind)) = foreign.into_iter().find(|(is_foreign, ..)| *is_foreign) {
+            let (found, wanted) = (kind.name(), for_kind.name());
+            let message = format!("`{option}` is for evidence of kind `{wanted}`, not `{found}`");
+            return Err(Error::new(Code::InvalidOption, message).hint(format!("leave out `{option}`")));
+        }
+        let evaluator = card.evaluator().cloned();
+        let graders = Graders { as_of, evaluator, embedder, cache, ..Graders::default() };
+        let options = ReaderOptions { subject_field, ..ReaderOptions::default() };
+        let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
+        let workspace = workspace(scorer, is_portable);
+        let given = vec![false; scorer.card().facts.len()];
+        let as_of = as_of.map(|at| (at.to_string(), at));
+        Ok(Self { reader, workspace, as_of, given, stopwatch: budget.map(Stopwatch::new), card })
+    }
+
+    /// Returns the scorecard.
+    #[must_use]
+    pub fn card(&self) -> &Arc<CompiledCard> {
+        &self.card
+    }
+
+    /// Returns the kind of evidence that is scored.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.reader.kind()
+    }
+
+    /// Sets the moment of the verdict for the items that follow.
+    pub fn set_as_of(&mut self, as_of: Option<Timestamp>) {
+        self.as_of = as_of.map(|at| (at.to_string(), at));
+        self.reader.set_as_of(as_of);
+    }
+
+    /// Sets the moment of the verdict for the items that follow; records keep the text.
+    pub fn set_as_of_written(&mut self, as_of: Option<WrittenTimestamp<'_>>) {
+        self.as_of = as_of.map(|as_of| (as_of.text.to_owned(), as_of.at));
+        self.reader.set_as_of(as_of.map(|as_of| as_of.at));
+    }
+
+    /// Sets the moment of the verdict to that of a record, in the spelling of the record, so that the same evidence gives the
+    /// same bytes.
+    pub fn set_as_of_from(&mut self, record: &Record) {
+        self.set_as_of_written(record.document().as_of());
+    }
+
+    /// Scores one item of evidence: the bytes of one JSON object.
+    ///
+    /// # Errors
+    ///
+    /// If the item is refused: everything that is wrong with it.
+    pub fn score(&mut self, evidence: &[u8]) -> Result<Record, Error> {
+        self.try_visit(evidence, |scored| Record::of(&scored.record))
+    }
+
+    /// Scores one item of evidence that is a value: anything that serialises as a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::score`]; if the value does not serialise.
+    pub fn score_value(&mut self, evidence: &impl Serialize) -> Result<Record, Error> {
+        let bytes = serde_json::to_vec(evidence).map_err(|error| {
+            Error::new(Code::EvidenceRefused, format!("the value does not serialise as JSON: {error}"))
+        })?;
+        self.score(&bytes)
+    }
+
+    /// Scores one item and hands it to `visit` without copying it: for many items.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::score`].
+    pub fn visit<T>(&mut self, evidence: &[u8], visit: impl FnOnce(&Scored<'_>) -> T) -> Result<T, Error> {
+        self.try_visit(evidence, |scored| Ok(visit(scored)))
+    }
+
+    /// As [`Engine::visit`]; an item that `visit` refuses leaves nothing in the cache of vectors.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::score`]; what `visit` says.
+    pub fn try_visit<T, E: From<Error>>(
+        &mut self,
+        bytes: &[u8],
+        visit: impl FnOnce(&Scored<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let kind = self.reader.kind();
+        let stopwatch = &mut self.stopwatch;
+        if let Some(stopwatch) = stopwatch {
+            stopwatch.start();
+        }
+        let read = self.reader.read_watched(bytes, &mut |stage| {
+            if let Some(stopwatch) = stopwatch {
+                stopwatch.lap(stage);
+            }
+        });
+        let evidence = read.map_err(|problems| {
+            let absent = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count();
+            // Of most kinds several members are required; one that is forgotten is no other kind yet.
+            let is_foreign = absent > usize::from(kind != Kind::AgentDimensions);
+            let is_nameless =
+                kind == Kind::Facts && problems.iter().any(|it| it.found.starts_with("no name"));
+            let error = Error::refused(&problems);
+            if is_foreign {
+                let (name, kind) = (self.card.name(), kind.name());
+                error
+                    .with_code(Code::OtherKind)
+                    .hint(format!("`{name}` reads evidence of kind `{kind}`: is this of that kind?"))
+            } else if is_nameless {
+                error.with_code(Code::NoSubject).hint("to take another field for the subject, name it")
+            } else {
+                error
+            }
+        })?;
+        let item = evidence.item();
+        for (given, fact) in self.given.iter_mut().zip(item.facts) {
+            *given |= *fact != Fact::Missing;
+        }
+        let scorer = self.card.scorer()?;
+        let as_of = self.as_of.as_ref().map(|(text, at)| WrittenTimestamp { text, at: *at });
+        let scored = scorer.score(&mut self.workspace, &item, &Context { as_of });
+        if let Some(stopwatch) = stopwatch {
+            stopwatch.lap("score");
+        }
+        let done = match scored {
+            Ok(record) => visit(&Scored { record, evidence: &evidence }),
+            Err(errors) => Err(Error::broken_facts(&errors).into()),
+        };
+        if done.is_err() {
+            self.reader.refuse_last();
+        }
+        done
+    }
+
+    /// Scores an item whose facts were read elsewhere, in the order of the scorecard.
+    ///
+    /// # Errors
+    ///
+    /// If a fact breaks its declaration: every such fact.
+    pub fn visit_item<T>(
+        &mut self,
+        item: &Item<'_>,
+        visit: impl FnOnce(&Scoring<'_>) -> T,
+    ) -> Result<T, Error> {
+        let as_of = self.as_of.as_ref().map(|(text, at)| WrittenTimestamp { text, at: *at });
+        let context = Context { as_of };
+        let scored = self.card.scorer()?.score(&mut self.workspace, item, &context);
+        scored.map(|record| visit(&record)).map_err(|errors| Error::broken_facts(&errors))
+    }
+
+    /// Returns the value that a let of the scorecard had for the item scored last; a condition is 0 or 1. None if it is missing
+    /// or failed, if nothing in the scorecard reads it, or if there is no let of this name.
+    #[must_use]
+    pub fn value_of_let(&self, name: &str) -> Option<f64> {
+        self.card.scorer().ok()?.value_of_let(&self.workspace, name)
+    }
+
+    /// Scores a whole input, such as a file of JSON lines or a CSV table, and hands each item to `visit`, with its place:
+    /// one item in memory at a time. An item that is refused does not stop the others; `visit` does, with
+    /// [`ControlFlow::Break`].
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use karat_evidence::source::Layout;
+    /// use karat_report::card::CompiledCard;
+    /// use karat_report::engine::{Engine, Options};
+    ///
+    /// let card = CompiledCard::parse(r#"
+    ///     schema = "karat/scorecard/1"
+    ///     id = "solved"
+    ///     version = "1.0.0"
+    ///     title = "Share of tasks solved"
+    ///     evidence = "facts"
+    ///
+    ///     [facts]
+    ///     solved = { min = 0, max = 50 }
+    ///
+    ///     [[dimension]]
+    ///     key = "solved"
+    ///     label = "Solved"
+    ///     weight = 1
+    ///     formula = "solved / 50"
+    /// "#)?;
+    /// let mut engine = Engine::new(card, Options::default())?;
+    /// let mut scores = Vec::new();
+    /// let table = "subject,solved\nbot-7,40\nbot-8,25\n";
+    /// engine.score_all("runs.csv", table.as_bytes(), Layout::Csv, |_, scored| {
+    ///     scores.push(scored.map(|scored| scored.record.published.map(|score| score.to_f64())));
+    ///     ControlFlow::Continue(())
+    /// });
+    /// assert_eq!(scores, [Ok(Some(80.0)), Ok(Some(50.0))]);
+    /// # Ok::<(), karat_report::error::Error>(())
+    /// ```
+    pub fn score_all(
+        &mut self,
+        file: &str,
+        input: impl BufRead,
+        layout: Layout,
+        mut visit: impl FnMut(&Place, Result<&Scored<'_>, Error>) -> ControlFlow<()>,
+    ) {
+        let wanted = self.wanted();
+        let _ = each_item(file, input, layout, &wanted, |place, bytes| {
+            let scored = bytes.and_then(|bytes| {
+                self.visit(bytes, |scored| visit(&place, Ok(scored))).map_err(|error| error.at(place.clone()))
+            });
+            match scored {
+                Ok(flow) => flow,
+                Err(error) => visit(&place, Err(error)),
+            }
+        });
+    }
+
+    /// Returns how far the last item went beyond the budget, if there is one and it did.
+    #[must_use]
+    pub fn overrun(&self) -> Option<Overrun> {
+        self.stopwatch.as_ref().and_then(Stopwatch::overrun)
+    }
+
+    /// Returns the vectors of the traces so far, if there are any.
+    #[must_use]
+    pub fn cache(&mut self) -> Option<&VectorCache> {
+        self.reader.graders().cache.as_ref()
+    }
+
+    /// Returns what is read from evidence.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted {
+        Wanted { kind: self.reader.kind(), facts: wanted_facts(self.card.card()), columns: Vec::new() }
+    }
+
+    /// Returns the fields of the evidence that nothing reads, and how often each occurred.
+    pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.reader.unknown_fields()
+    }
+
+    /// Returns the fact that an unread field may have been meant for: one of a like name that no item gave.
+    #[must_use]
+    pub fn meant(&self, path: &str) -> Option<&str> {
+        let facts = self.card.card().facts.iter().zip(&self.given);
+        nearest(
+            path.strip_prefix("$.")?,
+            facts.filter(|(_, given)| !**given).map(|(fact, _)| fact.name.as_str()),
+        )
+    }
+}
+
+/// Reads the facts of one kind of evidence, all of them, and scores nothing.
+#[derive(Debug)]
+pub struct FactReader {
+    reader: Reader,
+    facts: Vec<(String, FactType)>,
+}
+
+impl FactReader {
+    /// Creates a reader of all facts that evidence of `kind` gives.
+    ///
+    /// # Errors
+    ///
+    /// If the kind is `facts`, whose names only a scorecard knows.
+    pub fn new(kind: Kind, graders: Graders) -> Result<Self, Error> {
+        let vocabulary = kind.vocabulary();
+        let facts: Vec<_> = vocabulary.iter().map(|spec| (spec.name.to_owned(), spec.fact_type)).collect();
+        if facts.is_empty() {
+            let message = format!("evidence of kind `{}` is not graded", kind.name());
+            return Err(Error::new(Code::OtherKind, message));
+        }
+        let reader = Reader::new(kind, &facts, ReaderOptions::default());
+        let reader = reader.map_err(|_| {
+            Error::new(Code::OtherKind, format!("the kind `{}` does not supply its own facts", kind.name()))
+        })?;
+        Ok(Self { reader: reader.with_graders(graders), facts })
+    }
+
+    /// Reads one item.
+    ///
+    /// # Errors
+    ///
+    /// If the item is refused: everything that is wrong with it.
+    pub fn read<'a>(&'a mut self, bytes: &'a [u8]) -> Result<Evidence<'a>, Error> {
+        self.reader.read(bytes).map_err(|problems| Error::refused(&problems))
+    }
+
+    /// Returns what is read from evidence.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted {
+        Wanted { kind: self.reader.kind(), facts: self.facts.clone(), columns: Vec::new() }
+    }
+
+    /// Returns the fields of the evidence that nothing reads, and how often each occurred.
+    pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.reader.unknown_fields()
+    }
+}
+
+/// The kind of some evidence and the facts that are wanted of it, which say how the cells of a table are read.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The kind.
+    pub kind: Kind,
+    /// The facts, in the order of the scorecard.
+    pub facts: Vec<(String, FactType)>,
+    /// Other names that mark the header of a table.
+    pub columns: Vec<String>,
+}
+
+impl Wanted {
+    /// The facts of records and of evidence of any names: nothing in particular.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }
+    }
+
+    /// What an engine of `card` reads.
+    ///
+    /// # Errors
+    ///
+    /// If karat has no such kind of evidence.
+    pub fn of(card: &Scorecard) -> Result<Self, Error> {
+        Ok(Self { kind: kind(card)?, facts: wanted_facts(card), columns: Vec::new() })
+    }
+
+    /// Adds the facts of `other`.
+    pub fn add(&mut self, other: Self) {
+        for (name, fact_type) in other.facts {
+            if !self.facts.iter().any(|(known, _)| *known == name) {
+                self.facts.push((name, fact_type));
+            }
+        }
+    }
+
+    /// Returns the layout of a stream, whose name says nothing: from the first bytes of `input`, which stay there. For
+    /// facts, a first line that is not JSON and has one of their names is the header of a table.
+    ///
+    /// # Errors
+    ///
+    /// If the stream cannot be read.
+    pub fn layout_of_stream(&self, input: &mut impl BufRead) -> std::io::Result<Layout> {
+        if self.kind != Kind::Facts {
+            return Ok(Layout::Auto);
+        }
+        let head = input.fill_buf()?;
+        let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let header = String::from_utf8_lossy(header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header));
+        let is_name = |cell: &str| {
+            let cell = cell.trim().trim_matches('"');
+            cell == "subject"
+                || self.facts.iter().any(|(name, _)| name == cell)
+                || self.columns.iter().any(|name| name == cell)
+        };
+        let is_table =
+            !header.trim_start().starts_with(['{', '[']) && header.split([',', ';', '\t', '|']).any(is_name);
+        Ok(if is_table { Layout::Csv } else { Layout::Auto })
+    }
+
+    /// Returns the layout of a file by the end of its name.
+    ///
+    /// # Errors
+    ///
+    /// If it is a table and the evidence is of a kind that tables do not hold.
+    pub fn layout_of_file(&self, path: &str) -> Result<Layout, Error> {
+        let layout = Layout::of_path(Path::new(path));
+        if layout == Layout::Csv && self.kind != Kind::Facts {
+            let message =
+                format!("`{path}` is a table, which evidence of kind `{}` is not", self.kind.name());
+            return Err(Error::new(Code::OtherKind, message)
+                .hint("tables hold evidence of kind `facts`; give JSON instead"));
+        }
+        Ok(layout)
+    }
+}
+
+/// Cuts `input` into items and hands each to `visit` with its place, or the reason why one could not be cut out; one item
+/// is in memory at a time.
+pub fn each_item<B>(
+    file: &str,
+    input: impl BufRead,
+    layout: Layout,
+    wanted: &Wanted,
+    mut visit: impl FnMut(Place, Result<&[u8], Error>) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let is_row = layout == Layout::Csv;
+    let mut source = Source::new(input, layout, &wanted.facts, ReaderOptions::default().max_item_bytes);
+    while let Some(item) = source.next_item() {
+        match item {
+            Ok(item) => {
+                visit(Place { file: file.to_owned(), line: Some(item.line), is_row }, Ok(item.bytes))?;
+            }
+            Err(failure) => {
+                let place = Place { file: file.to_owned(), line: failure.problem.line, is_row };
+                let is_over = !failure.resumable;
+                let error = Error::new(Code::EvidenceRefused, failure.to_string()).at(place.clone());
+                visit(place, Err(error))?;
+                if is_over {
+                    break;
+                }
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// Room for the intermediate results of `scorer`.
+pub(crate) fn workspace(scorer: &Scorer, is_portable: bool) -> Workspace {
+    if is_portable { Workspace::portable(scorer) } else { Workspace::new(scorer) }
+}
+
+/// Returns the kind of evidence that a scorecard reads.
+///
+/// # Errors
+///
+/// If karat has no such kind.
+pub fn kind(card: &Scorecard) -> Result<Kind, Error> {
+    Kind::from_name(&card.evidence).ok_or_else(|| {
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let message = format!(
+            "`{}` reads evidence of kind `{}`, which karat does not have",
+            card.name(),
+            card.evidence
+        );
+        Error::new(Code::ScorecardRefused, message).hint(format!("there are: {}", names.join(", ")))
+    })
+}
+
+/// The facts of a scorecard, as a reader wants them named.
+pub(crate) fn wanted_facts(card: &Scorecard) -> Vec<(String, FactType)> {
+    card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect()
+}
+
+fn reader(card: &Scorecard, kind: Kind, options: ReaderOptions) -> Result<Reader, Error> {
+    Reader::new(kind, &wanted_facts(card), options).map_err(|unknown| {
+        let message =
+            format!("evidence of kind `{}` cannot supply what `{}` reads", card.evidence, card.name());
+        Error::new(Code::ScorecardRefused, message).hints_from(unknown.iter().map(ToString::to_string))
+    })
+}
+
+/// Whether a member of the item itself is not there, as in evidence of another kind.
+fn is_absent_at_the_top(problem: &Problem) -> bool {
+    problem.found == "nothing" && !problem.path.trim_start_matches("$.").contains(['.', '['])
+}
