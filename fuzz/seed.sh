@@ -17,11 +17,11 @@ while IFS= read -r -d '' card; do
     cp "$card" "$corpus/scorecard/${card//\//_}"
 done < <(find scorecards examples crates/core/tests/cards -type f -name '*.toml' -print0)
 
-# Both targets choose by the first byte: the kind of evidence of five, the layout of three. Five consecutive digits are every
+# Both targets choose by the first byte: one of six kinds of evidence, one of three layouts. Six consecutive digits are every
 # choice at least once; evidence of another kind is a seed, too. A source takes a file, evidence one item of it.
 while IFS= read -r -d '' file; do
     name=${file//\//_}
-    for choice in {0..4}; do
+    for choice in {0..5}; do
         { printf '%s' "$choice"; cat "$file"; } > "$corpus/source/$choice-$name"
         if [[ $file == *.jsonl ]]; then
             number=0
@@ -34,6 +34,9 @@ while IFS= read -r -d '' file; do
         fi
     done
 done < <(find examples -type f \( -name '*.json' -o -name '*.jsonl' \) -print0)
+# Evidence of kind `facts` with the names that its target asks for: the digit 5 is the sixth kind.
+printf '5%s' '{"subject": "a", "tests_passed": 3, "minutes": 1.5, "reviewed": true, "language": "rust"}' \
+    > "$corpus/evidence/facts.json"
 printf '2%s' $'subject,minutes,reviewed\r\n"a, b",1.5,true\r\nc,,FALSE\n' > "$corpus/source/table.csv"
 
 cp fuzz/seeds/graders/*.json "$corpus/graders/"

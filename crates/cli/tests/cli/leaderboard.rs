@@ -442,7 +442,7 @@ fn columns_with_other_names_are_told() {
     assert_eq!(told("seconds", "seconds"), "");
     assert_eq!(told("cost_usd", "cost"), "no item has a reading of `thrift`");
     let all = "no item has a reading of `solved`, `thrift` and `speed`";
-    let bare = "231 items without a score: success counts as all, failure as nothing";
+    let bare = "231 items without a score: success counts as no-verdict, failure as 0";
     assert_eq!(told("solved", "solvd"), format!("{all}{bare}"));
     let alone = "every item is a subject of its own; --subject-field says which field names thesubject";
     assert_eq!(told("subject", "agent"), alone);

@@ -30,10 +30,10 @@ pub fn gaps(rows: &Rows) -> Vec<String> {
     readings.into_iter().chain(subjects).chain(outcomes).collect()
 }
 
-/// Items that say how they ended and have no score: on leaderboards they count all or nothing.
+/// Returns the note on items that say how they ended and have no score: a failure counts as 0, a success as no verdict.
 pub fn all_or_nothing(rows: &Rows) -> Option<String> {
     let bare = rows.without_score();
     (bare > 0).then(|| {
-        format!("{} without a score: success counts as all, failure as nothing", count(bare, "item"))
+        format!("{} without a score: success counts as no-verdict, failure as 0", count(bare, "item"))
     })
 }
