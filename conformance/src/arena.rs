@@ -3,7 +3,7 @@
 use karat_core::number::Decimal;
 use karat_core::scorecard::family::{self, Description, DimensionInfo};
 use karat_core::scorecard::{Publish, Scale, Scorecard};
-use karat_report::card::CompiledCard;
+use karat::card::CompiledCard;
 use serde_json::{Map, Value, json};
 
 use crate::functions::{Judge, all, number};

@@ -9,8 +9,8 @@ use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, Record};
 use karat_core::scorecard::Scorecard;
 use karat_evidence::grade::trace::embedder::Embedder;
-use karat_report::card::CompiledCard;
-use karat_report::engine::{Engine, Options};
+use karat::card::CompiledCard;
+use karat::engine::{Engine, Options};
 use serde_json::{Number, Value};
 
 use crate::given::Given;

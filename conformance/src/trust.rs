@@ -4,7 +4,7 @@ use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
 use karat_core::record::ReadingStatus;
 use karat_core::scorecard::{Scorecard, WeightSum};
-use karat_report::card::CompiledCard;
+use karat::card::CompiledCard;
 use serde_json::{Map, Value, json};
 
 use crate::functions::{Judge, number, score};

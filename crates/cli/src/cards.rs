@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
-use karat_report::card::CompiledCard;
-use karat_report::cards::unknown;
-pub use karat_report::cards::{CardText, EMBEDDED, check, library, released};
+use karat::card::CompiledCard;
+use karat::cards::unknown;
+pub use karat::cards::{CardText, EMBEDDED, check, library, released};
 
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use crate::failure::Failure;
 use crate::output::{Color, FAINT, Screen};
 use crate::progress::Progress;
-use karat_report::engine::{Wanted, each_item};
-use karat_report::error::{Error, Place};
+use karat::engine::{Wanted, each_item};
+use karat::error::{Error, Place};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use karat_report::answers::VerificationStatus;
+use karat::answers::VerificationStatus;
 
 /// How the command ended. The numbers are part of the interface: scripts branch on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use karat_report::error::{Code, Error};
+use karat::error::{Code, Error};
 
 use crate::exit::Exit;
 

@@ -14,7 +14,7 @@ use karat_evidence::{Graders, Kind};
 use crate::args::GraderArgs;
 use crate::failure::Failure;
 use crate::output::replace;
-use karat_report::engine::{Options, kind};
+use karat::engine::{Options, kind};
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
 const CACHE_BYTES: u64 = 4 << 30;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use karat_core::timestamp::WrittenTimestamp;
-use karat_report::engine::{Engine, Wanted};
-use karat_report::record::Record;
-use karat_report::rows::problems::Problems;
-use karat_report::rows::{Loader, Rows, Selection};
+use karat::engine::{Engine, Wanted};
+use karat::record::Record;
+use karat::rows::problems::Problems;
+use karat::rows::{Loader, Rows, Selection};
 
 use crate::args::Cli;
 use crate::cards;
@@ -14,8 +14,8 @@ use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
-use karat_report::error::Code;
-use karat_report::recompute;
+use karat::error::Code;
+use karat::recompute;
 
 /// What is to be loaded.
 #[derive(Debug, Clone, Copy)]

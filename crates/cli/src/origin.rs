@@ -10,9 +10,9 @@ use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
-use karat_report::card::CompiledCard;
-use karat_report::engine::Engine;
-use karat_report::record::Record;
+use karat::card::CompiledCard;
+use karat::engine::Engine;
+use karat::record::Record;
 
 /// How much says that an item of evidence is the one that a record is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

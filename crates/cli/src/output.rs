@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
-use karat_report::page::html;
-use karat_report::page::model::Page;
+use karat::page::html;
+use karat::page::model::Page;
 
 use crate::failure::Failure;
-use karat_report::text::Tone;
+use karat::text::Tone;
 
 /// Headings.
 pub const STRONG: Style = Style::new().bold();

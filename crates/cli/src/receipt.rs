@@ -5,7 +5,7 @@ use std::io;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat_report::text::clean;
+use karat::text::clean;
 use karat_store::log::VerifyingKey;
 
 use crate::input::read_text;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use karat_evidence::source::{Layout, Source};
 use karat_evidence::{ReaderOptions, canonical_json};
-use karat_report::card::CompiledCard;
-use karat_report::engine::Wanted;
+use karat::card::CompiledCard;
+use karat::engine::Wanted;
 use karat_store::Moment;
 use serde_json::{Map, Value};
 

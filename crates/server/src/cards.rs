@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use karat_core::check::Checked;
 use karat_core::diagnostic::nearest;
 use karat_core::timestamp::WrittenTimestamp;
-use karat_report::card::CompiledCard;
-use karat_report::cards::{self, CardText, EMBEDDED};
-use karat_report::engine::{Engine, Options};
-use karat_report::error::Error;
+use karat::card::CompiledCard;
+use karat::cards::{self, CardText, EMBEDDED};
+use karat::engine::{Engine, Options};
+use karat::error::Error;
 
 use crate::problem::{Code, Problem};
 

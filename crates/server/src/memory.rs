@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
 use karat_core::facts::Digest;
-use karat_report::record::{Record, RecordDocument};
+use karat::record::{Record, RecordDocument};
 use karat_store::log::Signer;
 use karat_store::port::Order;
 use karat_store::{Accepted, Error, Item, Kind, Outcome, Reader, Store, Term};

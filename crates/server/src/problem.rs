@@ -241,7 +241,7 @@ impl Problem {
 
     /// Returns an error of the engine as a problem of this code, with its parts.
     #[must_use]
-    pub fn of_error(code: Code, error: &karat_report::error::Error) -> Self {
+    pub fn of_error(code: Code, error: &karat::error::Error) -> Self {
         let parts: Vec<ProblemPart> = error
             .problems()
             .iter()

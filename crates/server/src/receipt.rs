@@ -1,8 +1,8 @@
 //! What a receipt says, as checks: the same words on a page and on the command line.
 
-use karat_report::answers::{ChangedPart, CheckOutcome};
-use karat_report::text::clean;
-use karat_report::verification::Check;
+use karat::answers::{ChangedPart, CheckOutcome};
+use karat::text::clean;
+use karat::verification::Check;
 use karat_store::log::{Checkpoint, VerifyingKey};
 use karat_store::{Kind, Receipt};
 

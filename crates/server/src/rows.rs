@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use karat_report::error::Error;
-use karat_report::record::Record;
-use karat_report::rows::filter::{Filter, Wish, check_field};
-use karat_report::rows::{Loader, Rows, Selection};
+use karat::error::Error;
+use karat::record::Record;
+use karat::rows::filter::{Filter, Wish, check_field};
+use karat::rows::{Loader, Rows, Selection};
 use karat_stats::StatisticsError;
 use karat_stats::outcome::Policy;
 use karat_store::Reader;

@@ -3,8 +3,8 @@
 use karat_core::facts::Digest;
 use karat_core::timestamp::WrittenTimestamp;
 use karat_evidence::Note;
-use karat_report::engine::Scored;
-use karat_report::error::Error;
+use karat::engine::Scored;
+use karat::error::Error;
 use karat_store::{Kind, NewItem};
 
 use crate::cards::Rule;

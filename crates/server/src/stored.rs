@@ -2,7 +2,7 @@
 //! log vouches for the bytes of a record, so nothing is computed again.
 
 use karat_core::scorecard::Scorecard;
-use karat_report::record::RecordDocument;
+use karat::record::RecordDocument;
 use serde::Deserialize;
 
 /// Returns the task of a record: its name or that of the challenge; none where the item is a task by itself.

@@ -7,9 +7,9 @@ use karat_core::timestamp::Timestamp;
 use karat_stats::outcome::Treatment;
 
 use super::{AsOf, points};
-use karat_report::answers::LeaderboardMethod;
-use karat_report::renames::Rename;
-use karat_report::rows::filter::Filter;
+use karat::answers::LeaderboardMethod;
+use karat::renames::Rename;
+use karat::rows::filter::Filter;
 
 /// Which items, and how they are read.
 #[derive(Debug, Args)]
@@ -168,7 +168,7 @@ pub struct StressArgs {
     #[arg(value_name = "CARD")]
     pub card: String,
     /// How close weights are drawn to their own: 20 % is 13 to 28 % at 100
-    #[arg(long, value_name = "N", default_value_t = karat_report::leaderboard::stress::CONCENTRATION, value_parser = concentration)]
+    #[arg(long, value_name = "N", default_value_t = karat::leaderboard::stress::CONCENTRATION, value_parser = concentration)]
     pub concentration: f64,
     /// Which items
     #[command(flatten)]

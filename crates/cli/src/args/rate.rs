@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::matches::columns::Columns;
-use karat_report::renames::Rename;
+use karat::renames::Rename;
 
 /// Rate competitors from their matches.
 #[derive(Debug, Args)]

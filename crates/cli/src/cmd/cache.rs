@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders::load_cache;
 use crate::output::{FAINT, STRONG, Screen, is_watched};
-use karat_report::text::{count, fit};
+use karat::text::{count, fit};
 
 /// Most entries on a screen: the newest.
 const SHOWN: usize = 20;

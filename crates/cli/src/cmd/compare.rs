@@ -12,11 +12,11 @@ use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::compare::compare;
 use crate::render::page::compare as page_of;
-use karat_report::answers::comparison::Comparison;
-use karat_report::leaderboard::By;
-use karat_report::leaderboard::pair::Pair;
-use karat_report::rows::Rows;
-use karat_report::text::{clean, short};
+use karat::answers::comparison::Comparison;
+use karat::leaderboard::By;
+use karat::leaderboard::pair::Pair;
+use karat::rows::Rows;
+use karat::text::{clean, short};
 
 /// Most subjects that are named when one is not found.
 const NAMED: usize = 8;

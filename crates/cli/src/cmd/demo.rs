@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use std::sync::Arc;
 
-use karat_report::card::CompiledCard;
-use karat_report::engine::{Engine, Options, Scored};
-use karat_report::error::Place;
+use karat::card::CompiledCard;
+use karat::engine::{Engine, Options, Scored};
+use karat::error::Place;
 
 use crate::args::Cli;
 use crate::cards;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use karat_core::explain::{Change, nearest_change};
 use karat_core::record::Record as Scoring;
-use karat_report::card::CompiledCard;
-use karat_report::engine::{Engine, Wanted};
-use karat_report::record::Record;
+use karat::card::CompiledCard;
+use karat::engine::{Engine, Wanted};
+use karat::record::Record;
 
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;
@@ -23,12 +23,12 @@ use crate::progress::Progress;
 use crate::render::grading::grading;
 use crate::render::standing_detail::detail;
 use crate::render::waterfall::{nearest, waterfall};
-use karat_report::answers;
-use karat_report::answers::explanation::Explanation;
-use karat_report::answers::standing::Standing;
-use karat_report::error::Error;
-use karat_report::recompute;
-use karat_report::text::clean;
+use karat::answers;
+use karat::answers::explanation::Explanation;
+use karat::answers::standing::Standing;
+use karat::error::Error;
+use karat::recompute;
+use karat::text::clean;
 
 /// Most subjects that are named when one must be chosen.
 const NAMED: usize = 8;

@@ -16,8 +16,8 @@ use crate::graders;
 use crate::output::{CARE, FAINT, STRONG, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::grading::grading;
-use karat_report::engine::{self, FactReader};
-use karat_report::text::{clean, fit, own_name, wrap};
+use karat::engine::{self, FactReader};
+use karat::text::{clean, fit, own_name, wrap};
 
 /// Grades everything that is given.
 pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {

@@ -2,17 +2,17 @@
 
 use std::io::Write as _;
 
-use karat_report::answers::LeaderboardMethod;
-use karat_report::answers::basis::Basis;
-use karat_report::answers::leaderboard::{Leaderboard, LeaderboardRow};
-use karat_report::answers::stress::Robustness;
-use karat_report::leaderboard::attempts::Attempts;
-use karat_report::leaderboard::method::{Page, answer, method_of_size, rank};
-use karat_report::leaderboard::stress::{CONCENTRATION, Stress};
-use karat_report::leaderboard::{By, Ranking, Settings};
-use karat_report::pages::leaderboard as page_of;
-use karat_report::rows::Rows;
-use karat_report::text::clean;
+use karat::answers::LeaderboardMethod;
+use karat::answers::basis::Basis;
+use karat::answers::leaderboard::{Leaderboard, LeaderboardRow};
+use karat::answers::stress::Robustness;
+use karat::leaderboard::attempts::Attempts;
+use karat::leaderboard::method::{Page, answer, method_of_size, rank};
+use karat::leaderboard::stress::{CONCENTRATION, Stress};
+use karat::leaderboard::{By, Ranking, Settings};
+use karat::pages::leaderboard as page_of;
+use karat::rows::Rows;
+use karat::text::clean;
 
 use super::many;
 use crate::args::{Cli, LeaderboardArgs};

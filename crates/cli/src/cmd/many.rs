@@ -14,12 +14,12 @@ use crate::args::{AsOf, Cli, FormArgs, ItemArgs, SureArgs};
 use crate::failure::Failure;
 use crate::load::{Request, load};
 use crate::output::{is_watched, lines};
-use karat_report::answers;
-use karat_report::leaderboard::attempts::Pass;
-use karat_report::leaderboard::{By, Settings};
-use karat_report::rows::filter::Wish;
-use karat_report::rows::gaps::{all_or_nothing, gaps};
-use karat_report::rows::{Rows, Selection};
+use karat::answers;
+use karat::leaderboard::attempts::Pass;
+use karat::leaderboard::{By, Settings};
+use karat::rows::filter::Wish;
+use karat::rows::gaps::{all_or_nothing, gaps};
+use karat::rows::{Rows, Selection};
 
 /// Loads the items that are wanted, with the values of `labels`.
 pub fn rows(

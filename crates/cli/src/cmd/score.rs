@@ -19,11 +19,11 @@ use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::table::Table;
-use karat_report::card::CompiledCard;
-use karat_report::engine::{Engine, Options, Scored, kind};
-use karat_report::error::{Error, Place};
-use karat_report::text::clean;
-use karat_report::weights::weights;
+use karat::card::CompiledCard;
+use karat::engine::{Engine, Options, Scored, kind};
+use karat::error::{Error, Place};
+use karat::text::clean;
+use karat::weights::weights;
 
 /// Most fields that are listed as unread, and most remarks.
 const LISTED: usize = 20;

@@ -5,11 +5,11 @@ use std::io::Write as _;
 
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_report::answers;
-use karat_report::answers::standing::Standing as StandingAnswer;
-use karat_report::answers::task::Task;
-use karat_report::standing::events::{self, Events};
-use karat_report::standing::{Answer, items, refused, subject, tasks};
+use karat::answers;
+use karat::answers::standing::Standing as StandingAnswer;
+use karat::answers::task::Task;
+use karat::standing::events::{self, Events};
+use karat::standing::{Answer, items, refused, subject, tasks};
 use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
 use karat_stats::bootstrap::Plan;
 
@@ -23,8 +23,8 @@ use crate::output::{Screen, lines, save_page};
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::tasks::table as tasks_table;
-use karat_report::pages::standing as page_of;
-use karat_report::rows::Rows;
+use karat::pages::standing as page_of;
+use karat::rows::Rows;
 
 /// Shows what subjects stand for.
 pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {

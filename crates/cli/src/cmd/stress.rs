@@ -2,11 +2,11 @@
 
 use std::io::Write as _;
 
-use karat_report::answers::leaderboard::Leaderboard;
-use karat_report::answers::stress::Stress as StressAnswer;
-use karat_report::leaderboard::stress::Stress;
-use karat_report::leaderboard::{By, Ranking};
-use karat_report::pages::stress as page_of;
+use karat::answers::leaderboard::Leaderboard;
+use karat::answers::stress::Stress as StressAnswer;
+use karat::leaderboard::stress::Stress;
+use karat::leaderboard::{By, Ranking};
+use karat::pages::stress as page_of;
 
 use super::many;
 use crate::args::{Cli, StressArgs};

@@ -8,12 +8,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use karat_core::record::ENGINE_VERSION;
 use karat_core::timestamp::Timestamp;
-use karat_report::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
-use karat_report::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
-use karat_report::card::CompiledCard;
-use karat_report::record::Record;
-use karat_report::text::{clean, short};
-use karat_report::verification::{Check, causes, recomputed, status};
+use karat::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
+use karat::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
+use karat::card::CompiledCard;
+use karat::record::Record;
+use karat::text::{clean, short};
+use karat::verification::{Check, causes, recomputed, status};
 use karat_store::log::VerifyingKey;
 use karat_store::{Kind, Receipt};
 

@@ -12,9 +12,9 @@ use super::{LISTED, Matches, Row, refused, time};
 use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use karat_report::engine::Wanted;
-use karat_report::renames::{Rename, Renames};
-use karat_report::text::{clean, list};
+use karat::engine::Wanted;
+use karat::renames::{Rename, Renames};
+use karat::text::{clean, list};
 
 /// How files of matches are read.
 #[derive(Debug)]

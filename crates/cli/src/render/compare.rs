@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use karat_report::answers::ComparisonVerdict;
-use karat_report::answers::comparison::{Comparison, Difference};
-use karat_report::estimate::{Writing, percent};
-use karat_report::text::{count, fit, short, wrap};
+use karat::answers::ComparisonVerdict;
+use karat::answers::comparison::{Comparison, Difference};
+use karat::estimate::{Writing, percent};
+use karat::text::{count, fit, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{axis, interval, span};

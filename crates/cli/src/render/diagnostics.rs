@@ -4,7 +4,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use karat_core::diagnostic::{Diagnostic, Severity};
 
-use karat_report::text::clean;
+use karat::text::clean;
 
 /// One finding: code, place with line and column, the text underlined, what is wrong, how to mend it.
 pub fn diagnostic(found: &Diagnostic, path: &str, text: &str, width: usize) -> String {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::output::{FAINT, STRONG};
-use karat_report::text::{clean, fit, list, wrap};
+use karat::text::{clean, fit, list, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Most lines of one grader, and most members of a list of plain values.

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use karat_report::answers::basis::Estimate;
+use karat::answers::basis::Estimate;
 
 /// An estimate with its ends, in the unit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use karat_report::answers::LeaderboardMethod;
-use karat_report::answers::basis::{Basis, Estimate};
-use karat_report::answers::leaderboard::{Attempts, Leaderboard, LeaderboardRow};
-use karat_report::estimate::{Writing, letter, percent, ranks};
-use karat_report::leaderboard::notes::notes;
-use karat_report::text::{NAMED, Tone, clean, count, fit, list, wrap};
+use karat::answers::LeaderboardMethod;
+use karat::answers::basis::{Basis, Estimate};
+use karat::answers::leaderboard::{Attempts, Leaderboard, LeaderboardRow};
+use karat::estimate::{Writing, letter, percent, ranks};
+use karat::leaderboard::notes::notes;
+use karat::text::{NAMED, Tone, clean, count, fit, list, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{axis, interval, span};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use karat_core::number::Score;
-use karat_report::number::{hundredths, signed_percent};
-use karat_report::rescore::{Parts, Rescored, Verdict};
-use karat_report::text::{clean, count, fit, own_name, short};
+use karat::number::{hundredths, signed_percent};
+use karat::rescore::{Parts, Rescored, Verdict};
+use karat::text::{clean, count, fit, own_name, short};
 
 use crate::cmd::rescore::summary::{Mover, Summary};
 use crate::output::{FAINT, GAIN, LOSS, STRONG};

@@ -9,10 +9,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{Span, axis, interval, span};
 use crate::output::{BAR, FAINT, STRONG, style};
-use karat_report::estimate::{self, Writing};
-use karat_report::standing::Answer;
-use karat_report::standing::notes::{foot, notes, percent};
-use karat_report::text::{clean, count, fit, wrap};
+use karat::estimate::{self, Writing};
+use karat::standing::Answer;
+use karat::standing::notes::{foot, notes, percent};
+use karat::text::{clean, count, fit, wrap};
 
 const GAP: &str = "  ";
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use karat_report::answers::standing::{Standing, StandingDimension};
-use karat_report::answers::{ReviewState, StandingScore};
-use karat_report::text::{clean, count, fit, wrap};
+use karat::answers::standing::{Standing, StandingDimension};
+use karat::answers::{ReviewState, StandingScore};
+use karat::text::{clean, count, fit, wrap};
 
 use super::bar::bar;
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
@@ -85,7 +85,7 @@ fn score(standing: &Standing, width: usize, text: &mut String) {
         );
     }
     if let Some(it) = &standing.interval {
-        let level = karat_report::estimate::percent(it.level);
+        let level = karat::estimate::percent(it.level);
         let how = format!("{level}, {} resamples of tasks, seed {}", it.resamples, it.seed);
         write(text, FAINT, width, &format!("{} to {} ({how})", number(it.low), number(it.high)));
     }

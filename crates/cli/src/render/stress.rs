@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use karat_report::answers::basis::Basis;
-use karat_report::answers::stress::{Driver, Robustness, SubjectRobustness};
-use karat_report::estimate::{Writing, ranks, whole_percent};
-use karat_report::leaderboard::stress_words::{effect, other_choices, rank_1};
-use karat_report::text::{fit, short, wrap};
+use karat::answers::basis::Basis;
+use karat::answers::stress::{Driver, Robustness, SubjectRobustness};
+use karat::estimate::{Writing, ranks, whole_percent};
+use karat::leaderboard::stress_words::{effect, other_choices, rank_1};
+use karat::text::{fit, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::bar::bar;

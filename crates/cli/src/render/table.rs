@@ -10,9 +10,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::render::bar::bar;
-use karat_report::explanation::{open, policy};
-use karat_report::number::{billionths, percent, published};
-use karat_report::text::{clean, fit, list, own_name, wrap};
+use karat::explanation::{open, policy};
+use karat::number::{billionths, percent, published};
+use karat::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the coverage.
 const COVERAGE: usize = 5;

@@ -8,10 +8,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{Span, interval};
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
-use karat_report::estimate::{percent, whole_percent};
-use karat_report::standing::tasks::Answer;
-use karat_report::standing::written;
-use karat_report::text::{count, fit, wrap};
+use karat::estimate::{percent, whole_percent};
+use karat::standing::tasks::Answer;
+use karat::standing::written;
+use karat::text::{count, fit, wrap};
 
 const GAP: &str = "  ";
 /// Columns of the share that was completed.

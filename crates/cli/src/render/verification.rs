@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use karat_report::answers::{ChangedPart, CheckOutcome, VerificationStatus};
-use karat_report::text::{clean, list, wrap};
-use karat_report::verification::{Check, causes, status};
+use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
+use karat::text::{clean, list, wrap};
+use karat::verification::{Check, causes, status};
 
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG};
 

@@ -9,10 +9,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG, style};
 use crate::render::bar::span;
-use karat_report::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
-use karat_report::explanation::{Part, Row, open, rows};
-use karat_report::number::{Points, billionths, cut, published};
-use karat_report::text::{clean, fit, own_name, wrap};
+use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
+use karat::explanation::{Part, Row, open, rows};
+use karat::number::{Points, billionths, cut, published};
+use karat::text::{clean, fit, own_name, wrap};
 
 /// Columns of the name of a part.
 const NAME: usize = 20;

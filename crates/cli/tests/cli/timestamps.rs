@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat_evidence::{Kind, Reader, ReaderOptions};
-use karat_report::record::Record;
-use karat_report::standing::events;
+use karat::record::Record;
+use karat::standing::events;
 
 use crate::common::{Folder, example, karat};
 use crate::serve::Server;

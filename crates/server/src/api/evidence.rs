@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
-use karat_report::record::RecordDocument;
+use karat::record::RecordDocument;
 use karat_store::{Accepted, Error, Kind, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

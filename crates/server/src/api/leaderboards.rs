@@ -8,15 +8,15 @@ use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat_core::number::Score;
 use karat_core::record::ENGINE_VERSION;
-use karat_report::answers::LeaderboardMethod;
-use karat_report::answers::basis::{Basis, ItemsUsed, ScorecardReference};
-use karat_report::answers::leaderboard::LeaderboardAnswer;
-use karat_report::leaderboard::method::{
+use karat::answers::LeaderboardMethod;
+use karat::answers::basis::{Basis, ItemsUsed, ScorecardReference};
+use karat::answers::leaderboard::LeaderboardAnswer;
+use karat::leaderboard::method::{
     Page, RESAMPLED_ITEMS_MAX, RESAMPLED_SUBJECTS_MAX, answer, leaderboard, method_of_size, rank, rank_values,
 };
-use karat_report::leaderboard::{By, Settings};
-use karat_report::rows::Rows;
-use karat_report::rows::filter::Filter as Condition;
+use karat::leaderboard::{By, Settings};
+use karat::rows::Rows;
+use karat::rows::filter::Filter as Condition;
 use karat_stats::bootstrap::Plan;
 use karat_stats::outcome::Run;
 use karat_stats::student::TaskValues;

@@ -94,7 +94,7 @@ pub(crate) fn later<S: Serializer>(_: &Vec<u8>, serializer: S) -> Result<S::Ok, 
 
 /// Returns an answer of karat-report as its canonical JSON.
 pub(crate) fn answered(answer: &impl Serialize) -> String {
-    karat_report::answers::write(answer)
+    karat::answers::write(answer)
 }
 
 /// An answer of karat-report.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use karat_report::answers::ItemKind;
+use karat::answers::ItemKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -8,8 +8,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
-pub use karat_report::answers::ReviewVerdict;
-use karat_report::answers::review::{PendingReview, Review};
+pub use karat::answers::ReviewVerdict;
+use karat::answers::review::{PendingReview, Review};
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -245,7 +245,7 @@ fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<Strin
         put("reviewer", reviewer.to_owned());
     }
     let text = canonical_json(&line);
-    match karat_report::standing::events::read("$", &text) {
+    match karat::standing::events::read("$", &text) {
         Ok(_) => Ok(text),
         Err(failure) => Err(Problem::of_error(Code::BadRequest, &failure)),
     }

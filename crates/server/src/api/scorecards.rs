@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
 use karat_core::diagnostic::Diagnostic;
-use karat_report::card::CompiledCard;
+use karat::card::CompiledCard;
 use serde::Serialize;
 use utoipa::ToSchema;
 

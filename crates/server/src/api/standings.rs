@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat_core::timestamp::Timestamp;
-use karat_report::answers::standing::Standing;
+use karat::answers::standing::Standing;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::Kind as EvidenceKind;
-use karat_report::engine;
+use karat::engine;
 use karat_stats::rating::arena::Arena as Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ pub struct Challenge {
     #[schema(example = "reasoning")]
     pub category: String,
     /// `newcomer`, `contender`, `veteran` or `legendary`: the rating of the challenge as an opponent.
-    #[schema(value_type = karat_report::answers::Difficulty, example = "contender")]
+    #[schema(value_type = karat::answers::Difficulty, example = "contender")]
     pub difficulty: String,
     /// How long a match may take, in seconds, 1 to 86,400.
     #[schema(minimum = 1, maximum = 86_400)]

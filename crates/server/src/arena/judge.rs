@@ -243,7 +243,7 @@ pub(super) fn probe(
 /// What is wrong with a submission. What is right is nobody's business, and was looked at when the challenge was published.
 fn without_truth(problems: &Problems) -> Problem {
     if problems.iter().all(|problem| problem.path.starts_with("$.payload")) {
-        return Problem::of_error(Code::EvidenceRefused, &karat_report::error::Error::refused(problems));
+        return Problem::of_error(Code::EvidenceRefused, &karat::error::Error::refused(problems));
     }
     let texts: Vec<String> =
         problems.iter().map(|problem| format!("{}: {}", problem.path, problem.expected)).collect();

@@ -6,13 +6,13 @@ use karat_core::formula::{Formula, Symbol};
 use karat_core::number::{Score, UNITS_PER_ONE};
 use karat_core::record::{Record, StepKind};
 use karat_core::scorecard::{Dimension, Reporter, Scorecard};
-use karat_report::card_words::effect;
-use karat_report::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
-use karat_report::explanation::{Part as Kind, open, rows};
-use karat_report::number::{Points, billionths, cut, published};
-use karat_report::page::model::{Figure, Part, Waterfall};
-use karat_report::page::{figure, scrolling};
-use karat_report::text::Tone;
+use karat::card_words::effect;
+use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
+use karat::explanation::{Part as Kind, open, rows};
+use karat::number::{Points, billionths, cut, published};
+use karat::page::model::{Figure, Part, Waterfall};
+use karat::page::{figure, scrolling};
+use karat::text::Tone;
 use maud::{Markup, html};
 
 use super::layout::words;
@@ -67,7 +67,7 @@ fn waterfall(record: &Record<'_>) -> Waterfall {
     let points = Points::new(record.card.scale, rows.iter().map(|row| row.after));
     let top = f64::from(record.card.scale.max);
     let place = |score: Score| score.units() as f64 / UNITS_PER_ONE as f64 * top;
-    let part = |row: &karat_report::explanation::Row<'_>| {
+    let part = |row: &karat::explanation::Row<'_>| {
         let (before, after) = (points.shown(row.before), points.shown(row.after));
         let dimension = match row.part {
             Kind::Dimension(dimension) => Some(dimension),

@@ -6,9 +6,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use karat_core::timestamp::Timestamp;
-use karat_report::page::figure;
-use karat_report::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
-use karat_report::page::scale::per_cent;
+use karat::page::figure;
+use karat::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
+use karat::page::scale::per_cent;
 use maud::{Markup, html};
 use serde::Deserialize;
 

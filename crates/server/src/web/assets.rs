@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
 use axum::http::{HeaderMap, Response, StatusCode};
 use karat_core::facts::Digest;
-use karat_report::page;
+use karat::page;
 
 use crate::params::Named;
 use crate::problem::Problem;

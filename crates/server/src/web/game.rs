@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_report::page::figure;
-use karat_report::page::model::{Cell, Column, Figure, Kind, Part, Row, Table, Waterfall};
+use karat::page::figure;
+use karat::page::model::{Cell, Column, Figure, Kind, Part, Row, Table, Waterfall};
 use maud::{Markup, html};
 
 use super::address;

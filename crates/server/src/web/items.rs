@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use karat_report::page::model::{Cell, Figure, Kind, Table};
-use karat_report::rows::{Row, Rows};
+use karat::page::model::{Cell, Figure, Kind, Table};
+use karat::rows::{Row, Rows};
 
 use super::address;
 use crate::cards::Rule;

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
 use axum::http::{Response, StatusCode};
-use karat_report::page::without_control;
+use karat::page::without_control;
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets::{ICON, SCRIPT, STYLE};

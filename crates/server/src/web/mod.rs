@@ -1,4 +1,4 @@
-//! The page of a server: HTML that is complete without script, in the style and with the figures of `karat_report::page`.
+//! The page of a server: HTML that is complete without script, in the style and with the figures of `karat::page`.
 //!
 //! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `scorecard`, `what_if`, `arena`, `game`,
 //!   `reviews`, `session`: one file a page; `account` explains a record, `large` is a leaderboard that is too large to draw

@@ -7,11 +7,11 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
 use axum::http::{Response, StatusCode};
 use karat_core::explain::nearest_change;
-use karat_report::card::CompiledCard;
-use karat_report::error::Error;
-use karat_report::recompute;
-use karat_report::record::Record;
-use karat_report::text::own_name;
+use karat::card::CompiledCard;
+use karat::error::Error;
+use karat::recompute;
+use karat::record::Record;
+use karat::text::own_name;
 use karat_store::{Entry, Item, Kind, Reader};
 use maud::{Markup, html};
 

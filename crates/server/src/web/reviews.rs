@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{HeaderMap, HeaderValue, LOCATION};
 use axum::http::{Response, StatusCode};
-use karat_report::answers::ReviewVerdict;
-use karat_report::answers::review::PendingReview;
+use karat::answers::ReviewVerdict;
+use karat::answers::review::PendingReview;
 use maud::{Markup, html};
 
 use super::arena::signed;

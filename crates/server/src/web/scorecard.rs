@@ -7,12 +7,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use karat_core::diagnostic::Diagnostic;
 use karat_core::scorecard::{Dimension, Scorecard};
-use karat_report::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
-use karat_report::leaderboard::stress::weights;
-use karat_report::number::cut;
-use karat_report::page::model::{Cell, Column, Figure, Kind, Row, Table};
-use karat_report::page::scale::per_cent;
-use karat_report::page::{figure, scrolling};
+use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
+use karat::leaderboard::stress::weights;
+use karat::number::cut;
+use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat::page::scale::per_cent;
+use karat::page::{figure, scrolling};
 use maud::{Markup, html};
 
 use super::layout::{Sheet, heading, words};

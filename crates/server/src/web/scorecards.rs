@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_report::page::figure;
-use karat_report::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat::page::figure;
+use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
 use maud::html;
 
 use super::layout::{Sheet, heading};

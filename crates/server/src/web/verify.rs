@@ -7,10 +7,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use karat_core::facts::Digest;
-use karat_report::answers::{ChangedPart, CheckOutcome, VerificationStatus};
-use karat_report::engine::{Engine, Options};
-use karat_report::error::Error;
-use karat_report::verification::{Check, causes, recomputed, status};
+use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
+use karat::engine::{Engine, Options};
+use karat::error::Error;
+use karat::verification::{Check, causes, recomputed, status};
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
 

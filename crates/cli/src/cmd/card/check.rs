@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, Color, GAIN, LOSS, STRONG, Screen};
 use crate::render::diagnostics::{diagnostic, line_and_column};
-use karat_report::text::{count, fit};
+use karat::text::{count, fit};
 
 /// Checks every card named.
 pub fn run(args: &CheckArgs, screen: &mut Screen) -> Result<Exit, Failure> {

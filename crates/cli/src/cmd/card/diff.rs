@@ -16,10 +16,10 @@ use crate::failure::Failure;
 use crate::graders;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
-use karat_report::card::CompiledCard;
-use karat_report::engine::Engine;
-use karat_report::number::{published, share};
-use karat_report::text::{clean, count, fit, own_name, wrap};
+use karat::card::CompiledCard;
+use karat::engine::Engine;
+use karat::number::{published, share};
+use karat::text::{clean, count, fit, own_name, wrap};
 
 /// What one card says about one item.
 struct Verdict {

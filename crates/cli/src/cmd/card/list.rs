@@ -10,7 +10,7 @@ use crate::cards::{EMBEDDED, library};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{FAINT, STRONG, Screen};
-use karat_report::text::fit;
+use karat::text::fit;
 
 /// Prints one line per card.
 pub fn run(args: &ListArgs, screen: &mut Screen) -> Result<Exit, Failure> {

@@ -11,8 +11,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{BAR, Color, FAINT, STRONG, Screen};
 use crate::render::bar::bar;
-use karat_report::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
-use karat_report::text::{clean, fit, wrap};
+use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
+use karat::text::{clean, fit, wrap};
 
 /// Columns of the bars.
 const BAR_WIDTH: usize = 30;

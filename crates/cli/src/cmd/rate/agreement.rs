@@ -8,7 +8,7 @@ use karat_stats::rating::Outcome;
 use super::board::Tally;
 use crate::failure::Failure;
 use crate::matches::{Matches, Row};
-use karat_report::text::clean;
+use karat::text::clean;
 
 /// Every judge beside the people, over the pairs that both decided.
 #[derive(Debug, Clone)]

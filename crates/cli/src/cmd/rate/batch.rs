@@ -11,7 +11,7 @@ use super::board::{Estimate, Line, Tally, lines};
 use super::resamples::{Clusters, resample};
 use crate::args::rate::{Component, RateArgs};
 use crate::failure::Failure;
-use karat_report::text::clean;
+use karat::text::clean;
 
 /// What the matches say.
 pub struct Fitted {

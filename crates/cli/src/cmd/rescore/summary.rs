@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use karat_core::number::Score;
-use karat_report::answers::rescore::RescoredRecord;
-use karat_report::record::Record;
-use karat_report::rescore::Rescored;
+use karat::answers::rescore::RescoredRecord;
+use karat::record::Record;
+use karat::rescore::Rescored;
 
 /// A record and what became of it.
 #[derive(Debug)]
@@ -173,8 +173,8 @@ fn places(sums: &BTreeMap<String, Sums>, pick: fn(&Sums) -> i128) -> BTreeMap<&s
 
 #[cfg(test)]
 mod tests {
-    use karat_report::answers::RecordStatus;
-    use karat_report::rescore::Verdict;
+    use karat::answers::RecordStatus;
+    use karat::rescore::Verdict;
 
     use super::*;
 

@@ -1,12 +1,12 @@
 //! Two subjects side by side, as a page: the answer, the differences, both over time.
 
-use karat_report::answers::ComparisonVerdict;
-use karat_report::answers::comparison::{Comparison, Difference};
-use karat_report::estimate::Writing;
-use karat_report::leaderboard::Settings;
-use karat_report::page::model::{Axis, Cell, Figure, Kind, Page, Row, Section, Table};
-use karat_report::pages::{axis, column, estimate, history, page, text};
-use karat_report::rows::Rows;
+use karat::answers::ComparisonVerdict;
+use karat::answers::comparison::{Comparison, Difference};
+use karat::estimate::Writing;
+use karat::leaderboard::Settings;
+use karat::page::model::{Axis, Cell, Figure, Kind, Page, Row, Section, Table};
+use karat::pages::{axis, column, estimate, history, page, text};
+use karat::rows::Rows;
 
 use crate::render::compare::{FEW_TASKS, names, notes, verdict};
 

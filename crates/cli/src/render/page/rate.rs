@@ -8,10 +8,10 @@ use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged,
 use crate::render::rating::below::{about_forecasts, about_judges};
 use crate::render::rating::table::{decimals, ranks};
 use crate::render::rating::{about_pool, notes, title};
-use karat_report::estimate::percent;
-use karat_report::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
-use karat_report::pages::{column, text};
-use karat_report::text::count;
+use karat::estimate::percent;
+use karat::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
+use karat::pages::{column, text};
+use karat::text::count;
 
 /// The page of `karat rate`.
 pub fn rate(report: &Report) -> Page {

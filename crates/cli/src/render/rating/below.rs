@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::{lines, matches, percent};
 use crate::cmd::rate::{Agreement, Forecaster, Holdout, Judged};
 use crate::output::{FAINT, STRONG};
-use karat_report::text::{clean, fit, list};
+use karat::text::{clean, fit, list};
 
 /// Columns of a judge's name at most.
 const JUDGE: usize = 24;

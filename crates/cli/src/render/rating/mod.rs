@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::cmd::rate::{Board, Intervals, Report, named, told};
 use crate::output::{FAINT, STRONG};
 use below::{forecasts, judges};
-use karat_report::text::{clean, count, wrap};
+use karat::text::{clean, count, wrap};
 use table::{Columns, points};
 
 /// The whole screen. `top` is how many rows a table has; 0 is all.

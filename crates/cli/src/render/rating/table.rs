@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::cmd::rate::{Board, Line, Tally};
 use crate::output::{BAR, FAINT, STRONG};
 use crate::render::interval::{Span, axis, interval};
-use karat_report::text::{clean, fit};
+use karat::text::{clean, fit};
 
 /// Blanks between two columns.
 const GAP: &str = " ";

@@ -112,14 +112,14 @@ impl fmt::Display for Place {
 /// A reason why something could not be done: where, what is wrong (all of it at once), and what to do about it.
 ///
 /// ```
-/// use karat_report::engine::Engine;
-/// use karat_report::error::Code;
+/// use karat::engine::Engine;
+/// use karat::error::Code;
 ///
 /// let mut engine = Engine::open("workflow")?;
 /// let error = engine.score(br#"{"run_id": 7, "miner_uid": true}"#).unwrap_err();
 /// assert_eq!(error.code(), Code::OtherKind);
 /// assert!(error.problems().iter().any(|problem| problem.path == "$.miner_uid"));
-/// # Ok::<(), karat_report::error::Error>(())
+/// # Ok::<(), karat::error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Parts>);

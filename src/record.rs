@@ -136,7 +136,7 @@ mod tests {
     use crate::engine::Engine;
 
     fn record() -> Record {
-        let run = include_bytes!("../../../examples/workflow/worked-example.json");
+        let run = include_bytes!("../examples/workflow/worked-example.json");
         Engine::open("workflow").unwrap().score(run).unwrap()
     }
 

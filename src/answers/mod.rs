@@ -53,7 +53,7 @@ pub trait Answer: Serialize + DeserializeOwned {
 /// Returns an answer as canonical JSON after RFC 8785: one line without its end.
 ///
 /// ```
-/// use karat_report::answers::{self, verification::Check};
+/// use karat::answers::{self, verification::Check};
 /// let check = Check {
 ///     name: "score".into(),
 ///     outcome: answers::CheckOutcome::Verified,

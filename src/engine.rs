@@ -46,12 +46,12 @@ pub struct Options {
 /// order, unless there is a cache of vectors.
 ///
 /// ```
-/// use karat_report::engine::Engine;
+/// use karat::engine::Engine;
 ///
 /// let mut engine = Engine::open("workflow")?;
-/// let record = engine.score(include_bytes!("../../../examples/workflow/worked-example.json"))?;
+/// let record = engine.score(include_bytes!("../examples/workflow/worked-example.json"))?;
 /// assert_eq!(record.document().subject, "17");
-/// # Ok::<(), karat_report::error::Error>(())
+/// # Ok::<(), karat::error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Engine {
@@ -280,8 +280,8 @@ impl Engine {
     /// ```
     /// use std::ops::ControlFlow;
     /// use karat_evidence::source::Layout;
-    /// use karat_report::card::CompiledCard;
-    /// use karat_report::engine::{Engine, Options};
+    /// use karat::card::CompiledCard;
+    /// use karat::engine::{Engine, Options};
     ///
     /// let card = CompiledCard::parse(r#"
     ///     schema = "karat/scorecard/1"
@@ -307,7 +307,7 @@ impl Engine {
     ///     ControlFlow::Continue(())
     /// });
     /// assert_eq!(scores, [Ok(Some(80.0)), Ok(Some(50.0))]);
-    /// # Ok::<(), karat_report::error::Error>(())
+    /// # Ok::<(), karat::error::Error>(())
     /// ```
     pub fn score_all(
         &mut self,

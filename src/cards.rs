@@ -20,7 +20,7 @@ pub struct Embedded {
 
 macro_rules! embedded {
     ($($name:literal: $path:literal,)*) => {
-        &[$(Embedded { name: $name, text: include_str!(concat!("../../../", $path)) },)*]
+        &[$(Embedded { name: $name, text: include_str!(concat!("../", $path)) },)*]
     };
 }
 

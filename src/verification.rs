@@ -186,7 +186,7 @@ mod tests {
 
     /// The record of an example.
     fn record() -> String {
-        let evidence = include_bytes!("../../../examples/workflow/worked-example.json");
+        let evidence = include_bytes!("../examples/workflow/worked-example.json");
         Engine::open("workflow").unwrap().score(evidence).unwrap().as_str().to_owned()
     }
 

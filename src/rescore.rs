@@ -175,7 +175,7 @@ fn lacking<'c>(old: &Scorecard, new: &'c Scorecard) -> Vec<&'c str> {
 mod tests {
     use super::*;
 
-    const RUN: &str = include_str!("../../../examples/workflow/worked-example.json");
+    const RUN: &str = include_str!("../examples/workflow/worked-example.json");
 
     fn record(card: &Arc<CompiledCard>, run: &str) -> Record {
         Engine::new(Arc::clone(card), Options::default()).unwrap().score(run.as_bytes()).unwrap()
