@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
 use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::explain::nearest_change;
 use karat_core::facts::{Fact, Item};
 use karat_core::record::Record as Scoring;
 use karat_core::scorecard::{FactType, Scorecard};
@@ -18,6 +19,7 @@ use karat_evidence::source::{Layout, Source};
 use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions};
 use serde::Serialize;
 
+use crate::answers::explanation::Explanation;
 use crate::card::CompiledCard;
 use crate::error::{Code, Error, Place};
 use crate::record::Record;
@@ -181,6 +183,20 @@ impl Engine {
             Error::new(Code::EvidenceRefused, format!("the value does not serialise as JSON: {error}"))
         })?;
         self.score(&bytes)
+    }
+
+    /// Scores one item and explains the score: the parts that add up to it, what is missing, and the smallest change that
+    /// reaches the next band or tier.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::score`].
+    pub fn explain(&mut self, evidence: &[u8]) -> Result<Explanation, Error> {
+        let card = Arc::clone(&self.card);
+        self.try_visit(evidence, |scored| {
+            let change = nearest_change(card.scorer()?, &scored.record);
+            Explanation::new(&scored.record, change.as_ref(), None, None)
+        })
     }
 
     /// Scores one item and hands it to `visit` without copying it: for many items.
@@ -555,4 +571,77 @@ fn reader(card: &Scorecard, kind: Kind, options: ReaderOptions) -> Result<Reader
 /// Whether a member of the item itself is not there, as in evidence of another kind.
 fn is_absent_at_the_top(problem: &Problem) -> bool {
     problem.found == "nothing" && !problem.path.trim_start_matches("$.").contains(['.', '['])
+}
+
+#[cfg(test)]
+mod tests {
+    use karat_core::number::Decimal;
+
+    use super::*;
+
+    const RUN: &[u8] = include_bytes!("../examples/workflow/worked-example.json");
+    const TRACE: &[u8] = include_bytes!("../examples/trace/same-trace-default.json");
+
+    #[test]
+    fn a_caller_who_takes_the_wrong_card_learns_what_to_call_instead() {
+        let family = Engine::open("arena").unwrap_err();
+        assert_eq!(family.code(), Code::Family);
+        assert!(family.hints().iter().any(|hint| hint.contains("cipher-relay@1.0.0")), "{family}");
+        let unknown = Engine::open("worklow").unwrap_err();
+        assert_eq!(unknown.code(), Code::UnknownScorecard);
+        assert!(unknown.hints().iter().any(|hint| hint.contains("`workflow`")), "{unknown}");
+        let other = Engine::open("workflow").unwrap().score(TRACE).unwrap_err();
+        assert_eq!(other.code(), Code::OtherKind);
+        assert!(other.hints().iter().any(|hint| hint.contains("workflow-run")), "{other}");
+        let workflow = CompiledCard::released("workflow").unwrap();
+        let weights = [(String::from("cost"), Decimal::ONE)];
+        let refused = workflow.with_override(&weights).unwrap_err();
+        assert_eq!(refused.code(), Code::OverrideRefused);
+        assert!(refused.hints().iter().any(|hint| hint.contains("[override]")), "{refused}");
+        let options = Options { subject_field: Some(String::from("who")), ..Options::default() };
+        let option = Engine::new(workflow, options).unwrap_err();
+        assert_eq!(option.code(), Code::InvalidOption);
+        assert!(option.hints().iter().any(|hint| hint.contains("`subject_field`")), "{option}");
+    }
+
+    #[test]
+    fn errors_name_no_flag_and_no_exit_status() {
+        let errors = [
+            Engine::open("arena").unwrap_err(),
+            Engine::open("worklow").unwrap_err(),
+            Engine::open("workflow").unwrap().score(TRACE).unwrap_err(),
+            Engine::open("workflow").unwrap().score(b"{").unwrap_err(),
+            CompiledCard::parse("id = 1").unwrap_err(),
+        ];
+        for error in errors {
+            let text = error.to_string();
+            assert!(!text.contains(" --") && !text.contains("exit"), "{text}");
+            let _: &dyn std::error::Error = &error;
+        }
+    }
+
+    #[test]
+    fn a_problem_has_its_line_in_the_file() {
+        let mut engine = Engine::open("workflow").unwrap();
+        let mut places = Vec::new();
+        let lines = b"{}\n\n{\"run_id\": 1}\n";
+        engine.score_all("runs.jsonl", &lines[..], Layout::Auto, |place, scored| {
+            let error = scored.unwrap_err();
+            assert_eq!(error.place(), Some(place));
+            places.push((place.to_string(), error.problems()[0].line));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(places, [("runs.jsonl:1".into(), Some(1)), ("runs.jsonl:3".into(), Some(3))]);
+    }
+
+    #[test]
+    fn the_moment_of_the_verdict_stands_in_the_record() {
+        let mut engine = Engine::open("workflow").unwrap();
+        let first = engine.score(RUN).unwrap();
+        let at = Timestamp::parse("2026-01-31T12:00:00Z").unwrap();
+        engine.set_as_of(Some(at));
+        assert_eq!(engine.score(RUN).unwrap().document().as_of().map(|as_of| as_of.at), Some(at));
+        engine.set_as_of(None);
+        assert_eq!(engine.score(RUN).unwrap().as_bytes(), first.as_bytes());
+    }
 }

@@ -1,15 +1,102 @@
-//! What scored items say, alone and together, for the command line and the server alike: one piece of code, one answer.
+//! karat turns the results of AI agents into scores that anyone can check: evidence in, records, explanations,
+//! leaderboards and receipts out. It runs no agents, calls no model, and reads no clock.
 //!
-//! - alone: [`engine`] scores evidence item by item, [`record`] and [`recompute`] read a record back and compute it again,
-//!   [`explanation`] lays it out, [`verification`] says what of it holds
-//! - again: [`rescore`] puts a kept record beside what another card makes of it, and says why they differ
-//! - together: [`rows`] are the scored items of many subjects, [`leaderboard`] has the leaderboards, pairs and stress tests
-//!   made of them, [`standing`] the standing of each subject
-//! - answered: [`answers`] are the types of all answers, written as JSON in one place
-//! - shown: [`page`] draws HTML and SVG, [`pages`] says on pages what is found, [`card_words`] reads a scorecard out,
-//!   [`number`] and [`estimate`] write numbers, [`text`] keeps names harmless, [`error`] says what is wrong
+//! An [`Engine`] is a scorecard with everything that scoring takes. The program `karat`, its server and this library score
+//! through it, so all of them give the same bytes.
 //!
-//! Nothing here reads files or draws screens of a terminal. Only [`stopwatch`] looks at a clock, and no score depends on it.
+//! # Score one item
+//!
+//! ```
+//! use karat::Engine;
+//!
+//! // A released scorecard, or the path of a file: `Engine::open("my-bot.toml")`.
+//! let mut engine = Engine::open("workflow")?;
+//! let record = engine.score(include_bytes!("../examples/workflow/worked-example.json"))?;
+//! assert_eq!(record.document().score.unwrap().published, 0.84);
+//! assert!(record.as_str().starts_with("{\"as_of\":null"));   // canonical JSON, the same on every machine
+//! assert!(record.digest().to_string().starts_with("sha256:"));
+//! # Ok::<(), karat::Error>(())
+//! ```
+//!
+//! An item that cannot be scored is an [`Error`] with everything that is wrong, each with its place:
+//!
+//! ```
+//! use karat::{Code, Engine};
+//!
+//! let error = Engine::open("arena").unwrap_err();
+//! assert_eq!(error.code(), Code::Family);
+//! assert!(error.hints()[0].contains("log-forensics@1.0.0"));
+//! ```
+//!
+//! # A table, and a leaderboard of it
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use karat::{CompiledCard, Engine, Items, Layout, Options};
+//!
+//! let card = CompiledCard::parse(include_str!("../examples/cards/task-run.toml"))?;
+//! let mut engine = Engine::new(card, Options::default())?;
+//! let card = engine.card().clone();
+//! let mut items = Items::new()?;
+//! let mut refused = Vec::new();
+//! let table = include_bytes!("../examples/leaderboard/runs.csv");
+//! engine.score_all("runs.csv", &table[..], Layout::Csv, |place, scored| {
+//!     match scored {
+//!         Ok(scored) => items.add(&card, place, scored),
+//!         Err(error) => refused.push(error),
+//!     }
+//!     ControlFlow::Continue(())
+//! });
+//! assert_eq!(refused, []);
+//!
+//! let answer = items.leaderboard()?;
+//! let first = &answer.leaderboards[0].rows[0];
+//! assert_eq!((first.subject.as_str(), first.tasks), ("ibis", 16));
+//! assert!(first.score.low.unwrap() < first.score.mean && first.score.mean < first.score.high.unwrap());
+//! println!("{}", karat::answers::write(&answer));           // what `karat leaderboard --json` prints
+//! # Ok::<(), karat::Error>(())
+//! ```
+//!
+//! # Explain a score
+//!
+//! ```
+//! use karat::Engine;
+//!
+//! let mut engine = Engine::open("workflow")?;
+//! let explanation = engine.explain(include_bytes!("../examples/workflow/worked-example.json"))?;
+//! for row in &explanation.rows {
+//!     println!("{}: from {} to {}", row.name, row.before, row.after);
+//! }
+//! assert_eq!(explanation.rows.last().unwrap().after, 0.84);
+//! # Ok::<(), karat::Error>(())
+//! ```
+//!
+//! # Verify a record and a receipt
+//!
+//! ```
+//! use karat::{Receipt, Record, VerificationStatus, VerifyingKey};
+//!
+//! let receipt = Receipt::parse(include_bytes!("../examples/receipt/receipt.json"))?;
+//! let key: VerifyingKey = include_str!("../examples/receipt/log.key").trim().parse()?;
+//! // The log signed it, and nothing was changed since.
+//! let checks = karat::receipt::checks(&receipt, Some(&key));
+//! assert_eq!(karat::verification::status(&checks), VerificationStatus::Verified);
+//! // The score follows from the facts in the record.
+//! let record = Record::parse(receipt.content.as_bytes())?.expect("the receipt is of a record");
+//! assert_eq!(karat::verify(&record).0, VerificationStatus::Verified);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is where
+//!
+//! - One item: [`engine`], [`card`] (scorecards, compiled), [`record`], [`error`]; [`recompute`] and [`verification`] compute
+//!   a record again; [`rescore`] puts a kept record beside what another scorecard gives.
+//! - Many items: [`items`], [`rows`], [`leaderboard`], [`standing`].
+//! - Answers: [`answers`] has one type for each, written as JSON in one place; with the feature `schema` each has an OpenAPI
+//!   schema. [`page`] and [`pages`] draw them as HTML, [`text`], [`number`] and [`estimate`] write them for terminals.
+//!
+//! Layers below, for special needs: `karat-core` (the pure engine, `no_std`), `karat-stats` (intervals, ranks, ratings),
+//! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).
 
 pub mod answers;
 pub mod card;
@@ -18,11 +105,14 @@ pub mod cards;
 pub mod engine;
 pub mod error;
 pub mod estimate;
+pub mod examples;
 pub mod explanation;
+pub mod items;
 pub mod leaderboard;
 pub mod number;
 pub mod page;
 pub mod pages;
+pub mod receipt;
 pub mod recompute;
 pub mod record;
 pub mod renames;
@@ -33,3 +123,16 @@ mod stopwatch;
 pub mod text;
 pub mod verification;
 pub mod weights;
+
+pub use answers::VerificationStatus;
+pub use card::CompiledCard;
+pub use engine::{Engine, Options, Scored};
+pub use error::{Code, Error, Place, Problem};
+pub use items::Items;
+pub use karat_core::timestamp::Timestamp;
+pub use karat_evidence::Kind;
+pub use karat_evidence::source::Layout;
+pub use karat_store::Receipt;
+pub use karat_store::log::VerifyingKey;
+pub use record::{Record, RecordDocument};
+pub use verification::verify;

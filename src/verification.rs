@@ -93,6 +93,13 @@ pub struct Recomputed {
     pub card: Option<Arc<CompiledCard>>,
 }
 
+/// Verifies a record without its evidence: returns the status of [`recomputed`] and its checks.
+#[must_use]
+pub fn verify(record: &Record) -> (VerificationStatus, Vec<Check>) {
+    let checks = recomputed(record, None, false).checks;
+    (status(&checks), checks)
+}
+
 /// Checks a record against its scorecard, the one `given` or the released one that it names, and against its own facts.
 ///
 /// A record of another version of the engine is sound if this one gives the same, but for the name of the version.

@@ -1,10 +1,10 @@
 //! Agent dimensions: weights, overrides, the composite over what is covered, and the published scale.
 
+use karat::card::CompiledCard;
 use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
 use karat_core::record::ReadingStatus;
 use karat_core::scorecard::{Scorecard, WeightSum};
-use karat::card::CompiledCard;
 use serde_json::{Map, Value, json};
 
 use crate::functions::{Judge, number, score};

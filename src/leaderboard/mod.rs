@@ -45,6 +45,26 @@ pub struct Settings {
     pub tasks_min: usize,
 }
 
+impl Settings {
+    /// Resamples, where no number is asked for.
+    pub const RESAMPLES: u32 = 1000;
+
+    /// Returns the settings where nothing is asked for: ranks by score, 95 % intervals from 1,000 resamples with seed 1, and
+    /// outcomes as the scorecard counts them.
+    #[must_use]
+    pub fn usual(rows: &Rows) -> Self {
+        let standing = rows.scorers.first().and_then(|scorer| scorer.card().standing.as_ref());
+        Self {
+            by: By::Score,
+            policy: standing.map_or_else(Policy::default, |standing| standing.outcomes),
+            level: 0.95,
+            plan: Plan { draws: Self::RESAMPLES, seed: 1 },
+            attempts: None,
+            tasks_min: 1,
+        }
+    }
+}
+
 /// What subjects are ranked by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {

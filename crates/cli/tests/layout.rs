@@ -9,20 +9,25 @@ use std::process::Command;
 /// Every dependency of one package of ours on another, of whatever sort. A new one is a decision, and belongs here.
 const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
-    ("karat", "karat-demo"),
     ("karat", "karat-evidence"),
-    ("karat", "karat"),
-    ("karat", "karat-server"),
     ("karat", "karat-standing"),
     ("karat", "karat-stats"),
     ("karat", "karat-store"),
+    ("karat-cli", "karat"),
+    ("karat-cli", "karat-core"),
+    ("karat-cli", "karat-demo"),
+    ("karat-cli", "karat-evidence"),
+    ("karat-cli", "karat-server"),
+    ("karat-cli", "karat-standing"),
+    ("karat-cli", "karat-stats"),
+    ("karat-cli", "karat-store"),
+    ("karat-conformance", "karat"),
     ("karat-conformance", "karat-core"),
     ("karat-conformance", "karat-evidence"),
-    ("karat-conformance", "karat"),
     ("karat-conformance", "karat-standing"),
     ("karat-conformance", "karat-stats"),
-    ("karat-demo", "karat-evidence"),
     ("karat-demo", "karat"),
+    ("karat-demo", "karat-evidence"),
     ("karat-demo", "karat-server"),
     ("karat-demo", "karat-stats"),
     ("karat-demo", "karat-store"),
@@ -31,15 +36,11 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-evidence"),
     ("karat-fuzz", "karat-server"),
     ("karat-fuzz", "karat-store"),
-    ("karat", "karat-core"),
-    ("karat", "karat-evidence"),
-    ("karat", "karat-standing"),
-    ("karat", "karat-stats"),
+    ("karat-server", "karat"),
     ("karat-server", "karat-core"),
     // Its pages are tested on the demo.
     ("karat-server", "karat-demo"),
     ("karat-server", "karat-evidence"),
-    ("karat-server", "karat"),
     ("karat-server", "karat-standing"),
     ("karat-server", "karat-stats"),
     ("karat-server", "karat-store"),
@@ -69,6 +70,26 @@ fn crates_depend_on_each_other_only_as_listed() {
     let gone: Vec<_> = listed.difference(&found).collect();
     assert!(unlisted.is_empty(), "not in the table of this test: {unlisted:?}");
     assert!(gone.is_empty(), "in the table of this test, but in no manifest: {gone:?}");
+}
+
+/// Names that only the engine puts together: reader, scorer and workspace. Every other crate scores through `karat::Engine`.
+const PARTS_OF_THE_ENGINE: [&str; 4] =
+    ["evaluate::Workspace", "Workspace::new", "Scorer::new", "karat_evidence::Reader"];
+
+#[test]
+fn every_door_scores_through_the_one_engine() {
+    let doors = ["crates/cli/src", "crates/server/src", "crates/demo/src", "conformance/src"];
+    let files = tracked_files();
+    let in_doors = files.iter().filter(|file| doors.iter().any(|door| file.starts_with(root().join(door))));
+    let mut seen = 0;
+    for file in in_doors.filter(|file| file.extension().is_some_and(|it| it == "rs") && file.exists()) {
+        seen += 1;
+        let text = read(file);
+        for part in PARTS_OF_THE_ENGINE {
+            assert!(!text.contains(part), "{} has `{part}`: use `karat::Engine`", relative(file));
+        }
+    }
+    assert!(seen > 100, "only {seen} files were looked at");
 }
 
 #[test]
@@ -137,7 +158,7 @@ fn dependencies<'a>(manifest: &'a str, names: &BTreeSet<&'a str>) -> BTreeSet<&'
     let mut found = BTreeSet::new();
     for line in manifest.lines().filter_map(|line| line.split('#').next()) {
         if line.starts_with('[') {
-            inside = line.contains("dependencies");
+            inside = line.contains("dependencies") && !line.contains("workspace.dependencies");
         }
         if inside {
             let words = line.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
@@ -154,14 +175,16 @@ fn package_name(manifest: &str) -> &str {
 
 fn package_folders() -> Vec<PathBuf> {
     let mut folders = crate_folders();
+    folders.push(root());
     folders.push(root().join("fuzz"));
     folders
 }
 
 fn crate_folders() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join("crates")).expect("no folder `crates`");
-    let folders =
-        entries.map(|entry| entry.expect("an unreadable entry").path()).filter(|path| path.is_dir());
+    let folders = entries
+        .map(|entry| entry.expect("an unreadable entry").path())
+        .filter(|path| path.join("Cargo.toml").exists());
     folders.chain([root().join("conformance")]).collect()
 }
 

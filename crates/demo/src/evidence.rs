@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use karat_evidence::source::{Layout, Source};
-use karat_evidence::{ReaderOptions, canonical_json};
 use karat::card::CompiledCard;
 use karat::engine::Wanted;
+use karat_evidence::source::{Layout, Source};
+use karat_evidence::{ReaderOptions, canonical_json};
 use karat_store::Moment;
 use serde_json::{Map, Value};
 
@@ -23,62 +23,57 @@ use karat_server::state::{App, Submission, scorecard_item};
 pub const BEGINNING: Moment = Moment(1_769_904_000_000);
 const DAY_MILLISECONDS: i64 = 86_400_000;
 
-macro_rules! texts {
-    ($($name:literal: $path:literal,)*) => {
-        &[$(($name, $path, include_str!(concat!("../../../", $path))),)*]
-    };
-}
-
 /// Scorecards whose examples say no time, where the demo gives each a day of its own.
 const DATED: [&str; 2] = ["workflow@1.0.0", "trust@1.0.0"];
 /// Five days from one such day to the next.
 const STEP_MILLISECONDS: i64 = 5 * DAY_MILLISECONDS;
 
 /// Scorecards that do not come with karat.
-const CARDS: &[(&str, &str, &str)] = texts! {
-    "task-run": "examples/cards/task-run.toml",
-    "practice": "examples/cards/practice.toml",
-    "support-agent": "examples/cards/support-agent.toml",
-    "test-report": "examples/cards/test-report.toml",
-    "cipher": "examples/season/cipher.toml",
-    "maze": "examples/season/maze.toml",
-    "knapsack": "examples/season/knapsack.toml",
-    "factors": "examples/season/factors.toml",
-};
+const CARDS: &[&str] = &[
+    "cards/task-run.toml",
+    "cards/practice.toml",
+    "cards/support-agent.toml",
+    "cards/test-report.toml",
+    "season/cipher.toml",
+    "season/maze.toml",
+    "season/knapsack.toml",
+    "season/factors.toml",
+];
 
 /// Scorecard and evidence.
-const EVIDENCE: &[(&str, &str, &str)] = texts! {
-    "workflow@1.0.0": "examples/workflow/worked-example.json",
-    "workflow@1.0.0": "examples/workflow/partial-dag.json",
-    "workflow@1.0.0": "examples/workflow/closed-gate.json",
-    "workflow@1.0.0": "examples/workflow/retries.jsonl",
-    "workflow@1.0.0": "examples/raw/workflow.jsonl",
-    "trace@1.0.0": "examples/trace/finance-document.json",
-    "trace@1.0.0": "examples/trace/same-trace-default.json",
-    "trace@1.0.0": "examples/trace/single-thought.json",
-    "trace@1.0.0": "examples/trace/error-recovery.json",
-    "trace@1.0.0": "examples/trace/one-tool.json",
-    "trace@1.0.0": "examples/raw/traces.jsonl",
-    "trust@1.0.0": "examples/trust/coverage.jsonl",
-    "trust@1.0.0": "examples/trust/security.jsonl",
-    "trust@1.0.0": "examples/trust/teamwork.jsonl",
-    "trust@1.1.0": "examples/trust/agent.json",
-    "log-forensics@1.0.0": "examples/arena/documented-823.json",
-    "lean-refactor@1.0.0": "examples/arena/efficiency.jsonl",
-    "cipher-relay@1.0.0": "examples/arena/timed.jsonl",
-    "incident-review@1.0.0": "examples/raw/match.json",
-    "test-report": "examples/tests/reports.jsonl",
-    "test-report": "examples/tests/karat-core.jsonl",
-    "task-run": "examples/leaderboard/runs.csv",
-    "practice": "examples/standing/practice.csv",
-    "support-agent": "examples/standing/agents.jsonl",
-    "support-agent": "examples/standing/spring.jsonl",
-};
+const EVIDENCE: &[(&str, &str)] = &[
+    ("workflow@1.0.0", "workflow/worked-example.json"),
+    ("workflow@1.0.0", "workflow/partial-dag.json"),
+    ("workflow@1.0.0", "workflow/closed-gate.json"),
+    ("workflow@1.0.0", "workflow/retries.jsonl"),
+    ("workflow@1.0.0", "raw/workflow.jsonl"),
+    ("trace@1.0.0", "trace/finance-document.json"),
+    ("trace@1.0.0", "trace/same-trace-default.json"),
+    ("trace@1.0.0", "trace/single-thought.json"),
+    ("trace@1.0.0", "trace/error-recovery.json"),
+    ("trace@1.0.0", "trace/one-tool.json"),
+    ("trace@1.0.0", "raw/traces.jsonl"),
+    ("trust@1.0.0", "trust/coverage.jsonl"),
+    ("trust@1.0.0", "trust/security.jsonl"),
+    ("trust@1.0.0", "trust/teamwork.jsonl"),
+    ("trust@1.1.0", "trust/agent.json"),
+    ("log-forensics@1.0.0", "arena/documented-823.json"),
+    ("lean-refactor@1.0.0", "arena/efficiency.jsonl"),
+    ("cipher-relay@1.0.0", "arena/timed.jsonl"),
+    ("incident-review@1.0.0", "raw/match.json"),
+    ("test-report", "tests/reports.jsonl"),
+    ("test-report", "tests/karat-core.jsonl"),
+    ("task-run", "leaderboard/runs.csv"),
+    ("practice", "standing/practice.csv"),
+    ("support-agent", "standing/agents.jsonl"),
+    ("support-agent", "standing/spring.jsonl"),
+];
 
 /// Publishes the scorecards that are needed besides those of karat.
 pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
     let mut batch = Submission::default();
-    for (_, _, text) in CARDS {
+    for path in CARDS {
+        let text = example(path)?;
         let card = CompiledCard::parse(text).map_err(|error| Problem::internal(&error))?;
         let rule = Arc::new(Rule::new(card));
         batch = batch.with(scorecard_item(&rule), Some(Effect::Card(rule)));
@@ -94,7 +89,8 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Moment, Vec<Submission>>, P
         let mut days: BTreeMap<i64, (Moment, Vec<Submission>)> = BTreeMap::new();
         // Examples are the word of everybody in them, so no key of somebody hands them in.
         let key = KeyRequest::admin("demo").make([0; 32])?.key;
-        for (card, path, text) in EVIDENCE {
+        for (card, path) in EVIDENCE {
+            let text = example(path)?;
             let rule = app.memory.cards().find(card)?;
             let how = How { rule: &rule, as_of: None, key: &key };
             let layout = if path.ends_with(".csv") { Layout::Csv } else { Layout::Auto };
@@ -130,4 +126,8 @@ fn dated(item: &[u8], next: &mut i64) -> String {
         written(Moment(*next)).into()
     });
     canonical_json(&Value::Object(item))
+}
+
+fn example(path: &str) -> Result<&'static str, Problem> {
+    karat::examples::text(path).ok_or_else(|| Problem::internal(&format!("there is no example `{path}`")))
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use karat_core::check::Checked;
-use karat_core::diagnostic::nearest;
-use karat_core::timestamp::WrittenTimestamp;
 use karat::card::CompiledCard;
 use karat::cards::{self, CardText, EMBEDDED};
 use karat::engine::{Engine, Options};
 use karat::error::Error;
+use karat_core::check::Checked;
+use karat_core::diagnostic::nearest;
+use karat_core::timestamp::WrittenTimestamp;
 
 use crate::problem::{Code, Problem};
 

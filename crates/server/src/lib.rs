@@ -10,8 +10,7 @@
 //! * [`arena`]: challenges, agents, matches and what they do to ratings.
 //! * [`select`], [`rows`], [`quick`], [`standing`]: which records an answer is about, and what is made of them; [`answers`] keeps
 //!   what took work.
-//! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out; [`receipt`]: what its
-//!   receipt says, as checks.
+//! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
 //! * [`web`]: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
@@ -40,7 +39,6 @@ pub mod openapi;
 pub mod params;
 pub mod problem;
 pub mod readers;
-pub mod receipt;
 pub mod rows;
 pub mod scoring;
 pub mod select;

@@ -8,8 +8,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
-use karat_core::facts::Digest;
 use karat::record::{Record, RecordDocument};
+use karat_core::facts::Digest;
 use karat_store::log::Signer;
 use karat_store::port::Order;
 use karat_store::{Accepted, Error, Item, Kind, Outcome, Reader, Store, Term};

@@ -1,10 +1,10 @@
 //! One item of evidence in, what the store keeps of it out: the evidence in canonical form, and its record.
 
+use karat::engine::Scored;
+use karat::error::Error;
 use karat_core::facts::Digest;
 use karat_core::timestamp::WrittenTimestamp;
 use karat_evidence::Note;
-use karat::engine::Scored;
-use karat::error::Error;
 use karat_store::{Kind, NewItem};
 
 use crate::cards::Rule;

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use karat_core::timestamp::Timestamp;
 use karat::answers::standing::Standing;
 use karat::standing::events::{self, Events};
 use karat::standing::{Answer, items, refused};
+use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, SubjectStanding, stand};
 use karat_stats::bootstrap::Plan;
 use karat_store::port::Order;

@@ -1,8 +1,8 @@
 //! Parts of stored records that only a server knows of: the task that stands for an item, and who vouches for its facts. The
 //! log vouches for the bytes of a record, so nothing is computed again.
 
-use karat_core::scorecard::Scorecard;
 use karat::record::RecordDocument;
+use karat_core::scorecard::Scorecard;
 use serde::Deserialize;
 
 /// Returns the task of a record: its name or that of the challenge; none where the item is a task by itself.

@@ -48,6 +48,7 @@ pub mod memory;
 pub mod port;
 mod reader;
 mod receipt;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod store;
 mod writer;

@@ -23,30 +23,26 @@ struct Stop {
     evidence: &'static [&'static str],
 }
 
-macro_rules! evidence {
-    ($($path:literal),* $(,)?) => { &[$(include_str!(concat!("../../../../examples/", $path))),*] };
-}
-
 const TOUR: [Stop; 4] = [
     Stop {
         title: "Workflow runs: cost and latency count only once the task succeeded",
         card: "workflow",
-        evidence: evidence!(
+        evidence: &[
             "workflow/worked-example.json",
             "workflow/partial-dag.json",
             "workflow/closed-gate.json",
             "workflow/retries.jsonl",
-        ),
+        ],
     },
     Stop {
         title: "Arena matches: a challenge picks dimensions, the total is a win, a draw or a loss",
         card: "cipher-relay",
-        evidence: evidence!("arena/timed.jsonl"),
+        evidence: &["arena/timed.jsonl"],
     },
     Stop {
         title: "Reasoning traces: one trace under five weight profiles, and three rules at work",
         card: "trace",
-        evidence: evidence!(
+        evidence: &[
             "trace/same-trace-default.json",
             "trace/same-trace-finance.json",
             "trace/same-trace-code.json",
@@ -55,12 +51,12 @@ const TOUR: [Stop; 4] = [
             "trace/single-thought.json",
             "trace/error-recovery.json",
             "trace/one-tool.json",
-        ),
+        ],
     },
     Stop {
         title: "Agent trust: coverage stands beside the score, security can veto",
         card: "trust",
-        evidence: evidence!("trust/coverage.jsonl", "trust/security.jsonl"),
+        evidence: &["trust/coverage.jsonl", "trust/security.jsonl"],
     },
 ];
 
@@ -68,7 +64,7 @@ const TOUR: [Stop; 4] = [
 const EXPLAINED: Stop = Stop {
     title: "Why 823? `karat explain` adds it up",
     card: "log-forensics",
-    evidence: evidence!("arena/documented-823.json"),
+    evidence: &["arena/documented-823.json"],
 };
 
 /// What to try next. A test runs every line that starts with `karat` or `echo`.
@@ -111,7 +107,9 @@ fn each(
 ) -> Result<(), Failure> {
     let options = Options { is_portable: cli.portable, ..Options::default() };
     let mut engine = Engine::new(Arc::clone(card), options)?;
-    for text in stop.evidence {
+    for path in stop.evidence {
+        let missing = || Failure::new(format!("there is no example `{path}`"));
+        let text = karat::examples::text(path).ok_or_else(missing)?;
         for (place, item) in items(text) {
             let place = Place { file: stop.card.to_owned(), line: Some(place), is_row: false };
             let shown =

@@ -5,12 +5,12 @@ use std::io::Write as _;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
 use karat::answers::verification::{LogVerification, LogVerificationSchema};
 use karat::answers::{self, CheckOutcome};
 use karat::text::clean;
 use karat::verification::{self, Check};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_server::folder;
 use karat_store::log::Checkpoint;
 use karat_store::{Audit, Error, Kind, sqlite};

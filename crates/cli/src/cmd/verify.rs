@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat_core::record::ENGINE_VERSION;
-use karat_core::timestamp::Timestamp;
 use karat::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
 use karat::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat::card::CompiledCard;
 use karat::record::Record;
 use karat::text::{clean, short};
 use karat::verification::{Check, causes, recomputed, status};
+use karat_core::record::ENGINE_VERSION;
+use karat_core::timestamp::Timestamp;
 use karat_store::log::VerifyingKey;
 use karat_store::{Kind, Receipt};
 
@@ -97,7 +97,7 @@ impl Against<'_> {
                 return Ok(unread(check.details(vec![help])));
             }
         };
-        let mut checks = karat_server::receipt::checks(&receipt, self.key.as_ref());
+        let mut checks = karat::receipt::checks(&receipt, self.key.as_ref());
         let mut claim = None;
         if receipt.entry.kind == Kind::Record {
             match Record::parse(receipt.content.as_bytes()) {
@@ -195,7 +195,7 @@ fn about(verified: &Verified) -> Option<(String, String)> {
         what = format!("record of {} by {}", short(subject), short(&card));
     }
     let moment = Timestamp { milliseconds: entry.moment.0 };
-    let log = match karat_server::receipt::claimed(receipt) {
+    let log = match karat::receipt::claimed(receipt) {
         Some((name, head)) => {
             format!("entry {} of {} in the log {}", receipt.index, head.size, short(name))
         }
@@ -207,7 +207,7 @@ fn about(verified: &Verified) -> Option<(String, String)> {
 /// Returns the answer of `karat verify` about one receipt.
 fn answer(path: &str, verified: &Verified) -> Verification {
     let receipt = verified.receipt.as_ref();
-    let log = receipt.and_then(karat_server::receipt::claimed);
+    let log = receipt.and_then(karat::receipt::claimed);
     Verification {
         schema: VerificationSchema::V1,
         file: path.to_owned(),

@@ -6,6 +6,7 @@ mod common;
 mod compare;
 mod crash;
 mod docs;
+mod doors;
 mod graders;
 mod help;
 mod leaderboard;

@@ -6,8 +6,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use karat_core::number::Score;
-use karat_core::record::ENGINE_VERSION;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed, ScorecardReference};
 use karat::answers::leaderboard::LeaderboardAnswer;
@@ -17,6 +15,8 @@ use karat::leaderboard::method::{
 use karat::leaderboard::{By, Settings};
 use karat::rows::Rows;
 use karat::rows::filter::Filter as Condition;
+use karat_core::number::Score;
+use karat_core::record::ENGINE_VERSION;
 use karat_stats::bootstrap::Plan;
 use karat_stats::outcome::Run;
 use karat_stats::student::TaskValues;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
-use karat_core::diagnostic::Diagnostic;
 use karat::card::CompiledCard;
+use karat_core::diagnostic::Diagnostic;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use karat_core::timestamp::Timestamp;
 use karat::answers::standing::Standing;
+use karat_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

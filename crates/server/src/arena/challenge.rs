@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::Kind as EvidenceKind;
 use karat::engine;
+use karat_evidence::Kind as EvidenceKind;
 use karat_stats::rating::arena::Arena as Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

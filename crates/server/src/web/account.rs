@@ -1,11 +1,5 @@
 //! The account of a record: the bars that add up to its score, the facts behind them, rules and gates in words.
 
-use karat_core::explain::Change;
-use karat_core::facts::Fact;
-use karat_core::formula::{Formula, Symbol};
-use karat_core::number::{Score, UNITS_PER_ONE};
-use karat_core::record::{Record, StepKind};
-use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use karat::card_words::effect;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
 use karat::explanation::{Part as Kind, open, rows};
@@ -13,6 +7,12 @@ use karat::number::{Points, billionths, cut, published};
 use karat::page::model::{Figure, Part, Waterfall};
 use karat::page::{figure, scrolling};
 use karat::text::Tone;
+use karat_core::explain::Change;
+use karat_core::facts::Fact;
+use karat_core::formula::{Formula, Symbol};
+use karat_core::number::{Score, UNITS_PER_ONE};
+use karat_core::record::{Record, StepKind};
+use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use maud::{Markup, html};
 
 use super::layout::words;

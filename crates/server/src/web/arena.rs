@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_core::timestamp::Timestamp;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
 use karat::page::scale::per_cent;
+use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
 

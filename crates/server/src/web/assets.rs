@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
 use axum::http::{HeaderMap, Response, StatusCode};
-use karat_core::facts::Digest;
 use karat::page;
+use karat_core::facts::Digest;
 
 use crate::params::Named;
 use crate::problem::Problem;

@@ -6,12 +6,12 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
 use axum::http::{Response, StatusCode};
-use karat_core::explain::nearest_change;
 use karat::card::CompiledCard;
 use karat::error::Error;
 use karat::recompute;
 use karat::record::Record;
 use karat::text::own_name;
+use karat_core::explain::nearest_change;
 use karat_store::{Entry, Item, Kind, Reader};
 use maud::{Markup, html};
 

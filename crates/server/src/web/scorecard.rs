@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use karat_core::diagnostic::Diagnostic;
-use karat_core::scorecard::{Dimension, Scorecard};
 use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
 use karat::leaderboard::stress::weights;
 use karat::number::cut;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
 use karat::page::scale::per_cent;
 use karat::page::{figure, scrolling};
+use karat_core::diagnostic::Diagnostic;
+use karat_core::scorecard::{Dimension, Scorecard};
 use maud::{Markup, html};
 
 use super::layout::{Sheet, heading, words};

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_core::facts::Digest;
 use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat::engine::{Engine, Options};
 use karat::error::Error;
 use karat::verification::{Check, causes, recomputed, status};
+use karat_core::facts::Digest;
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
 
@@ -21,8 +21,8 @@ use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::Problem;
-use crate::receipt;
 use crate::state::App;
+use karat::receipt;
 
 /// The page.
 pub async fn show(

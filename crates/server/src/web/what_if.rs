@@ -6,7 +6,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use karat_core::number::Decimal;
 use karat::estimate::{Writing, ranks, whole_percent};
 use karat::leaderboard::Ranking;
 use karat::leaderboard::stress::weights;
@@ -17,6 +16,7 @@ use karat::page::scale::per_cent;
 use karat::page::{figure, scrolling};
 use karat::rows::Rows;
 use karat::text::{count, short};
+use karat_core::number::Decimal;
 use karat_stats::ranks::RankRange;
 use maud::{Markup, html};
 

@@ -1,17 +1,20 @@
-//! What a receipt says, as checks: the same words on a page and on the command line.
+//! Verification of receipts, check by check: the same words on a page and on the command line.
 
-use karat::answers::{ChangedPart, CheckOutcome};
-use karat::text::clean;
-use karat::verification::Check;
+use crate::answers::{ChangedPart, CheckOutcome};
+use crate::text::clean;
+use crate::verification::Check;
 use karat_store::log::{Checkpoint, VerifyingKey};
 use karat_store::{Kind, Receipt};
 
-/// Who claims to have signed the head in a receipt, and the head.
+/// Returns the name of the log that claims to have signed the head in a receipt, and the head.
+#[must_use]
 pub fn claimed(receipt: &Receipt) -> Option<(&str, Checkpoint)> {
     Checkpoint::claimed(&receipt.checkpoint).ok()
 }
 
-/// The checks of a receipt itself: signature, inclusion, content, and of a record the sources.
+/// Checks a receipt: the signature, that the entry is in the log, the content, and for a record its sources. Without a key the
+/// signature is not checked.
+#[must_use]
 pub fn checks(receipt: &Receipt, key: Option<&VerifyingKey>) -> Vec<Check> {
     let verification = match key {
         Some(key) => receipt.verify(key),

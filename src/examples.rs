@@ -1,0 +1,59 @@
+//! The files of the folder `examples` that demos and tests of other crates use, inside the library.
+
+macro_rules! files {
+    ($($path:literal,)*) => {
+        &[$(($path, include_str!(concat!("../examples/", $path))),)*]
+    };
+}
+
+/// Path within the folder, and text.
+const FILES: &[(&str, &str)] = files! {
+    "arena/documented-823.json",
+    "arena/efficiency.jsonl",
+    "arena/timed.jsonl",
+    "cards/practice.toml",
+    "cards/support-agent.toml",
+    "cards/task-run.toml",
+    "cards/test-report.toml",
+    "leaderboard/runs.csv",
+    "raw/match.json",
+    "raw/traces.jsonl",
+    "raw/workflow.jsonl",
+    "season/cipher.toml",
+    "season/factors.toml",
+    "season/knapsack.toml",
+    "season/maze.toml",
+    "standing/agents.jsonl",
+    "standing/practice.csv",
+    "standing/spring.jsonl",
+    "tests/karat-core.jsonl",
+    "tests/reports.jsonl",
+    "trace/error-recovery.json",
+    "trace/finance-document.json",
+    "trace/one-tool.json",
+    "trace/same-trace-code.json",
+    "trace/same-trace-customer-service.json",
+    "trace/same-trace-default.json",
+    "trace/same-trace-finance.json",
+    "trace/same-trace-medical.json",
+    "trace/single-thought.json",
+    "trust/agent.json",
+    "trust/coverage.jsonl",
+    "trust/security.jsonl",
+    "trust/teamwork.jsonl",
+    "workflow/closed-gate.json",
+    "workflow/partial-dag.json",
+    "workflow/retries.jsonl",
+    "workflow/worked-example.json",
+};
+
+/// Returns the text of an example by its path within the folder, such as `workflow/worked-example.json`.
+///
+/// ```
+/// assert!(karat::examples::text("workflow/worked-example.json").unwrap().contains("run-worked-example"));
+/// assert_eq!(karat::examples::text("no-such-file"), None);
+/// ```
+#[must_use]
+pub fn text(path: &str) -> Option<&'static str> {
+    FILES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
+}
