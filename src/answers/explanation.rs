@@ -8,8 +8,8 @@ use super::{ExplanationKind, LevelKind, RecordDocument, ValueStatus, billionths}
 use crate::error::Error;
 use crate::explanation::{Part, Row, open, rows};
 
-/// The explanation of a record: the rows that add up to its score, what is missing, and the smallest change that reaches the
-/// next band or tier.
+/// The explanation of a record: the rows that add up to its score, what is missing, and the smallest change to reach
+/// the next band or tier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

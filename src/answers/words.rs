@@ -78,7 +78,7 @@ words! {
         Failure = "failure",
         /// Nothing: the run is left out.
         Excluded = "excluded",
-        /// Its score, where scores are compared.
+        /// Its score, if scores are compared.
         Scored = "scored",
     }
 

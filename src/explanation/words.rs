@@ -49,7 +49,7 @@ pub fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> O
     }
 }
 
-/// Lists missing dimensions with the range that they leave to the score; None if none is missing.
+/// Lists missing dimensions with the range that they leave to the score; None if nothing is missing.
 pub fn gap(record: &Record<'_>) -> Option<String> {
     let names: Vec<&str> = open(record).map(|dimension| dimension.key).collect();
     let range = match record.bounds {
@@ -123,7 +123,7 @@ pub fn next_step(record: &Record<'_>, change: Option<&Change<'_>>) -> Option<Str
                 .collect();
             let why = match blockers.as_slice() {
                 [] => String::new(),
-                several => format!("; in its way: {}", list(several)),
+                several => format!("; blocked by: {}", list(several)),
             };
             format!("no single dimension can reach {}{why}", next.name)
         }

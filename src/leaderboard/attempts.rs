@@ -1,4 +1,4 @@
-//! Repeated attempts at the same tasks: the chance that one of k passes, that all of k do, and the best of k.
+//! Repeated attempts at the same tasks: the chance that one of k passes, the chance that all k pass, the best of k.
 
 use std::collections::BTreeMap;
 

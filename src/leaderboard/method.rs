@@ -1,4 +1,4 @@
-//! The methods of a leaderboard, and the one place that chooses between them.
+//! The methods of a leaderboard, and the choice between them.
 //!
 //! Bootstrap resamples cost resamples times tasks times subjects; they give rank ranges, tie groups and a profile of
 //! dimensions. The method `student` ranks a million items in tens of milliseconds, by means with intervals from the

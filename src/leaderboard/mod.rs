@@ -4,7 +4,7 @@
 //! `attempts` estimates the chances of repeated attempts, `pair` compares two subjects, `stress` tests how the ranking
 //! depends on the scorecard, `what_if` ranks by other weights. `notes` and `stress_words` write the sentences.
 //!
-//! Nothing here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
+//! No module here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
 
 pub mod attempts;
 pub mod method;

@@ -91,7 +91,7 @@ pub fn page(subjects: usize, dimensions: usize) -> Page {
         .to_vec(),
         notes: vec![
             String::from(
-                "First place differs if runs that were stopped count as failures: kestrel-2 would lead.",
+                "Rank 1 differs if runs that were stopped count as failures: kestrel-2 would lead.",
             ),
             String::from(
                 "Within a tie group the data do not tell the agents apart; their order is that of the mean.",
@@ -105,7 +105,7 @@ pub fn page(subjects: usize, dimensions: usize) -> Page {
             ),
             section(
                 "Profiles",
-                "The mean reading of each agent in each dimension.",
+                "The mean value of each agent in each dimension.",
                 vec![profiles(&names, &dimensions), profiles(&names[..subjects.min(2)], &dimensions)],
             ),
             section(

@@ -116,7 +116,7 @@ pub fn profiles(rows: &Rows, board: &Leaderboard) -> Option<Section> {
     Some(Section {
         heading: String::from("Dimensions"),
         text: vec![String::from(
-            "What was measured, over the tasks of each subject. What was not measured has no number.",
+            "Mean values over the tasks of each subject. A dimension that was not measured has no number.",
         )],
         figures: vec![figure],
     })
@@ -146,7 +146,7 @@ pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Option<S
     });
     let series: Vec<Series> = series.collect();
     let figure = Figure::History(History {
-        caption: String::from("What each item counts, and the mean of the window after it"),
+        caption: String::from("The score of each item, and the mean of the window after it"),
         value_label: String::from("score"),
         line_label: format!("mean of the last {WINDOW}"),
         range: Some((0.0, writing.value(1.0))),

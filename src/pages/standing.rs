@@ -1,4 +1,4 @@
-//! Standings as a page: score and interval, tier and what blocks the next, share, dimensions, history with what was held.
+//! Standings as a page: score and interval, tier and what blocks the next, share, dimensions, history with held scores.
 
 use karat_core::timestamp::Timestamp;
 use karat_standing::review::State;
