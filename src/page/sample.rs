@@ -90,9 +90,7 @@ pub fn page(subjects: usize, dimensions: usize) -> Page {
         .map(|(label, value)| (label.to_owned(), value.to_owned()))
         .to_vec(),
         notes: vec![
-            String::from(
-                "Rank 1 differs if runs that were stopped count as failures: kestrel-2 would lead.",
-            ),
+            String::from("Rank 1 differs if runs that were stopped count as failures: kestrel-2 would lead."),
             String::from(
                 "Within a tie group the data do not tell the agents apart; their order is that of the mean.",
             ),
