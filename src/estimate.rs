@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::answers::basis::Ranks;
 
-/// How shares of a perfect score are written.
+/// The format of scores on one scale: factor and decimals.
 #[derive(Debug, Clone, Copy)]
 pub struct Writing {
     factor: f64,
@@ -12,7 +12,7 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// Returns how scores are written on a scale from 0 to `max`.
+    /// Returns the format of scores on a scale from 0 to `max`.
     pub fn of(max: u32) -> Self {
         let decimals = match max {
             1 => 3,
@@ -22,48 +22,48 @@ impl Writing {
         Self { factor: f64::from(max), decimals }
     }
 
-    /// As shares of 1.
+    /// Returns the format of shares of 1.
     pub fn shares() -> Self {
         Self { factor: 1.0, decimals: 3 }
     }
 
-    /// Columns that the largest number needs.
+    /// Returns the number of columns that the largest number needs.
     pub fn width(self) -> usize {
         self.number(1.0).len()
     }
 
-    /// A share on this scale.
+    /// Returns a share on this scale.
     pub fn value(self, share: f64) -> f64 {
         share * self.factor
     }
 
-    /// Decimals of a number.
+    /// Returns the number of decimals.
     pub fn decimals(self) -> usize {
         self.decimals
     }
 
-    /// A number.
+    /// Formats a share as a number on this scale.
     pub fn number(self, share: f64) -> String {
         let text = format!("{:.1$}", self.value(share), self.decimals);
-        // What rounds to nothing has no sign.
+        // A number that rounds to zero has no sign.
         let is_zero = text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.'));
         if is_zero { text.trim_start_matches('-').to_owned() } else { text }
     }
 
-    /// A number with a sign in front of what is above 0.
+    /// Formats a share with a sign if it is above 0.
     pub fn signed(self, share: f64) -> String {
         let text = self.number(share);
         let is_zero = text.chars().all(|c| matches!(c, '0' | '.'));
         if share > 0.0 && !is_zero { format!("+{text}") } else { text }
     }
 
-    /// Both ends of an interval; `-` where there is none.
+    /// Formats both ends of an interval; `-` without an interval.
     pub fn ends(self, interval: Option<(f64, f64)>) -> String {
         let ends = interval.map(|(low, high)| format!("{} to {}", self.number(low), self.number(high)));
         ends.unwrap_or_else(|| String::from("-"))
     }
 
-    /// The ends of an axis, one at each end of `width` columns.
+    /// Formats the ends of an axis, one at each end of `width` columns.
     pub fn axis(self, axis: &RangeInclusive<f64>, width: usize) -> String {
         let (low, high) = (self.number(*axis.start()), self.number(*axis.end()));
         let gap = width.saturating_sub(low.len() + high.len());
@@ -71,14 +71,14 @@ impl Writing {
     }
 }
 
-/// A confidence in per cent: `95%`, `99.9%`.
+/// Formats a confidence in per cent: `95%`, `99.9%`.
 pub fn percent(share: f64) -> String {
     // 100 times 0.57 is 56.99999999999999 in doubles.
     let part = (share * 1e12).round() / 1e10;
     format!("{part}%")
 }
 
-/// A part in whole per cent; `<1%` and `>99%` for what is not quite nothing, or all.
+/// Formats a share in whole per cent; `<1%` and `>99%` for values that are not quite 0 or 1.
 pub fn whole_percent(share: f64) -> String {
     let rounded = (share * 100.0).round();
     match share {
@@ -88,12 +88,12 @@ pub fn whole_percent(share: f64) -> String {
     }
 }
 
-/// `3`, or `2-4`.
+/// Formats ranks: `3`, or `2-4`.
 pub fn ranks([best, worst]: Ranks) -> String {
     if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 
-/// The letter of a group: `a` to `z`, then `aa`.
+/// Returns the letter of a group: `a` to `z`, then `aa`.
 pub fn letter(group: u32) -> String {
     let (mut rest, mut text) = (group, String::new());
     while rest > 0 {

@@ -1,46 +1,46 @@
-//! Numbers as people read them. They are shortened by cutting, never by rounding up: a score below 0.7 never
-//! shows as 0.7, so a number and the band beside it cannot disagree.
+//! Numbers for people. They are shortened by cutting, never by rounding up: a score below 0.7 never shows as 0.7, so
+//! a number and the band beside it cannot disagree.
 
 use karat_core::number::{Score, plain};
 use karat_core::record::Published;
 use karat_core::scorecard::Scale;
 
-/// Most decimals shown of a number between 0 and 1.
+/// The most decimals shown of a number between 0 and 1.
 const PLACES: u32 = 6;
 
-/// `value / 10^places`, cut to at most `keep` decimals.
+/// Formats `value / 10^places`, cut to at most `keep` decimals.
 pub fn cut(value: i64, places: u32, keep: u32) -> String {
     let extra = places.saturating_sub(keep);
     plain(value / 10i64.pow(extra), (places - extra) as usize)
 }
 
-/// A number on the scale of its card.
+/// Formats a number on the scale of its card.
 pub fn published(number: Published) -> String {
     cut(number.value, number.places, PLACES)
 }
 
-/// A reading, weight or share in billionths.
+/// Formats a value, weight or share in billionths.
 pub fn billionths(value: i64) -> String {
     cut(value, 9, PLACES)
 }
 
-/// A share in billionths, in whole per cent, cut: only all of it is 100 %.
+/// Formats a share in billionths in whole per cent, cut: only the whole is 100 %.
 pub fn percent(billionths: i64) -> String {
     format!("{}%", billionths / 10_000_000)
 }
 
-/// A difference of scores in per cent of the scale, with its sign, cut to two decimals.
+/// Formats a difference of scores in per cent of the scale, with its sign, cut to two decimals.
 pub fn share(change: Score) -> String {
     let sign = if change > Score::ZERO { "+" } else { "" };
     format!("{sign}{}%", cut(change.units(), 13, 2))
 }
 
-/// `score` in hundredths of a per cent of the scale, rounded down. Differences of such add up as they are shown.
+/// Returns `score` in hundredths of a per cent of the scale, rounded down. Their differences add up as shown.
 pub fn hundredths(score: Score) -> i64 {
     score.units().div_euclid(100_000_000_000)
 }
 
-/// A difference of [`hundredths`], with its sign; a dash for none.
+/// Formats a difference of [`hundredths`] with its sign; a dash for 0.
 pub fn signed_percent(difference: i64) -> String {
     match difference {
         0 => String::from("-"),
@@ -48,19 +48,19 @@ pub fn signed_percent(difference: i64) -> String {
     }
 }
 
-/// How the points of one card are shown: all amounts with the same decimals, so that what is shown adds up.
+/// The format of points of one card: all amounts with the same decimals, so that the shown amounts add up.
 #[derive(Debug, Clone, Copy)]
 pub struct Points {
     /// Decimals of an exact score in points.
     from: u32,
     /// Decimals shown.
     to: u32,
-    /// True if nothing is lost by that.
+    /// True if the shown decimals are exact.
     pub exact: bool,
 }
 
 impl Points {
-    /// The fewest decimals that show every one of `scores` exactly; if that is too many, six significant ones.
+    /// Chooses the fewest decimals that show all of `scores` exactly; if that is too many, six significant ones.
     pub fn new(scale: Scale, scores: impl IntoIterator<Item = Score>) -> Self {
         let whole = scale.max.ilog10();
         let from = 15 - whole;
@@ -69,12 +69,12 @@ impl Points {
         Self { from, to: needed.min(most), exact: needed <= most }
     }
 
-    /// `score` in shown units, rounded down.
+    /// Returns `score` in shown units, rounded down.
     pub fn shown(self, score: Score) -> i64 {
         score.units().div_euclid(10i64.pow(self.from - self.to))
     }
 
-    /// Shown units as text.
+    /// Formats shown units.
     pub fn text(self, shown: i64) -> String {
         let scale = 10u64.pow(self.to);
         let (whole, rest) = (shown.unsigned_abs() / scale, shown.unsigned_abs() % scale);
@@ -85,14 +85,14 @@ impl Points {
         }
     }
 
-    /// The same with a sign in front of what is gained.
+    /// Formats shown units with a sign if they are above 0.
     pub fn signed(self, shown: i64) -> String {
         let sign = if shown > 0 { "+" } else { "" };
         format!("{sign}{}", self.text(shown))
     }
 }
 
-/// Decimals needed to write `value / 10^places`.
+/// Returns the number of decimals needed to write `value / 10^places`.
 fn decimals(value: i64, places: u32) -> u32 {
     let mut rest = value;
     let mut needed = places;

@@ -1,4 +1,4 @@
-//! Who goes by two names, because it was renamed half way: `--rename OLD=NEW`.
+//! Subjects that were renamed: `--rename OLD=NEW`.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::error::{Code, Error};
 use crate::text::clean;
 
-/// A name that became another.
+/// A new name of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rename {
     /// The name in the file.
@@ -28,17 +28,17 @@ impl FromStr for Rename {
     }
 }
 
-/// All of them, and which were found.
+/// All new names, and which of them were used.
 #[derive(Debug, Default)]
 pub struct Renames<'a> {
     new_names: BTreeMap<&'a str, (&'a str, bool)>,
 }
 
 impl<'a> Renames<'a> {
-    /// The new name of every old one.
+    /// Collects the new name of every old one.
     ///
     /// # Errors
-    /// If a name becomes two others, or leads on from one new name to another.
+    /// If a name has two new names, or a new name is itself renamed.
     pub fn new(given: &'a [Rename]) -> Result<Self, Error> {
         let mut new_names = BTreeMap::new();
         for Rename { old, new } in given {
@@ -59,7 +59,7 @@ impl<'a> Renames<'a> {
         }
     }
 
-    /// The name that counts in place of `name`.
+    /// Returns the new name of `name`, or `name` itself.
     pub fn apply<'n>(&mut self, name: &'n str) -> &'n str
     where
         'a: 'n,
@@ -73,7 +73,7 @@ impl<'a> Renames<'a> {
         }
     }
 
-    /// The old names that nobody had.
+    /// Returns the old names that no subject had.
     pub fn unfound(&self) -> impl Iterator<Item = &'a str> {
         self.new_names.iter().filter(|(_, (_, is_found))| !is_found).map(|(old, _)| *old)
     }

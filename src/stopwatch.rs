@@ -1,10 +1,10 @@
-//! Times of items. They stand in no record, and no score depends on them.
+//! Times of items. They are not part of a record, and no score depends on them.
 
 use std::time::Instant;
 
 use karat_evidence::grade::trace::budget::{Budget, Overrun, StageTimes};
 
-/// A watch that times the stages of one item after the other.
+/// A watch that times the stages of one item after another.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     budget: Budget,

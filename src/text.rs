@@ -1,22 +1,22 @@
-//! Text from outside, made fit for a terminal: no control characters, no line wider than its column.
+//! Text from outside, made safe for a terminal: no control characters, no line wider than its column.
 
 use std::borrow::Cow;
 
 use karat_core::diagnostic::steers_terminal;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// How much a note matters to who reads on.
+/// The importance of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// How to read what stands there.
+    /// It explains the answer.
     Plain,
-    /// What may change what a reader makes of it.
+    /// It may change what the answer means to you.
     Care,
-    /// What is wrong.
+    /// It names an error.
     Bad,
 }
 
-/// `text` without characters that could move the cursor, or change the colour or the direction of what follows.
+/// Replaces characters in `text` that could move the cursor or change the colour or direction of the rest.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().any(steers_terminal) {
         Cow::Owned(text.chars().map(|c| if steers_terminal(c) { '\u{fffd}' } else { c }).collect())
@@ -25,7 +25,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// `text` in exactly `width` columns: filled up with blanks, or cut with an ellipsis.
+/// Fits `text` into exactly `width` columns: padded with blanks, or cut with an ellipsis.
 pub fn fit(text: &str, width: usize) -> String {
     let text = clean(text);
     let full = text.width();
@@ -45,7 +45,7 @@ pub fn fit(text: &str, width: usize) -> String {
     format!("{kept}…{:1$}", "", width.saturating_sub(used + 1))
 }
 
-/// `text` in lines of at most `width` columns, broken between words. A word that is wider stands alone.
+/// Wraps `text` into lines of at most `width` columns, between words. A wider word gets its own line.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let text = clean(text);
     let mut lines = Vec::new();
@@ -65,18 +65,18 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Most names in a note.
+/// The largest number of names in a note.
 pub const NAMED: usize = 6;
 
-/// Most columns of a name in a sentence.
+/// The largest number of columns of a name in a sentence.
 const NAME: usize = 40;
 
-/// `text` as it stands in a sentence: cut with an ellipsis where it is long.
+/// Cuts `text` with an ellipsis if it is too long for a sentence.
 pub fn short(text: &str) -> String {
     fit(text, NAME).trim_end().to_owned()
 }
 
-/// The first of several names, and how many more there are; none if there is no name.
+/// Lists the first of several names, and the number of the rest; None if there is no name.
 pub fn named(names: &[&str]) -> Option<String> {
     let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
     match names.len().saturating_sub(NAMED) {
@@ -86,18 +86,18 @@ pub fn named(names: &[&str]) -> Option<String> {
     }
 }
 
-/// `1 item`, `2 items`.
+/// Formats a number with its noun: `1 item`, `2 items`.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
-/// The id of an item, if it says more than the subject: not the subject again, not a digest.
+/// Returns the id of an item if it says more than the subject: not the subject again, not a digest.
 pub fn own_name<'i>(subject: &str, id: &'i str) -> Option<&'i str> {
     (id != subject && !id.starts_with("sha256:")).then_some(id)
 }
 
-/// `one`, `one and two`, `one, two and three`.
+/// Joins names: `one`, `one and two`, `one, two and three`.
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     match names {
         [] => String::new(),

@@ -13,7 +13,7 @@ use crate::text::{clean, fit};
 ///
 /// # Errors
 ///
-/// If it is something else: what is wrong, as half a sentence.
+/// If it is anything else: the message is half a sentence.
 pub fn weights(text: &str) -> Result<Vec<(String, Decimal)>, String> {
     let Members(members) = serde_json::from_str(text).map_err(|error| match error.classify() {
         Category::Data => String::from("it is JSON, but not an object"),
@@ -42,8 +42,8 @@ pub fn weights(text: &str) -> Result<Vec<(String, Decimal)>, String> {
     Ok(weights)
 }
 
-/// The members of a JSON object as they stand: a repeated name included, where a map would keep the last one in silence,
-/// and numbers in their own digits, as a double could not hold all of them.
+/// The members of a JSON object as written: repeated names included, where a map would silently keep the last, and
+/// numbers in their own digits, as a double cannot hold all of them.
 struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {

@@ -28,11 +28,11 @@ pub struct Basis {
     /// The confidence of intervals, rank ranges and comparisons.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1, example = 0.95))]
     pub level: f64,
-    /// The number of bootstrap resamples; null where none are drawn.
+    /// The number of bootstrap resamples; null if none are drawn.
     pub resamples: Option<u32>,
-    /// The seed of the resamples; null where none are drawn.
+    /// The seed of the resamples; null if none are drawn.
     pub seed: Option<u64>,
-    /// What outcomes count as.
+    /// The treatment of outcomes that are neither success nor failure.
     pub outcomes: OutcomePolicy,
 }
 
@@ -54,19 +54,19 @@ pub struct ScorecardReference {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ItemsUsed {
-    /// The number of items that were looked at.
+    /// The number of items considered.
     pub count: u64,
     /// The number of subjects they are about.
     pub subjects: u64,
-    /// Items that were given again with the same content, and count once. Null where records of a log are looked at.
+    /// Items given again with the same content; they count once. Null for records of a log.
     pub repeated: Option<u64>,
-    /// Items that the filters left out. Null where records of a log are looked at.
+    /// Items that the filters left out. Null for records of a log.
     pub left_out: Option<u64>,
-    /// SHA-256 over scorecards, digests and ids of all items. Null where only the index of a log is read.
+    /// SHA-256 over scorecards, digests and ids of all items. Null if only the index of a log is read.
     pub digest: Option<String>,
 }
 
-/// What outcomes count as that are neither success nor failure.
+/// The treatment of outcomes that are neither success nor failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -110,29 +110,29 @@ pub struct Estimate {
     /// The mean: 0 to 1, or -1 to 1 for a difference.
     #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub mean: f64,
-    /// The lower end of the interval; null where one task alone has none.
+    /// The lower end of the interval; null if there is one task, which gives no interval.
     #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub low: Option<f64>,
-    /// The upper end of the interval; null where one task alone has none.
+    /// The upper end of the interval; null if there is one task, which gives no interval.
     #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub high: Option<f64>,
-    /// How the ends were found; null where there are none.
+    /// The method of the interval; null without an interval.
     pub method: Option<IntervalMethod>,
     /// The number of tasks.
     pub tasks: u64,
 }
 
-/// Ranks from 1, the best first: `[2, 4]`. Both are equal where no other subject shares the rank.
+/// Ranks from 1, the best first: `[2, 4]`. Both are equal if no other subject shares the rank.
 pub type Ranks = [u32; 2];
 
-/// The subjects that another choice moves.
+/// A subject whose rank changes under another choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MovedSubject {
     /// The subject.
     pub subject: String,
-    /// Its ranks under the other choice; null where it has none.
+    /// Its ranks under the other choice; null if it has no rank there.
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<u32>>, min_items = 2, max_items = 2))]
     pub rank: Option<Ranks>,
 }
@@ -175,7 +175,7 @@ impl Basis {
 }
 
 impl ScorecardReference {
-    /// Refers to a scorecard.
+    /// Returns the reference to a scorecard.
     #[must_use]
     pub fn of(card: &Scorecard) -> Self {
         Self { id: card.id.clone(), version: card.version.clone(), digest: card.digest.to_string() }
@@ -189,7 +189,7 @@ impl ScorecardReference {
 }
 
 impl OutcomePolicy {
-    /// The outcomes that a policy is about, each with what it counts as.
+    /// Returns each of the four outcomes with its treatment.
     #[must_use]
     pub fn treatments(&self) -> [(Outcome, Treatment); 4] {
         [
@@ -202,7 +202,7 @@ impl OutcomePolicy {
 }
 
 impl OutcomeCounts {
-    /// Returns the number of items that ended so.
+    /// Returns the number of items with this outcome.
     #[must_use]
     pub fn count(&self, outcome: Outcome) -> u64 {
         match outcome {
@@ -254,12 +254,12 @@ impl From<&bootstrap::Estimate> for Estimate {
     }
 }
 
-/// Returns ranks as answers have them.
+/// Returns ranks in the form that answers use.
 pub(super) const fn ranks(range: RankRange) -> Ranks {
     [range.best, range.worst]
 }
 
-/// Returns the subjects that another ranking moves; `name` gives the name of a subject by its place.
+/// Returns the subjects that another ranking moves; `name` gives the name of a subject by its index.
 pub(super) fn moved<'n>(ranking: &OtherRanking, name: impl Fn(usize) -> &'n str) -> Vec<MovedSubject> {
     let subject = |&at: &usize| MovedSubject {
         subject: name(at).to_owned(),

@@ -27,10 +27,10 @@ pub struct Comparison {
     pub second: ComparedSubject,
     /// The difference of the scores, first minus second.
     pub difference: Difference,
-    /// The difference by dimension; null where the two share no task with a value.
+    /// The difference by dimension; null if the two share no task with a value.
     #[cfg_attr(feature = "schema", schema(schema_with = differences))]
     pub dimensions: BTreeMap<String, Option<Difference>>,
-    /// The tasks that each passed; null where a task was tried more than once.
+    /// The tasks that each passed; null if a task was tried more than once.
     pub passes: Option<Passes>,
 }
 
@@ -43,7 +43,7 @@ answer!(Comparison, ComparisonSchema = "karat/comparison/1", "a comparison");
 pub struct ComparedSubject {
     /// Its name.
     pub subject: String,
-    /// The mean over all its tasks; null where none counts.
+    /// The mean over all its tasks; null if no task counts.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub mean: Option<f64>,
 }
@@ -63,9 +63,9 @@ pub struct Difference {
     pub only_first_tasks: u64,
     /// Tasks that only the second has; they are left out.
     pub only_second_tasks: u64,
-    /// Whether enough tasks differ for any result to show a difference at this level.
+    /// True if enough tasks differ for any result to show a difference at this level.
     pub enough_tasks: bool,
-    /// Which one is ahead.
+    /// The subject that is ahead, if one is.
     pub verdict: ComparisonVerdict,
 }
 
@@ -85,7 +85,7 @@ pub struct Passes {
     /// The mid-p value of McNemar's test.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub mid_p: f64,
-    /// Which one is ahead by this test.
+    /// The subject that is ahead by this test, if one is.
     pub verdict: ComparisonVerdict,
 }
 
@@ -136,6 +136,6 @@ impl From<&compare::Difference> for Difference {
 
 #[cfg(feature = "schema")]
 fn differences() -> utoipa::openapi::schema::Object {
-    let description = "The difference by dimension; null where the two share no task with a value.";
+    let description = "The difference by dimension; null if the two share no task with a value.";
     super::members_or_null("Difference", description, false)
 }

@@ -1,4 +1,4 @@
-//! Why a record says what it says.
+//! The explanation of a record.
 
 use karat_core::explain::Change;
 use karat_core::record::Record;
@@ -8,8 +8,8 @@ use super::{ExplanationKind, LevelKind, RecordDocument, ValueStatus, billionths}
 use crate::error::Error;
 use crate::explanation::{Part, Row, open, rows};
 
-/// The explanation of a record: the rows that add up to its score, what is missing, and the smallest change that reaches the
-/// next band or tier.
+/// The explanation of a record: the rows that add up to its score, what is missing, and the smallest change to reach
+/// the next band or tier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -18,15 +18,15 @@ pub struct Explanation {
     pub record: RecordDocument,
     /// The digest of the record.
     pub digest: String,
-    /// The parts of the score, in the order in which they add up to it.
+    /// The parts of the score, in the order in which they are added.
     pub rows: Vec<ExplanationRow>,
     /// The dimensions that have no value but could have one.
     pub missing: Vec<MissingValue>,
-    /// The smallest change of one value that reaches the next band or tier; null at the top, or where no single value does.
+    /// The smallest change of one value that reaches the next band or tier; null at the top, or if none does.
     pub change: Option<NearestChange>,
-    /// Whether the record was computed again from its own facts; null where it was made just now.
+    /// True if the record was computed again from its own facts; null if it was made just now.
     pub verified: Option<bool>,
-    /// Whether its facts were read from its evidence again; null where that was not asked for.
+    /// True if its facts were read from its evidence again; null if that was not requested.
     pub from_evidence: Option<bool>,
 }
 
@@ -37,7 +37,7 @@ pub struct Explanation {
 pub struct ExplanationRow {
     /// The label of the dimension, or the name of the mean, rule or gate.
     pub name: String,
-    /// What it is.
+    /// The kind of part.
     pub kind: ExplanationKind,
     /// The running total before.
     pub before: f64,
@@ -45,19 +45,19 @@ pub struct ExplanationRow {
     pub after: f64,
     /// The difference.
     pub change: f64,
-    /// The key, of a dimension.
+    /// The key; dimensions only.
     pub key: Option<String>,
-    /// Whether it has a value, of a dimension.
+    /// The status of the value; dimensions only.
     pub status: Option<ValueStatus>,
-    /// The value, of a dimension that has one.
+    /// The value; dimensions with a value only.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub value: Option<f64>,
-    /// Its effective weight as a share of all, of a dimension.
+    /// Its effective weight as a share of all weights; dimensions only.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub share: Option<f64>,
-    /// The condition, of a rule or gate.
+    /// The condition; rules and gates only.
     pub when: Option<String>,
-    /// The new score, of a rule.
+    /// The new score; rules only.
     pub set: Option<String>,
 }
 
@@ -68,9 +68,9 @@ pub struct ExplanationRow {
 pub struct MissingValue {
     /// The dimension.
     pub key: String,
-    /// Why it has none, in a word.
+    /// The reason, in a word.
     pub status: ValueStatus,
-    /// Why it has none, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
 }
 
@@ -83,12 +83,12 @@ pub struct NearestChange {
     pub key: String,
     /// Its label.
     pub name: String,
-    /// The value now; null where it was not measured.
+    /// The value now; null if it was not measured.
     pub from: Option<f64>,
-    /// The value that is enough.
+    /// The value that is needed.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub to: f64,
-    /// What is reached: a band or a tier.
+    /// The level that is reached: a band or a tier.
     pub kind: LevelKind,
     /// The name of the band or tier.
     pub reaches: String,
@@ -97,7 +97,7 @@ pub struct NearestChange {
 }
 
 impl Explanation {
-    /// Explains `record`. `verified` says whether it was computed again from its own facts, `from_evidence` whether these
+    /// Explains `record`. `verified` is true if it was computed again from its facts, `from_evidence` if these facts
     /// were read from its evidence again.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
 use crate::rows::Rows;
 
-/// The answer to who has which rank.
+/// The answer of `karat leaderboard`: one leaderboard or several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LeaderboardAnswer {
@@ -23,13 +23,13 @@ pub struct LeaderboardAnswer {
     /// The items, and how they were ranked.
     #[serde(flatten)]
     pub basis: Basis,
-    /// How the leaderboard was computed.
+    /// The method by which ranks were computed.
     pub method: LeaderboardMethod,
-    /// The field by whose values there are several leaderboards; null where there is one.
+    /// The field whose values have a leaderboard each; null if there is one leaderboard.
     pub group_by: Option<String>,
-    /// The size of the log that counts; null where no log is read.
+    /// The size of the log that counts; null if no log is read.
     pub log_size: Option<u64>,
-    /// What to give as `skip` for the rows that follow; null where there are no more.
+    /// The value of `skip` for the rows that follow; null if there are no more.
     pub next: Option<u64>,
     /// One leaderboard, or one for each value of `group_by`.
     pub leaderboards: Vec<Leaderboard>,
@@ -37,14 +37,14 @@ pub struct LeaderboardAnswer {
 
 answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/1", "a leaderboard");
 
-/// Subjects by rank. Subjects in different groups differ; that two are in one group does not say that they are equal.
+/// Subjects by rank. Subjects in different groups differ; two subjects in one group need not be equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Leaderboard {
-    /// What the items have in common: `FIELD = VALUE`; null where there is one leaderboard.
+    /// The common property of the items, `FIELD = VALUE`; null if there is one leaderboard.
     pub group: Option<String>,
-    /// What is ranked by: `score`, or the key of a dimension.
+    /// The basis of the ranking: `score`, or the key of a dimension.
     pub by: String,
     /// The number of subjects that have a rank.
     pub ranked: u64,
@@ -52,18 +52,18 @@ pub struct Leaderboard {
     pub rows: Vec<LeaderboardRow>,
     /// The subjects that have items and no rank; null with the method `student`.
     pub unranked: Option<Vec<UnrankedSubject>>,
-    /// Whether all ranked subjects have the same tasks. Where not, a mean also depends on which tasks a subject has. Null
+    /// True if all ranked subjects have the same tasks. If not, a mean also depends on which tasks a subject has. Null
     /// with the method `student`.
     pub same_tasks: Option<bool>,
     /// The number of groups; null with the method `student`.
     pub tie_groups: Option<u32>,
     /// The rankings under other choices for outcomes; null with the method `student`.
     pub other_outcomes: Option<OtherOutcomes>,
-    /// How much the ranks depend on the scorecard; null where it was not asked for.
+    /// The robustness of the ranks; null if it was not requested.
     pub robustness: Option<Robustness>,
 }
 
-/// A subject that has a rank.
+/// A subject with a rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -73,8 +73,8 @@ pub struct LeaderboardRow {
     /// Its ranks by the mean alone.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub rank: Ranks,
-    /// The ranks within which it lies in `level` of the resamples; with the method `student` those that the intervals of all
-    /// subjects leave open.
+    /// The ranks in which it lies in `level` of the resamples; with the method `student`, those that all intervals
+    /// together allow.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub rank_range: Ranks,
     /// The share of resamples in which no subject is above it; null with the method `student`.
@@ -85,32 +85,32 @@ pub struct LeaderboardRow {
     pub group: Option<u32>,
     /// The number of tasks that it shares with the group leader; null with the method `student`.
     pub shared_tasks: Option<u64>,
-    /// Whether it is ahead of the leader of the group above on the tasks they share: its mean is lower only because its other
-    /// tasks are harder. Null with the method `student`.
+    /// True if it is ahead of the leader of the group above on the tasks they share: its mean is lower only because its
+    /// other tasks are harder. Null with the method `student`.
     pub ahead_on_shared_tasks: Option<bool>,
-    /// The mean of what is ranked by, with its interval.
+    /// The mean of the score or dimension that is ranked, with its interval.
     pub score: Estimate,
     /// The number of tasks that count.
     pub tasks: u64,
     /// The number of items.
     pub items: u64,
-    /// How the items ended; null with the method `student`.
+    /// The number of items by outcome; null with the method `student`.
     pub outcomes: Option<OutcomeCounts>,
-    /// The mean value by dimension, null where nothing was measured; null as a whole with the method `student`.
+    /// The mean value by dimension, null if nothing was measured; null as a whole with the method `student`.
     #[cfg_attr(feature = "schema", schema(schema_with = estimates))]
     pub dimensions: Option<BTreeMap<String, Option<Estimate>>>,
-    /// Repeated attempts, for k from 1 on; null where they were not asked for.
+    /// Repeated attempts, for k from 1 on; null if they were not requested.
     pub attempts: Option<Vec<Attempts>>,
 }
 
-/// A subject that has items and no rank.
+/// A subject with items but no rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UnrankedSubject {
     /// The subject.
     pub subject: String,
-    /// The number of its tasks that count: 0, or fewer than were asked for.
+    /// The number of its tasks that count: 0, or fewer than required.
     pub tasks: u64,
 }
 
@@ -124,13 +124,13 @@ pub struct Attempts {
     pub k: u32,
     /// The number of tasks with k attempts or more.
     pub tasks: u64,
-    /// The number of tasks with fewer.
+    /// The number of tasks with fewer attempts.
     pub tasks_left_out: u64,
     /// The chance that at least one passes: pass@k.
     pub pass_at: Option<Estimate>,
     /// The chance that all pass: pass^k.
     pub pass_hat: Option<Estimate>,
-    /// The score of the best.
+    /// The expected best score of k attempts.
     pub best_of: Option<Estimate>,
 }
 
@@ -139,9 +139,9 @@ pub struct Attempts {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OtherOutcomes {
-    /// Whether any of them changes a rank.
+    /// True if any of them changes a rank.
     pub differ: bool,
-    /// Whether any of them puts other subjects first.
+    /// True if any of them changes which subjects have rank 1.
     pub first_differs: bool,
     /// The rankings.
     pub rankings: Vec<OutcomeRanking>,
@@ -154,7 +154,7 @@ pub struct OtherOutcomes {
 pub struct OutcomeRanking {
     /// The choice.
     pub outcomes: OutcomePolicy,
-    /// Whether other subjects have rank 1.
+    /// True if other subjects have rank 1.
     pub first_differs: bool,
     /// The subjects with rank 1.
     pub first: Vec<String>,
@@ -163,7 +163,7 @@ pub struct OutcomeRanking {
 }
 
 impl Leaderboard {
-    /// Returns the leaderboard of a ranking by resamples of subjects of `rows`.
+    /// Returns the leaderboard of a ranking of subjects of `rows` by resamples.
     #[must_use]
     pub fn of_resamples(rows: &Rows, ranking: &Ranking, settings: &Settings) -> Self {
         let name = |subject: usize| rows.subject_name(subject);
@@ -225,7 +225,7 @@ impl Leaderboard {
     }
 }
 
-/// Returns what is ranked by, as answers write it.
+/// Returns the basis of the ranking in the form that answers use.
 pub(crate) fn by(rows: &Rows, settings: &Settings) -> String {
     match settings.by {
         By::Score => String::from("score"),
@@ -277,6 +277,6 @@ impl LeaderboardRow {
 
 #[cfg(feature = "schema")]
 fn estimates() -> utoipa::openapi::schema::Object {
-    let description = "The mean value by dimension, null where nothing was measured; null as a whole with the method `student`.";
+    let description = "The mean value by dimension, null if nothing was measured; null as a whole with the method `student`.";
     super::members_or_null("Estimate", description, true)
 }

@@ -1,5 +1,5 @@
-//! The answers of karat as types, one file each: what the command line prints as JSON, what HTTP answers, and what screens
-//! and pages are drawn from.
+//! The answers of karat as types, one file each: the JSON of the command line and of HTTP, and the data of screens and
+//! pages.
 //!
 //! | file | schema | answers |
 //! |---|---|---|
@@ -13,9 +13,9 @@
 //! | `verification` | `karat/verification/1`, `karat/log-verification/1` | `karat verify`, `karat log verify` |
 //! | `rescore` | `karat/rescore/1`, `karat/rescore-summary/1` | `karat rescore` |
 //!
-//! [`write()`] is the one writer: canonical JSON after RFC 8785. [`read()`] is the one reader. Shares and scores are 0 to 1 and
-//! rounded to a billionth, moments are RFC 3339 in UTC, digests are `sha256:` and 64 hexadecimal digits. A member that has no
-//! value is `null`; it is never left out.
+//! [`write()`] is the one writer: canonical JSON after RFC 8785. [`read()`] is the one reader. Shares and scores are 0
+//! to 1, rounded to a billionth; timestamps are RFC 3339 in UTC, digests are `sha256:` and 64 hexadecimal digits. A
+//! member without a value is `null`; it is never left out.
 //!
 //! With the feature `schema` every type has a schema for OpenAPI.
 
@@ -65,7 +65,7 @@ pub trait Answer: Serialize + DeserializeOwned {
 /// ```
 #[must_use]
 pub fn write<T: Serialize>(answer: &T) -> String {
-    // Keys of the answers are texts, so that none fails to become a value.
+    // Keys of the answers are strings, so the conversion to a value cannot fail.
     serde_json::to_value(answer).map(|value| canonical_json(&value)).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! Records beside what another scorecard makes of the same items, `karat/rescore/1` and `karat/rescore-summary/1`.
+//! Records beside the scores of the same items by another scorecard: `karat/rescore/1`, `karat/rescore-summary/1`.
 
 use karat_core::number::Score;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{RecordStatus, answer};
 use crate::rescore::{self, Rescored, Verdict};
 
-/// A record and what became of it.
+/// A record and its score by another scorecard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -22,15 +22,15 @@ pub struct RescoredRecord {
     pub item: String,
     /// The old scorecard, `id@version`.
     pub scorecard: String,
-    /// What the record says.
+    /// The result in the record.
     pub before: RescoredSide,
-    /// What the new scorecard gives.
+    /// The result of the new scorecard.
     pub after: RescoredSide,
-    /// How far the exact score moved; null where there is none before or after.
+    /// The difference of the exact scores; null if either score is missing.
     pub difference: Option<f64>,
-    /// Where the difference comes from; null where one of the scores on the way does not exist.
+    /// The parts of the difference; null if one of the intermediate scores does not exist.
     pub parts: Option<DifferenceParts>,
-    /// Whether the evidence was corrected since.
+    /// True if the evidence was corrected after the record was made.
     pub corrected: bool,
 }
 
@@ -41,27 +41,27 @@ answer!(RescoredRecord, RescoreSchema = "karat/rescore/1", "a rescored record");
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RescoredSide {
-    /// Whether there is a score.
+    /// The status of the score.
     pub status: RecordStatus,
     /// The exact score as a share; null without a score.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub exact: Option<f64>,
     /// The published score; null without a score.
     pub published: Option<f64>,
-    /// The band or tier; null for none.
+    /// The band or tier; null if it has neither.
     pub badge: Option<String>,
 }
 
-/// Where a difference comes from. The three parts add up to it exactly.
+/// The three sources of a difference; they add up to it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DifferenceParts {
-    /// The engine: what it makes of the facts in the record under the old scorecard, less what the record says.
+    /// The engine: the score it gives now to the facts of the record by the old scorecard, minus the recorded score.
     pub engine: f64,
-    /// The evidence: what its correction changes under the old scorecard.
+    /// The evidence: the effect of its correction under the old scorecard.
     pub evidence: f64,
-    /// The scorecard: what the new one gives, less what the old one gives, of the evidence as it is now.
+    /// The scorecard: the score of the current evidence by the new one, minus that by the old one.
     pub scorecard: f64,
 }
 
@@ -110,7 +110,7 @@ pub struct RankChange {
     pub after: u64,
 }
 
-/// A change of band or tier; `-` is none.
+/// A change of band or tier; `-` if there is no band or tier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -124,7 +124,7 @@ pub struct BadgeChange {
 }
 
 impl RescoredRecord {
-    /// Returns what became of the record with the id `record`, which `scorecard` made of `item`.
+    /// Returns the change of the record with the id `record`, in which `scorecard` scored `item`.
     #[must_use]
     pub fn new(record: &str, subject: &str, item: &str, scorecard: &str, moved: &Rescored) -> Self {
         Self {

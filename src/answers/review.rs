@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::{ReviewState, ReviewVerdict};
 use crate::standing::written;
 
-/// The reviews of a subject: its official score, a score that is held, and what became of the scores before.
+/// The reviews of a subject: its official score, a score that is held, and the history of earlier scores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Review {
-    /// Whether a score is held.
+    /// True if a score is held.
     pub under_review: bool,
     /// The official score; null before the first.
     pub official: Option<OfficialScore>,
-    /// The score that is held; null where none is.
+    /// The score that is held, if any.
     pub held: Option<HeldScore>,
-    /// What became of each score, in order.
+    /// The changes of state of each score, in order.
     pub transitions: Vec<ReviewTransition>,
-    /// Decisions that changed nothing, and why.
+    /// Decisions that had no effect, with the reason.
     pub refusals: Vec<ReviewRefusal>,
 }
 
@@ -31,7 +31,7 @@ pub struct Review {
 pub struct OfficialScore {
     /// The score in points.
     pub points: i64,
-    /// The moment since which it is official.
+    /// The time from which it is official.
     pub since: String,
 }
 
@@ -42,32 +42,32 @@ pub struct OfficialScore {
 pub struct HeldScore {
     /// The score in points.
     pub points: i64,
-    /// The moment of the score.
+    /// The time of the score.
     pub time: String,
-    /// What the change comes from, such as `evaluation` or `weights`.
+    /// The cause of the change, such as `evaluation` or `weights`.
     pub cause: String,
     /// The runner of the evaluation.
     pub runner: String,
-    /// The moment by which reviewers must decide.
+    /// The time by which reviewers must decide.
     pub deadline: String,
     /// The lowest score that was held since the last official one.
     pub lowest_points: i64,
-    /// How far it lies from the scores before.
+    /// Its distance from earlier scores.
     pub flags: SwingFlags,
     /// The approvals so far.
     pub approvals: Vec<ReviewDecision>,
 }
 
-/// How far a score lies from the scores before it.
+/// The distance of a score from earlier scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SwingFlags {
-    /// The change against the official score in points; null for the first.
+    /// The change from the official score in points; null for the first.
     pub delta: Option<i64>,
-    /// Whether the change is over the limit for one change.
+    /// True if the change exceeds the limit for one change.
     pub was_anomalous: bool,
-    /// Whether the change is over the limit against the lowest or highest score of the last days.
+    /// True if the change from the lowest or highest score of the last days exceeds its limit.
     pub was_cumulative: bool,
 }
 
@@ -76,47 +76,47 @@ pub struct SwingFlags {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ReviewDecision {
-    /// The moment.
+    /// The time.
     pub time: String,
     /// The reviewer.
     pub reviewer: String,
     /// The decision.
     pub verdict: ReviewVerdict,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Digests of what the reviewer looked at.
+    /// Digests of the evidence that the reviewer examined.
     pub evidence: Vec<String>,
 }
 
-/// What became of a score.
+/// A change of state of a score.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ReviewTransition {
-    /// The moment.
+    /// The time.
     pub time: String,
     /// The score in points.
     pub points: i64,
-    /// The moment of the score.
+    /// The time of the score.
     pub scored: String,
-    /// What the change comes from.
+    /// The cause of the change.
     pub cause: String,
-    /// What became of it.
+    /// The new state.
     pub state: ReviewState,
-    /// How far it lies from the scores before.
+    /// Its distance from earlier scores.
     pub flags: SwingFlags,
     /// The decisions on it.
     pub decisions: Vec<ReviewDecision>,
 }
 
-/// A decision that changed nothing.
+/// A decision that had no effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ReviewRefusal {
     /// The line of the events, from 1.
     pub line: Option<u64>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -134,7 +134,7 @@ pub struct PendingReview {
 }
 
 impl Review {
-    /// Returns the reviews of a subject; `lines` are the lines of the events.
+    /// Returns the reviews of a subject; `lines` are the line numbers of the events.
     #[must_use]
     pub fn new(found: &ReviewStanding, lines: &[usize]) -> Self {
         let history = &found.history;

@@ -1,5 +1,5 @@
-//! The standing of a subject at a moment, `karat/standing/1`: enough to compute it again and to see why it is so. Exact
-//! numbers are texts.
+//! The standing of a subject at a time, `karat/standing/1`: enough to compute it again and to see why it is so. Exact
+//! numbers are strings.
 
 use karat_core::facts::Digest;
 use karat_core::record::ENGINE_VERSION;
@@ -31,26 +31,26 @@ pub struct Standing {
     /// The best score of this scorecard; the worst is 0.
     #[cfg_attr(feature = "schema", schema(minimum = 1))]
     pub scale: u32,
-    /// The moment.
+    /// The time of the standing.
     pub as_of: String,
-    /// SHA-256 of the events beside the evaluations; null where there are none.
+    /// SHA-256 of the events beside the evaluations; null if there are no events.
     pub events_digest: Option<String>,
-    /// What the score is made of.
+    /// The basis of the score.
     pub kind: Option<StandingScore>,
     /// The subject.
     pub subject: String,
     /// Its operator, if an event names one.
     pub operator: Option<String>,
-    /// The score of the moment; null where there is none.
+    /// The current score; null if there is no score.
     pub score: Option<MomentScore>,
-    /// The interval of the score; null for newest values, and for fewer than two tasks.
+    /// The interval of the score; null for newest values, and with fewer than two tasks.
     pub interval: Option<StandingInterval>,
     /// The score in points before and after the gate.
     pub gate: Option<GateEffect>,
-    /// The official score in points: that of the moment, or for a scorecard with reviews the last one that was committed.
+    /// The official score in points: the current one, or for a scorecard with reviews the last that was committed.
     pub points: Option<i64>,
-    /// The score in points that gates, tiers and shares use: the lowest of the official one, a held one and that of the
-    /// moment.
+    /// The score in points that gates, tiers and shares use: the lowest of the official, the held and the current
+    /// score.
     pub gating_points: Option<i64>,
     /// The items.
     pub items: StandingItems,
@@ -74,9 +74,9 @@ pub struct Standing {
     pub newest_batch_seconds: Option<i64>,
     /// The incidents that are open.
     pub incidents: Vec<String>,
-    /// Whether a gate of the newest item says that an incident is open.
+    /// True if a gate of the newest item says that an incident is open.
     pub incident_gate: bool,
-    /// Whether the subject is on hold.
+    /// True if the subject is on hold.
     pub on_hold: bool,
     /// Incidents and holds, in order.
     pub changes: Vec<StandingChange>,
@@ -84,17 +84,17 @@ pub struct Standing {
     pub review: Option<Review>,
     /// The tier, for a scorecard with tiers.
     pub tier: Option<TierStanding>,
-    /// What a new subject's score counts, for a scorecard with a warm-up.
+    /// The part of a new subject's score that counts, for a scorecard with a warm-up.
     pub warm_up: Option<WarmUp>,
     /// The share of the whole, for a scorecard with shares.
     pub share: Option<StandingShare>,
-    /// The score at each moment at which something changed, oldest first.
+    /// The score at each time at which something changed, oldest first.
     pub history: Vec<HistoryPoint>,
 }
 
 answer!(Standing, StandingSchema = "karat/standing/1", "a standing");
 
-/// The score of a moment.
+/// The current score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -122,7 +122,7 @@ pub struct StandingInterval {
     /// The confidence.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1))]
     pub level: f64,
-    /// How the ends were found.
+    /// The method of the interval.
     pub method: IntervalMethod,
     /// The number of tasks.
     pub tasks: u64,
@@ -132,7 +132,7 @@ pub struct StandingInterval {
     pub seed: u64,
 }
 
-/// What the gate does to a score.
+/// The effect of the gate on a score.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -141,7 +141,7 @@ pub struct GateEffect {
     pub ungated_points: i64,
     /// The score in points after it.
     pub points: i64,
-    /// The tiers that the gate leaves open; null where it closes none.
+    /// The tiers that the gate leaves open; null if it closes no tier.
     pub open_tiers: Option<Vec<String>>,
 }
 
@@ -150,13 +150,13 @@ pub struct GateEffect {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StandingItems {
-    /// The number of items that were looked at.
+    /// The number of items considered.
     pub given: u64,
     /// The number of items that counted at some time.
     pub seen: u64,
     /// The number of items that count now.
     pub in_window: u64,
-    /// The number of items that the window has room for, if it is limited so.
+    /// The number of items that fit into the window, if it has a limit on them.
     pub window_tasks: Option<u32>,
     /// The number of items left out because of their outcome.
     pub excluded: u64,
@@ -164,11 +164,11 @@ pub struct StandingItems {
     pub unscored: u64,
     /// The number of items by outcome.
     pub outcomes: OutcomeCounts,
-    /// The moment of the oldest item that counts.
+    /// The time of the oldest item that counts.
     pub first: Option<String>,
-    /// The moment of the newest item that counts.
+    /// The time of the newest item that counts.
     pub last: Option<String>,
-    /// Whether items go by id, because none has a time.
+    /// True if items are ordered by id, because no item has a time.
     pub by_id: bool,
     /// SHA-256 over digests and ids of all items, in order.
     pub digest: String,
@@ -194,15 +194,15 @@ pub struct StandingDimension {
     pub key: String,
     /// Its weight: that of the scorecard, or of an accepted override.
     pub weight: f64,
-    /// Whether it applies, by the newest item that says so.
+    /// True if it applies, by the newest item that says so.
     pub applies: bool,
-    /// The measured value; null where nothing was measured.
+    /// The measured value; null if nothing was measured.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub measured: Option<f64>,
     /// The value that is left after decay.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub value: Option<f64>,
-    /// The points that age took, exact.
+    /// The points lost to age, exact.
     pub points_lost: Option<String>,
     /// The age of its newest evidence.
     pub age_seconds: Option<i64>,
@@ -218,11 +218,11 @@ pub struct StandingDimension {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StandingChange {
-    /// The moment.
+    /// The time.
     pub time: String,
-    /// What happened.
+    /// The kind of change.
     pub event: SubjectChange,
-    /// The incident, of an incident.
+    /// The incident; null for a hold.
     pub incident: Option<String>,
 }
 
@@ -231,15 +231,15 @@ pub struct StandingChange {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TierStanding {
-    /// The tier that is held; null for none.
+    /// The tier that is held, if any.
     pub held: Option<String>,
-    /// The tier that the moment earns; null for none.
+    /// The tier that is currently earned, if any.
     pub earned: Option<String>,
     /// The next tier; null at the highest.
     pub next: Option<String>,
-    /// What the next tier needs and the subject lacks.
+    /// The requirements of the next tier that the subject does not meet.
     pub missing: Vec<MissingRequirement>,
-    /// The one thing that is missing, if it is one.
+    /// The missing requirement, if there is exactly one.
     pub single_blocker: Option<String>,
     /// The certificate, for a scorecard with certification.
     pub certificate: Option<Certificate>,
@@ -255,9 +255,9 @@ pub struct MissingRequirement {
     /// `score`, `coverage`, `evaluations`, `distinct_days`, `confidence`, `independent_runners`, `newest_batch_seconds`,
     /// `gate`, or the key of a dimension.
     pub requirement: String,
-    /// What the tier needs.
+    /// The value that the tier needs.
     pub needed: f64,
-    /// What was found; null where there is nothing.
+    /// The value that was found; null if nothing was found.
     pub found: Option<f64>,
     /// The same as a sentence.
     pub text: String,
@@ -268,17 +268,17 @@ pub struct MissingRequirement {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Certificate {
-    /// When the tier was reached.
+    /// The time at which the tier was reached.
     pub promoted: Option<String>,
-    /// Since when a higher tier is earned.
+    /// The time since which a higher tier is earned.
     pub rising_since: Option<String>,
-    /// Since when decay denies the tier.
+    /// The time since which decay denies the tier.
     pub at_risk_since: Option<String>,
-    /// The number of tiers that were lost because there was no new evidence.
+    /// The number of tiers lost because there was no new evidence.
     pub lost_to_silence: u64,
-    /// When the next tier is reached, if it stays earned.
+    /// The time at which the next tier is reached, if it stays earned.
     pub promotion_from: Option<String>,
-    /// When the tier is lost to decay.
+    /// The time at which the tier is lost to decay.
     pub at_risk_until: Option<String>,
 }
 
@@ -287,17 +287,17 @@ pub struct Certificate {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TierChange {
-    /// The moment.
+    /// The time.
     pub time: String,
-    /// The tier before; null for none.
+    /// The tier before, if any.
     pub from: Option<String>,
-    /// The tier after; null for none.
+    /// The tier after, if any.
     pub to: Option<String>,
-    /// Why it changed.
+    /// The cause.
     pub cause: TierCause,
 }
 
-/// What the score of a new subject counts.
+/// The part of a new subject's score that counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -306,7 +306,7 @@ pub struct WarmUp {
     pub seen: u64,
     /// The number of tasks after which it counts in full.
     pub needed: u32,
-    /// The part that counts.
+    /// The share of the score that counts.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub factor: f64,
 }
@@ -321,25 +321,25 @@ pub struct StandingShare {
     pub share: f64,
     /// The same as a whole number, for a scorecard that asks for it.
     pub whole: Option<u64>,
-    /// How the whole was shared out.
+    /// The way in which the whole was divided.
     pub case: Option<ShareCase>,
 }
 
-/// The score at a moment.
+/// The score at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HistoryPoint {
-    /// The moment; null where items have no times.
+    /// The time; null if items have no times.
     pub time: Option<String>,
-    /// The score of the moment in points, after the gate.
+    /// The score at that time in points, after the gate.
     pub points: Option<i64>,
     /// The official score in points after it.
     pub official: Option<i64>,
-    /// The score of the moment as a share.
+    /// The score at that time as a share.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub score: Option<f64>,
-    /// The tier that is held after it; null for none.
+    /// The tier that is held after it, if any.
     pub tier: Option<String>,
 }
 
@@ -441,7 +441,7 @@ fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {
     }
 }
 
-/// Returns the digest over all items that were looked at, in their order: lines of digest, blank and id as a JSON string.
+/// Returns the digest over all items considered, in their order: lines of digest, blank and id as a JSON string.
 pub(super) fn items_digest(rows: &Rows, places: &[usize]) -> Digest {
     let mut lines = Vec::new();
     for row in places.iter().filter_map(|place| rows.rows.get(*place)) {

@@ -1,4 +1,4 @@
-//! How much a ranking depends on its scorecard and on single tasks, `karat/stress/1`.
+//! The dependence of a ranking on its scorecard and on single tasks, `karat/stress/1`.
 
 use karat_stats::correlation;
 use karat_stats::ranks::OtherRanking;
@@ -21,22 +21,22 @@ pub struct Stress {
     /// The items, and how the answer was computed.
     #[serde(flatten)]
     pub basis: Basis,
-    /// How closely weights are drawn around those of the scorecard: the parameter of a Dirichlet distribution.
+    /// The concentration of random weights around those of the scorecard: the parameter of a Dirichlet distribution.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0))]
     pub concentration: f64,
-    /// What becomes of the ranks.
+    /// The robustness of the ranks.
     pub robustness: Robustness,
 }
 
 answer!(Stress, StressSchema = "karat/stress/1", "a stress test");
 
-/// What becomes of the ranks under other weights, dimensions, means and tasks. All rankings are by the composite of the mean
-/// values, without rules and gates of the scorecard.
+/// The ranks under other weights, dimensions, means and tasks. All rankings are by the composite of the mean values,
+/// without rules and gates of the scorecard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Robustness {
-    /// Under weights drawn around those of the scorecard.
+    /// Under random weights around those of the scorecard.
     pub weights_around: WeightRobustness,
     /// Under any weights.
     pub weights_any: WeightRobustness,
@@ -44,20 +44,20 @@ pub struct Robustness {
     pub without_dimension: Vec<WithoutDimension>,
     /// Under other means.
     pub other_means: Vec<OtherMean>,
-    /// What each dimension contributes to the composite.
+    /// The contribution of each dimension to the composite.
     pub drivers: Vec<Driver>,
-    /// How much pairs of dimensions move together.
+    /// The correlation of each pair of dimensions.
     pub correlations: Vec<DimensionCorrelation>,
-    /// The fewest tasks whose removal puts another subject first by score; null where no removal does.
+    /// The fewest tasks whose removal puts another subject first by score; null if no removal does.
     pub fewest_tasks: Option<FewestTasks>,
 }
 
-/// The ranks under many draws of weights.
+/// The ranks under random weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WeightRobustness {
-    /// The share of draws in which the same subjects have rank 1.
+    /// The share of random weights under which the same subjects have rank 1.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub chance_of_same_rank_1: f64,
     /// The subjects, the best rank first.
@@ -66,33 +66,33 @@ pub struct WeightRobustness {
     pub swaps: Vec<Swap>,
 }
 
-/// The ranks of a subject under many draws of weights.
+/// The ranks of a subject under random weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SubjectRobustness {
     /// The subject.
     pub subject: String,
-    /// Its composite under the weights of the scorecard; null where it has none.
+    /// Its composite under the weights of the scorecard; null if it has none.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub composite: Option<f64>,
     /// Its ranks under the weights of the scorecard.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub rank: Ranks,
-    /// The share of draws in which it keeps its best rank.
+    /// The share of random weights under which it keeps its best rank.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub chance_of_same_rank: f64,
-    /// The share of draws in which no subject is above it.
+    /// The share of random weights under which no subject is above it.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub chance_of_rank_1: f64,
-    /// The ranks within which it lies in `level` of the draws.
+    /// The ranks in which it lies under `level` of the random weights.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub rank_range: Ranks,
-    /// Every best rank that it takes, with the share of draws.
+    /// Every best rank that it takes, with the share of random weights.
     pub ranks: Vec<RankChance>,
 }
 
-/// A rank and the share of draws in which a subject takes it.
+/// A rank and the share of random weights under which a subject takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -100,7 +100,7 @@ pub struct RankChance {
     /// The rank, from 1.
     #[cfg_attr(feature = "schema", schema(minimum = 1))]
     pub rank: u32,
-    /// The share of draws.
+    /// The share of random weights.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub chance: f64,
 }
@@ -114,7 +114,7 @@ pub struct Swap {
     pub ahead: String,
     /// The subject that is behind.
     pub behind: String,
-    /// The share of draws in which the other one is ahead.
+    /// The share of random weights under which the other one is ahead.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub chance: f64,
 }
@@ -126,7 +126,7 @@ pub struct Swap {
 pub struct WithoutDimension {
     /// The dimension that is left out.
     pub dimension: String,
-    /// Whether other subjects have rank 1.
+    /// True if other subjects have rank 1.
     pub first_differs: bool,
     /// The subjects with rank 1.
     pub first: Vec<String>,
@@ -141,7 +141,7 @@ pub struct WithoutDimension {
 pub struct OtherMean {
     /// The mean.
     pub mean: Mean,
-    /// Whether other subjects have rank 1.
+    /// True if other subjects have rank 1.
     pub first_differs: bool,
     /// The subjects with rank 1.
     pub first: Vec<String>,
@@ -149,7 +149,7 @@ pub struct OtherMean {
     pub moved: Vec<MovedSubject>,
 }
 
-/// What a dimension contributes to the composite.
+/// The contribution of a dimension to the composite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -159,15 +159,15 @@ pub struct Driver {
     /// Its weight as a share of all weights.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub weight: f64,
-    /// Its share in the spread of the composite, by the correlation ratio; null where nothing varies.
+    /// Its share in the spread of the composite, by the correlation ratio; null if nothing varies.
     pub importance: Option<f64>,
-    /// Its share in the variance of the composite; null where nothing varies.
+    /// Its share in the variance of the composite; null if nothing varies.
     pub variance_share: Option<f64>,
     /// Its correlation with the composite.
     pub correlation: Correlation,
 }
 
-/// How much two dimensions move together.
+/// The correlation of two dimensions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -179,7 +179,7 @@ pub struct DimensionCorrelation {
     pub correlation: Correlation,
 }
 
-/// Coefficients of correlation; null where one side does not vary.
+/// Correlation coefficients; null if one side does not vary.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -210,7 +210,7 @@ pub struct FewestTasks {
     pub removed: Vec<String>,
     /// The number of all tasks.
     pub tasks: u64,
-    /// Whether no smaller set of tasks does.
+    /// True if no smaller set of tasks does the same.
     pub is_smallest: bool,
 }
 
@@ -228,7 +228,7 @@ impl Stress {
 }
 
 impl Robustness {
-    /// Returns what was found about the ranks of `rows`.
+    /// Returns the robustness of the ranks of `rows`.
     #[must_use]
     pub fn new(rows: &Rows, found: &computed::Stress) -> Self {
         let subject = |at: usize| found.subjects.get(at).map_or("", |&it| rows.subject_name(it));
@@ -293,7 +293,7 @@ fn weights<'n>(
         })
     });
     let mut subjects: Vec<SubjectRobustness> = subjects.collect();
-    // Equal ranks stay in the order of the names.
+    // Equal ranks stay in the order of names.
     subjects.sort_by_key(|it| it.rank);
     let swaps = found.swaps.iter().map(|swap| Swap {
         ahead: subject(swap.ahead).to_owned(),

@@ -1,4 +1,4 @@
-//! The standing of a task, `karat/task/1`: how often it was completed and won, how hard it is, whether it is in use.
+//! The standing of a task, `karat/task/1`: how often it was completed and won, its difficulty and its lifecycle.
 
 use karat_core::record::ENGINE_VERSION;
 use karat_standing::lifecycle::{Ahead, PeriodOutcome};
@@ -23,7 +23,7 @@ pub struct Task {
     pub engine: String,
     /// The scorecard.
     pub scorecard: ScorecardReference,
-    /// The moment.
+    /// The time of the standing.
     pub as_of: String,
     /// The task.
     pub task: String,
@@ -39,13 +39,13 @@ pub struct Task {
     pub drawn: u64,
     /// Completed attempts that were lost.
     pub lost: u64,
-    /// Won among completed.
+    /// The share of completed attempts that were won.
     pub win_rate: Option<Rate>,
-    /// Completed among all attempts.
+    /// The share of all attempts that were completed.
     pub completion_rate: Option<Rate>,
-    /// How hard it is, for a scorecard with `calibration`.
+    /// The difficulty, for a scorecard with `calibration`.
     pub calibration: Option<Calibration>,
-    /// Whether it is in use, for a scorecard with `lifecycle`.
+    /// The lifecycle, for a scorecard with `lifecycle`.
     pub lifecycle: Option<Lifecycle>,
 }
 
@@ -56,15 +56,15 @@ answer!(Task, TaskSchema = "karat/task/1", "a standing of a task");
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TaskItems {
-    /// The number of items that were looked at.
+    /// The number of items considered.
     pub given: u64,
     /// The number of items that count.
     pub attempts: u64,
     /// The number of items left out because of their outcome.
     pub excluded: u64,
-    /// The number of items left out because they say neither how they ended nor have a score in a band.
+    /// The number of items left out because they have neither an outcome nor a score in a band.
     pub undecided: u64,
-    /// Whether items go by id, because none has a time.
+    /// True if items are ordered by id, because no item has a time.
     pub by_id: bool,
     /// SHA-256 over digests and ids of all items, in order.
     pub digest: String,
@@ -83,20 +83,20 @@ pub struct Rate {
     pub high: f64,
     /// The confidence.
     pub level: f64,
-    /// How the ends were found.
+    /// The method of the interval.
     pub method: IntervalMethod,
 }
 
-/// How hard a task is.
+/// The difficulty of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Calibration {
     /// The difficulty; null with too few completed attempts.
     pub difficulty: Option<Difficulty>,
-    /// The number of completed attempts that a difficulty needs.
+    /// The number of completed attempts that are needed for a difficulty.
     pub completed_min: u64,
-    /// The number of completed attempts that are missing for one.
+    /// The number of completed attempts still missing.
     pub completed_missing: u64,
     /// Every change of the difficulty, oldest first.
     pub changes: Vec<DifficultyChange>,
@@ -107,28 +107,28 @@ pub struct Calibration {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DifficultyChange {
-    /// The moment.
+    /// The time.
     pub time: String,
     /// The difficulty from then on.
     pub difficulty: Difficulty,
 }
 
-/// Whether a task is in use.
+/// The lifecycle of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Lifecycle {
-    /// The status after the last period that is over.
+    /// The status after the last completed period.
     pub status: TaskStatus,
     /// The number of periods in a row in which nearly all subjects solved it.
     pub solved_periods: u32,
     /// The number of periods in a row in which no subject solved it.
     pub failed_periods: u32,
-    /// The periods that are over and have scores, oldest first.
+    /// The completed periods that have scores, oldest first.
     pub periods: Vec<TaskPeriod>,
-    /// The period that is not over, as far as it has scores.
+    /// The current period, as far as it has scores.
     pub running: Option<TaskPeriod>,
-    /// What comes next if it goes on like this.
+    /// The next status, if results stay the same.
     pub ahead: Option<TaskAhead>,
 }
 
@@ -137,7 +137,7 @@ pub struct Lifecycle {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TaskPeriod {
-    /// Its first moment.
+    /// Its start.
     pub start: String,
     /// The number of subjects with scores.
     pub subjects: u64,
@@ -151,7 +151,7 @@ pub struct TaskPeriod {
     pub after: TaskStatus,
 }
 
-/// What comes next if a task goes on like this.
+/// The next status of a task, if results stay the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -160,7 +160,7 @@ pub struct TaskAhead {
     pub status: TaskStatus,
     /// The number of periods until then.
     pub periods: u32,
-    /// Where the task is heading.
+    /// The trend that leads there.
     pub by: TaskTrend,
 }
 

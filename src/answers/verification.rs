@@ -14,17 +14,17 @@ pub struct Verification {
     /// The schema.
     #[cfg_attr(feature = "schema", schema(inline))]
     pub schema: VerificationSchema,
-    /// The file, as it was named.
+    /// The file, as given.
     pub file: String,
-    /// What all checks say together.
+    /// The result of all checks together.
     pub status: VerificationStatus,
     /// The checks, in order.
     pub checks: Vec<Check>,
-    /// What has changed since the record was made, each once.
+    /// The parts that have changed since the record was made, each once.
     pub changed: Vec<ChangedPart>,
-    /// The entry of the log; null where the file is no receipt.
+    /// The entry of the log; null if the file is not a receipt.
     pub entry: Option<VerifiedEntry>,
-    /// The log; null where the receipt names none.
+    /// The log; null if the receipt names none.
     pub log: Option<VerifiedLog>,
 }
 
@@ -35,29 +35,29 @@ answer!(Verification, VerificationSchema = "karat/verification/1", "a verificati
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Check {
-    /// What was checked, in a word.
+    /// The name of the check, one word.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub name: Cow<'static, str>,
-    /// How it ended.
+    /// The result.
     pub outcome: CheckOutcome,
-    /// What was found, in a sentence.
+    /// The finding, in a sentence.
     pub says: String,
-    /// What differs, or what to do; a line each.
+    /// The differences, or what to do; one per line.
     pub details: Vec<String>,
 }
 
-/// The entry of a log that a receipt is of.
+/// The log entry that a receipt is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct VerifiedEntry {
     /// The id of the item.
     pub id: String,
-    /// The place of the entry in the log.
+    /// The index of the entry in the log.
     pub index: u64,
     /// The kind of the item.
     pub kind: ItemKind,
-    /// When it was handed in.
+    /// The time of arrival.
     pub moment: String,
     /// The subject of the item, if it has one.
     pub subject: Option<String>,
@@ -86,19 +86,19 @@ pub struct LogVerification {
     pub schema: LogVerificationSchema,
     /// The database.
     pub database: String,
-    /// What all checks say together.
+    /// The result of all checks together.
     pub status: VerificationStatus,
-    /// The number of entries; null where the log cannot be read.
+    /// The number of entries; null if the log cannot be read.
     pub entries: Option<u64>,
-    /// The number of tiles of hashes; null where the log cannot be read.
+    /// The number of tiles of hashes; null if the log cannot be read.
     pub tiles: Option<u64>,
-    /// The root of the tree; null where the log cannot be read.
+    /// The root of the tree; null if the log cannot be read.
     pub root: Option<String>,
-    /// The number of heads from elsewhere that it was compared with.
+    /// The number of checkpoints from elsewhere that it was compared with.
     pub heads: u64,
-    /// The public key that it was checked against; null where none was given.
+    /// The public key that it was checked against; null if none was given.
     pub key: Option<String>,
-    /// What is wrong.
+    /// The problems found.
     pub problems: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Words with a fixed set of values, as answers write them. Each is the word that the engine has for it.
+//! Words with a fixed set of values, as answers write them. They are the words of the engine.
 
 use karat_core::explain::LevelKind as CoreLevel;
 use karat_core::facts::Outcome as CoreOutcome;
@@ -26,7 +26,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Returns the word as it is written.
+            /// Returns the word.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
@@ -54,7 +54,7 @@ macro_rules! words {
 }
 
 words! {
-    /// How a run ended.
+    /// The outcome of a run.
     Outcome [CoreOutcome] {
         /// The task was solved.
         Succeeded = "succeeded",
@@ -70,7 +70,7 @@ words! {
         Refused = "refused",
     }
 
-    /// What an outcome counts as that is neither success nor failure.
+    /// The treatment of an outcome that is neither success nor failure.
     Treatment [CoreTreatment] {
         /// A success.
         Success = "success",
@@ -78,11 +78,11 @@ words! {
         Failure = "failure",
         /// Nothing: the run is left out.
         Excluded = "excluded",
-        /// Its score, where scores are compared.
+        /// Its score, if scores are compared.
         Scored = "scored",
     }
 
-    /// How the ends of an interval were found.
+    /// The method of an interval.
     IntervalMethod [CoreMethod] {
         /// Wilson's score interval of a share.
         Wilson = "wilson",
@@ -96,25 +96,25 @@ words! {
         Student = "student",
     }
 
-    /// How a leaderboard was computed.
+    /// The method of a leaderboard.
     LeaderboardMethod [] {
         /// Bootstrap resamples of the tasks: intervals, rank ranges, groups that are tied.
         Bootstrap = "bootstrap",
-        /// Means, with intervals from the spread of the tasks and Student's t: for very many subjects or records.
+        /// Means, with intervals from the spread of the tasks and Student's t: for many subjects or records.
         Student = "student",
     }
 
-    /// Which of two subjects is ahead.
+    /// The result of comparing two subjects.
     ComparisonVerdict [CoreVerdict] {
         /// The first.
         FirstAhead = "first-ahead",
         /// The second.
         SecondAhead = "second-ahead",
-        /// They cannot be told apart.
+        /// The evidence does not separate them.
         NotDistinguishable = "not-distinguishable",
     }
 
-    /// A mean that the composite may be.
+    /// A mean that makes the composite.
     Mean [CoreMean] {
         /// The weighted sum.
         WeightedSum = "weighted-sum",
@@ -128,7 +128,7 @@ words! {
         Minimum = "minimum",
     }
 
-    /// The items that the score of a standing is made of.
+    /// The basis of the score of a standing.
     StandingScore [CoreBasis] {
         /// The mean over a window of items.
         Window = "window",
@@ -136,7 +136,7 @@ words! {
         Latest = "latest",
     }
 
-    /// What became of a score under review.
+    /// The state of a score under review.
     ReviewState [CoreReviewState] {
         /// It became the official score.
         Committed = "committed",
@@ -146,9 +146,9 @@ words! {
         Approved = "approved",
         /// A reviewer rejected it.
         Rejected = "rejected",
-        /// No reviewer decided in time, or it rises again by the runner of an expired one.
+        /// No reviewer decided in time, or the score rises again by the runner of an expired one.
         Expired = "expired",
-        /// A newer score took its place before reviewers decided.
+        /// A newer score replaced it before reviewers decided.
         Superseded = "superseded",
     }
 
@@ -156,7 +156,7 @@ words! {
     ReviewVerdict [CoreReviewVerdict] {
         /// The held score becomes the official one.
         Approve = "approve",
-        /// It does not.
+        /// The held score is dropped.
         Reject = "reject",
     }
 
@@ -166,13 +166,13 @@ words! {
         IncidentOpened = "incident-opened",
         /// A critical incident was closed.
         IncidentClosed = "incident-closed",
-        /// The subject was put on hold: it runs something else than it declares.
+        /// The subject was put on hold because it runs something other than it declares.
         HoldPlaced = "hold-placed",
         /// The hold was lifted.
         HoldLifted = "hold-lifted",
     }
 
-    /// Why the tier of a subject changed.
+    /// The cause of a change of tier.
     TierCause [CoreTierCause] {
         /// The next tier was earned for long enough.
         Promotion = "promotion",
@@ -186,7 +186,7 @@ words! {
         Silence = "silence",
     }
 
-    /// How the whole was shared out.
+    /// The way in which the whole was divided.
     ShareCase [CoreShareCase] {
         /// No score is above 0, and all shares are 0.
         NothingToShare = "nothing-to-share",
@@ -196,11 +196,11 @@ words! {
         Redistributed = "redistributed",
         /// Too few subjects: the cap was raised, and all with a score got the same.
         CapRaised = "cap-raised",
-        /// Too few subjects: all with a score are at the cap, and a rest is left.
+        /// Too few subjects: all with a score are at the cap, and a remainder is left.
         RestLeft = "rest-left",
     }
 
-    /// How hard a task is.
+    /// The difficulty of a task.
     Difficulty [CoreDifficulty] {
         /// The easiest.
         Newcomer = "newcomer",
@@ -212,9 +212,9 @@ words! {
         Legendary = "legendary",
     }
 
-    /// Whether a task is in use.
+    /// The status of a task.
     TaskStatus [CoreTaskStatus] {
-        /// It is.
+        /// It is in use.
         Active = "active",
         /// No subject solves it: it is probably broken. It comes back as soon as one does.
         Quarantined = "quarantined",
@@ -222,7 +222,7 @@ words! {
         Deprecated = "deprecated",
     }
 
-    /// Where a task that changes is heading.
+    /// The direction in which the status of a task is changing.
     TaskTrend [] {
         /// Nearly all subjects solve it.
         Solved = "solved",
@@ -230,15 +230,15 @@ words! {
         Failed = "failed",
     }
 
-    /// Whether a dimension has a value.
+    /// The status of the value of a dimension.
     ValueStatus [CoreReading] {
         /// It was measured.
         Scored = "scored",
-        /// Its gate is closed, so that it counts as 0.
+        /// Its gate is closed, so it counts as 0.
         Gated = "gated",
         /// It does not apply to the item.
         NotApplicable = "not-applicable",
-        /// The evidence does not say.
+        /// The evidence does not give it.
         Missing = "missing",
         /// Its formula has no value for these facts.
         Failed = "failed",
@@ -256,45 +256,45 @@ words! {
         Gate = "gate",
     }
 
-    /// What a score can rise to next.
+    /// The next level that a score can reach.
     LevelKind [CoreLevel] {
         /// A named range of the published score.
         Band = "band",
-        /// A certified level with conditions of its own.
+        /// A certified level with its own conditions.
         Tier = "tier",
     }
 
-    /// How a check ended.
+    /// The result of a check.
     CheckOutcome [] {
         /// It was verified.
         Verified = "verified",
         /// It failed.
         Failed = "failed",
-        /// It could not be made, and without it nothing is verified.
+        /// It could not be made, but is required for verification.
         Inconclusive = "inconclusive",
-        /// It was not asked for.
+        /// It was not requested.
         Skipped = "skipped",
     }
 
-    /// What all checks say together.
+    /// The result of all checks together.
     VerificationStatus [] {
-        /// Every check that must be verified is.
+        /// Every required check is verified.
         Verified = "verified",
-        /// No check failed, and one that is needed could not be made.
+        /// No check failed, but a required one could not be made.
         Consistent = "consistent",
         /// A check failed.
         Failed = "failed",
     }
 
-    /// What has changed since a record was made.
+    /// A part that has changed since a record was made.
     ChangedPart [] {
-        /// The text: it is not the one that was kept.
+        /// The text: it differs from the one that was kept.
         Text = "text",
-        /// The scorecard: this is another one than the record was made with.
+        /// The scorecard: it differs from the one that made the record.
         Scorecard = "scorecard",
-        /// The evidence: this is another item, or its facts are others.
+        /// The evidence: it is a different item, or its facts differ.
         Evidence = "evidence",
-        /// The engine: it makes another record of the same scorecard and the same facts.
+        /// The engine: it makes a different record from the same scorecard and facts.
         Engine = "engine",
     }
 
@@ -308,17 +308,17 @@ words! {
         Scorecard = "scorecard",
         /// A challenge, an agent, or a state of a match.
         Match = "match",
-        /// A decision, or another event of a subject.
+        /// A decision, or another event about a subject.
         Review = "review",
-        /// A key of the API.
+        /// An API key.
         Key = "key",
     }
 
-    /// Whether an item has a score.
+    /// The status of the score of an item.
     RecordStatus [CoreStatus] {
-        /// It has.
+        /// It has a score.
         Scored = "scored",
-        /// It has none.
+        /// It has no score.
         Unscored = "unscored",
         /// The scorecard withholds it.
         Withheld = "withheld",

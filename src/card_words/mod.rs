@@ -1,5 +1,5 @@
-//! A scorecard in sentences: the screen of `karat card show` and the page of a scorecard say the same. `standing` has its
-//! section `[standing]`.
+//! A scorecard in sentences: the screen of `karat card show` and the page of a scorecard show the same. `standing` has
+//! the section `[standing]`.
 
 pub mod standing;
 
@@ -7,7 +7,7 @@ use karat_core::scorecard::{FactDeclaration, FactType, Gate, MissingPolicy, Publ
 
 use crate::number::billionths;
 
-/// What it reads, how it counts, and how it shows the result; of a family, what challenges choose.
+/// Describes the evidence, the mean and the scale; for a family, also what challenges choose.
 pub fn form(card: &Scorecard) -> Vec<String> {
     let scale = card.scale;
     let places =
@@ -27,13 +27,13 @@ pub fn form(card: &Scorecard) -> Vec<String> {
     std::iter::once(form).chain(family).collect()
 }
 
-/// The policy for missing evidence, if all dimensions have the same.
+/// Returns the policy for missing evidence, if all dimensions have the same.
 pub fn shared_policy(card: &Scorecard) -> Option<MissingPolicy> {
     let first = card.dimensions.first()?.missing;
     card.dimensions.iter().all(|dimension| dimension.missing == first).then_some(first)
 }
 
-/// What happens to the mean where a dimension has no reading.
+/// Describes the effect of a dimension without a value on the mean.
 pub fn without_evidence(policy: MissingPolicy) -> String {
     match policy {
         MissingPolicy::Exclude => String::from("without evidence: left out of the mean"),
@@ -43,7 +43,7 @@ pub fn without_evidence(policy: MissingPolicy) -> String {
     }
 }
 
-/// What a gate does while it holds.
+/// Describes the effect of a gate while it holds.
 pub fn effect(gate: &Gate, card: &Scorecard) -> String {
     let cap = gate.cap.map(|cap| format!("the score is at most {cap}"));
     let tier = gate.tier_limit.map(|limit| match limit.checked_sub(1).and_then(|at| card.tiers.get(at)) {
@@ -53,7 +53,7 @@ pub fn effect(gate: &Gate, card: &Scorecard) -> String {
     cap.into_iter().chain(tier).collect::<Vec<_>>().join(" and ")
 }
 
-/// What a tier asks for.
+/// Describes the conditions of a tier.
 pub fn conditions(tier: &Tier, card: &Scorecard) -> String {
     let floors: Vec<String> = tier
         .floors
@@ -67,7 +67,7 @@ pub fn conditions(tier: &Tier, card: &Scorecard) -> String {
     format!("score {}, coverage {}{floors}", tier.score, tier.coverage)
 }
 
-/// Type, range and unit of a fact.
+/// Describes type, range and unit of a fact.
 pub fn range(fact: &FactDeclaration, card: &Scorecard) -> String {
     let kind = match (fact.kind, fact.integer) {
         (FactType::Boolean, _) => return String::from("true or false"),

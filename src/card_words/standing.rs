@@ -1,4 +1,4 @@
-//! The section `[standing]` in sentences: what becomes of many scores of a subject.
+//! The section `[standing]` in sentences.
 
 use karat_core::scorecard::{Scorecard, SharePolicy, Standing, StandingScore, WholeShares};
 use karat_standing::decay::{DecayRule, DecayScope, Periods};
@@ -14,7 +14,7 @@ use crate::text::count;
 const HOUR: u32 = 3600;
 const DAY: u32 = 24 * HOUR;
 
-/// The section in sentences, one a line.
+/// Describes the section, one sentence per line.
 pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
     let mut lines = vec![score(standing), outcomes(standing.outcomes)];
     lines.extend(standing.decay.map(decay));
@@ -92,7 +92,7 @@ fn score(standing: &Standing) -> String {
     let tasks = standing.window.tasks.map(|tasks| count(tasks.get() as usize, "task"));
     let span = standing.window.span_seconds.map(|span| time(span.get()));
     let reach = match (tasks, span) {
-        (None, None) => "all there is".to_owned(),
+        (None, None) => "all items".to_owned(),
         (Some(tasks), None) => format!("the last {tasks}"),
         (None, Some(span)) => format!("the last {span}"),
         (Some(tasks), Some(span)) => format!("the last {tasks} of the last {span}"),
@@ -100,7 +100,7 @@ fn score(standing: &Standing) -> String {
     match standing.score {
         StandingScore::Window => format!("the mean over {reach}, each with the same weight"),
         StandingScore::Latest => {
-            format!("the newest reading of each dimension, of {reach}, and their weighted mean")
+            format!("the newest value of each dimension, of {reach}, and their weighted mean")
         }
     }
 }
@@ -152,7 +152,7 @@ fn tier(card: &Scorecard, rule: &TierRule) -> String {
     if rule.coverage > 0 {
         asked.push(format!("coverage {}", billionths(rule.coverage)));
     }
-    // Floors that the card's own tier has stand there.
+    // Floors of the card's own tier are listed there.
     let own = card.tiers.iter().find(|tier| tier.name == rule.name);
     let is_own = |key: &str, floor: i64| {
         own.is_some_and(|tier| {
@@ -191,8 +191,8 @@ fn limit(open: usize, tiers: &[TierRule]) -> String {
 
 fn shares(policy: SharePolicy) -> String {
     let too_few = match policy.rules.too_few {
-        TooFew::RaiseCap => "a cap that cannot hold is raised",
-        TooFew::LeaveRest => "what nobody may have is left",
+        TooFew::RaiseCap => "a cap that is too low is raised",
+        TooFew::LeaveRest => "what no subject may have is left over",
     };
     let whole = match policy.whole {
         None => String::new(),
@@ -202,7 +202,7 @@ fn shares(policy: SharePolicy) -> String {
     format!("shares: none above {}; {too_few}{whole}", policy.rules.cap)
 }
 
-/// A time in the largest unit that divides it.
+/// Formats a time in the largest unit that divides it.
 fn time(seconds: u32) -> String {
     if seconds.is_multiple_of(DAY) {
         count((seconds / DAY) as usize, "day")

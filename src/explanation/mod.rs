@@ -1,5 +1,5 @@
-//! Why a record says what it says, as data: the screen and the JSON of `karat explain` show the same, and so does the page
-//! of a record. [`crate::answers::explanation`] is the JSON, [`words`] has the sentences.
+//! The explanation of a record as data: the screen and the JSON of `karat explain` and the page of a record show the
+//! same. [`crate::answers::explanation`] is the JSON, [`words`] has the sentences.
 
 pub mod words;
 
@@ -12,7 +12,7 @@ use karat_core::scorecard::MissingPolicy;
 pub struct Row<'r> {
     /// The dimension, or the name of the mean, rule or gate.
     pub name: &'r str,
-    /// What it is.
+    /// The kind of part.
     pub part: Part<'r>,
     /// The running total before.
     pub before: Score,
@@ -20,10 +20,10 @@ pub struct Row<'r> {
     pub after: Score,
 }
 
-/// What a part of the score is.
+/// The kind of a part of the score.
 #[derive(Debug)]
 pub enum Part<'r> {
-    /// A weighted reading.
+    /// A weighted value.
     Dimension(&'r DimensionRecord<'r>),
     /// The step from the weighted arithmetic mean to the mean of the card.
     Mean,
@@ -34,14 +34,14 @@ pub enum Part<'r> {
         /// The new score, as in the card.
         set: &'r str,
     },
-    /// A cap that bit.
+    /// A cap that lowered the score.
     Gate {
         /// The condition, as in the card.
         when: &'r str,
     },
 }
 
-/// The parts of `record` in the order in which they add up to its score.
+/// Returns the parts of `record` in the order in which they add up to its score.
 pub fn rows<'r>(record: &'r Record<'_>) -> Vec<Row<'r>> {
     let mut total = Score::ZERO;
     let mut rows = Vec::with_capacity(record.dimensions.len() + record.steps.len());
@@ -73,22 +73,22 @@ pub fn rows<'r>(record: &'r Record<'_>) -> Vec<Row<'r>> {
     rows
 }
 
-/// The dimensions that have no reading of their own but could.
+/// Returns the dimensions that lack a value but could have one.
 pub fn open<'r>(record: &'r Record<'_>) -> impl Iterator<Item = &'r DimensionRecord<'r>> {
     record.dimensions.iter().filter(|dimension| is_open(dimension))
 }
 
-/// True when the bounds treat the reading of `dimension` as unknown.
+/// Returns true if the bounds treat the value of `dimension` as unknown.
 fn is_open(dimension: &DimensionRecord<'_>) -> bool {
     matches!(dimension.status, ReadingStatus::Missing | ReadingStatus::Failed)
 }
 
-/// What the card does where the dimension `key` has no reading.
+/// Returns the policy of the card if the dimension `key` has no value.
 pub fn policy(record: &Record<'_>, key: &str) -> Option<MissingPolicy> {
     record.card.dimensions.iter().find(|dimension| dimension.key == key).map(|dimension| dimension.missing)
 }
 
-/// The name of a dimension for people.
+/// Returns the name of a dimension for people.
 fn label<'r>(record: &'r Record<'_>, key: &'r str) -> &'r str {
     record
         .card

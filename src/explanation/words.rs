@@ -1,4 +1,4 @@
-//! The sentences of an explanation: why a part is what it is, what is missing, what stands in the way.
+//! The sentences of an explanation: the reason of each part, missing evidence, obstacles.
 
 use karat_core::explain::{Change, next_level};
 use karat_core::number::plain;
@@ -9,12 +9,12 @@ use super::{Part, Row, open, policy};
 use crate::number::{cut, published};
 use crate::text::{Tone, list};
 
-/// Why a part is what it is.
+/// Explains one part.
 pub fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(Tone, String)> {
     match &row.part {
         Part::Dimension(dimension) => dimension_note(dimension, record).map(|note| (Tone::Plain, note)),
         Part::Mean => {
-            Some((Tone::Plain, format!("the {} mean of the readings in place of their sum", row.name)))
+            Some((Tone::Plain, format!("the {} mean of the values instead of their sum", row.name)))
         }
         Part::Rule { when, set } => {
             Some((Tone::Plain, format!("rule: `{when}` holds, so the score becomes `{set}`")))
@@ -23,12 +23,12 @@ pub fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(Tone, String)> {
     }
 }
 
-/// Why a dimension reads what it reads; none where it was simply measured.
+/// Explains the status of a dimension; None if it was simply measured.
 pub fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> Option<String> {
     let status = dimension.status.name();
     let why = match dimension.reason {
         Reason::None => String::new(),
-        // The fact is called as the dimension: the status says it already.
+        // The fact has the name of the dimension: the status says it already.
         Reason::Needs(name) if name == dimension.key => String::new(),
         reason => format!(": {reason}"),
     };
@@ -49,7 +49,7 @@ pub fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> O
     }
 }
 
-/// What is missing and the range that it leaves to the score; none where nothing is.
+/// Lists missing dimensions with the range that they leave to the score; None if nothing is missing.
 pub fn gap(record: &Record<'_>) -> Option<String> {
     let names: Vec<&str> = open(record).map(|dimension| dimension.key).collect();
     let range = match record.bounds {
@@ -61,7 +61,7 @@ pub fn gap(record: &Record<'_>) -> Option<String> {
     (!names.is_empty()).then(|| format!("{}{range}", list(&names)))
 }
 
-/// How the exact score became the one that is shown; none where they are the same.
+/// Explains the rounding of the exact score to the published one; None if they are the same.
 pub fn rounding(record: &Record<'_>) -> Option<String> {
     let scale = record.card.scale;
     let exact = cut(record.score?.units(), 15 - scale.max.ilog10(), 15);
@@ -74,7 +74,7 @@ pub fn rounding(record: &Record<'_>) -> Option<String> {
     (exact != shown).then(|| format!("{exact} is {how} {shown}"))
 }
 
-/// What the next tier lacks.
+/// Returns the requirements of the next tier that are not met.
 pub fn blockers<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r {
     let tier = record.tier.as_ref().filter(|tier| tier.next.is_some());
     tier.into_iter().flat_map(|tier| &tier.blocked_by).map(|blocker| {
@@ -86,7 +86,7 @@ pub fn blockers<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r
     })
 }
 
-/// Gates that hold without a trace in the score, and warnings. A default that was used stands beside its dimension already.
+/// Returns gates that hold without an effect on the score, and warnings. A default is noted beside its dimension.
 pub fn cautions<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r {
     let quiet = record.gates.iter().filter(|name| !record.steps.iter().any(|step| step.name == **name));
     let quiet = quiet.map(|name| format!("gate `{name}` holds; it did not lower the score"));
@@ -94,12 +94,12 @@ pub fn cautions<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r
     quiet.chain(told.map(|warning| format!("warning: {warning}")))
 }
 
-/// What would be enough for the next band or tier: one change of one reading, or that there is none; nothing at the top.
+/// Describes the change of one value that reaches the next band or tier, or says that none does; None at the top.
 pub fn next_step(record: &Record<'_>, change: Option<&Change<'_>>) -> Option<String> {
     let next = next_level(record)?;
     Some(match change {
         Some(change) => {
-            // Every decimal: a reading that is cut would not be enough.
+            // All decimals: a cut value would not be enough.
             let to = plain(change.to, 9);
             let how = match change.from {
                 Some(from) if from < change.to => {
@@ -123,7 +123,7 @@ pub fn next_step(record: &Record<'_>, change: Option<&Change<'_>>) -> Option<Str
                 .collect();
             let why = match blockers.as_slice() {
                 [] => String::new(),
-                several => format!("; in its way: {}", list(several)),
+                several => format!("; blocked by: {}", list(several)),
             };
             format!("no single dimension can reach {}{why}", next.name)
         }

@@ -1,4 +1,4 @@
-//! Repeated attempts at the same tasks: the chance that one of k passes, that all of k do, and the best of k.
+//! Repeated attempts at the same tasks: the chance that one of k passes, the chance that all k pass, the best of k.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ use karat_stats::trials::{Trials, expected_best_of_k};
 
 use super::{ENDS, Settings};
 
-/// Which attempts are looked at.
+/// The evaluation of repeated attempts.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempts {
-    /// k goes from 1 to this.
+    /// The largest k; the smallest is 1.
     pub most: u32,
-    /// When an attempt passes.
+    /// The criterion for a pass.
     pub pass: Pass,
 }
 
-/// When an item passes.
+/// The criterion for a pass of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// It is stated that it succeeded; where nothing is stated, its score is perfect.
+    /// Its outcome is success; without a stated outcome, its score is perfect.
     Stated,
-    /// What it counts is at least this, in billionths.
+    /// Its value is at least this, in billionths.
     From(i64),
 }
 
 impl Pass {
-    /// Whether a run passes under a policy; none if the policy leaves it out.
+    /// Returns true if a run passes under a policy; None if the policy leaves it out.
     pub fn of(self, run: &Run, policy: Policy) -> Option<bool> {
         let value = run.value(policy)?;
         Some(match (self, run.outcome()) {
@@ -43,35 +43,35 @@ impl Pass {
     }
 }
 
-/// What the attempts of a subject show.
+/// The results of a subject's attempts.
 #[derive(Debug, Clone, Default)]
 pub struct AttemptsOf {
     /// For k from 1 on.
     pub by_k: Vec<AttemptsAt>,
 }
 
-/// What k attempts at each task show. Tasks with fewer attempts are left out, as their chance cannot be estimated without
-/// bias.
+/// The results of k attempts at each task. Tasks with fewer attempts are left out, as their chance cannot be estimated
+/// without bias.
 #[derive(Debug, Clone)]
 pub struct AttemptsAt {
-    /// How many attempts.
+    /// The number of attempts.
     pub k: u32,
     /// Tasks with k attempts or more.
     pub tasks: usize,
-    /// Tasks with fewer.
+    /// Tasks with fewer attempts.
     pub tasks_left_out: usize,
     /// The chance that at least one passes (pass@k).
     pub pass_at: Option<Estimate>,
     /// The chance that all pass (pass^k).
     pub pass_hat: Option<Estimate>,
-    /// The score of the best.
+    /// The expected score of the best of k.
     pub best_of: Option<Estimate>,
 }
 
-/// What an attempt counts, in billionths, and whether it passes.
+/// The value of an attempt in billionths, and true if it passes.
 type Counted = (i64, bool);
 
-/// Looks at the attempts of all subjects.
+/// Estimates the chances of repeated attempts for all subjects.
 pub fn of(
     subjects: usize,
     runs: &[Run],
@@ -85,7 +85,7 @@ pub fn of(
             values.entry((run.subject, run.task)).or_default().push(counted);
         }
     }
-    // The order of attempts must not decide the last bit of a sum.
+    // The order of attempts must not change the last bit of a sum.
     values.values_mut().for_each(|values| values.sort_unstable());
     let mut found = vec![AttemptsOf::default(); subjects];
     for k in 1..=wanted.most {

@@ -1,8 +1,8 @@
-//! The methods of a leaderboard, and the one place that chooses between them.
+//! The methods of a leaderboard, and the choice between them.
 //!
-//! Bootstrap resamples cost resamples times tasks times subjects; they give rank ranges, groups that are tied and a profile
-//! of dimensions. The method `student` ranks a million items in tens of milliseconds, by means with intervals from the spread
-//! of the tasks. Both have the same means, and answer with the same type.
+//! Bootstrap resamples cost resamples times tasks times subjects; they give rank ranges, tie groups and a profile of
+//! dimensions. The method `student` ranks a million items in tens of milliseconds, by means with intervals from the
+//! spread of the tasks. Both have the same means and give an answer of the same type.
 
 use karat_stats::StatisticsError;
 use karat_stats::student::{StudentRanking, StudentRow, TaskValues};
@@ -13,12 +13,12 @@ use crate::answers::basis::Basis;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, by};
 use crate::rows::Rows;
 
-/// The largest number of subjects for which resamples are drawn where no method is asked for.
+/// The largest number of subjects that are resampled by default.
 pub const RESAMPLED_SUBJECTS_MAX: usize = 200;
-/// The largest number of items for which resamples are drawn where no method is asked for.
+/// The largest number of items that are resampled by default.
 pub const RESAMPLED_ITEMS_MAX: usize = 20_000;
 
-/// Returns the method for so many subjects and items, where none is asked for.
+/// Returns the default method for this number of subjects and items.
 #[must_use]
 pub const fn method_of_size(subjects: usize, items: usize) -> LeaderboardMethod {
     if subjects > RESAMPLED_SUBJECTS_MAX || items > RESAMPLED_ITEMS_MAX {
@@ -28,10 +28,10 @@ pub const fn method_of_size(subjects: usize, items: usize) -> LeaderboardMethod 
     }
 }
 
-/// The rows of a leaderboard that are wanted.
+/// The rows of a leaderboard to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Rows that are skipped.
+    /// The number of rows to skip.
     pub skip: usize,
     /// The largest number of rows.
     pub limit: usize,
@@ -42,16 +42,16 @@ impl Page {
     pub const ALL: Self = Self { skip: 0, limit: usize::MAX };
 }
 
-/// A leaderboard with what it was made of.
+/// A leaderboard and the ranking behind it.
 #[derive(Debug, Clone)]
 pub struct Ranked {
     /// The leaderboard.
     pub leaderboard: Leaderboard,
-    /// The ranking by resamples, for a stress test; none with the method `student`.
+    /// The ranking by resamples, for a stress test; None with the method `student`.
     pub ranking: Option<Ranking>,
 }
 
-/// Ranks the subjects of the `items` of `rows`, named by their places.
+/// Ranks the subjects of the `items` of `rows`, given by index.
 ///
 /// # Errors
 /// If no subject has a rank, or the level or the number of resamples cannot be used.
@@ -94,7 +94,7 @@ pub fn rank_values(values: TaskValues, settings: &Settings) -> Result<StudentRan
     }
 }
 
-/// Returns the leaderboard by score of subjects that `name` names.
+/// Returns the leaderboard by score; `name` gives the name of a subject.
 #[must_use]
 pub fn leaderboard<'n>(ranking: &StudentRanking, page: Page, name: impl Fn(u32) -> &'n str) -> Leaderboard {
     let row = |row: StudentRow| LeaderboardRow::of_means(name(row.subject), &row);
@@ -111,7 +111,7 @@ pub fn leaderboard<'n>(ranking: &StudentRanking, page: Page, name: impl Fn(u32) 
     }
 }
 
-/// Puts leaderboards together with their basis: the whole answer.
+/// Combines leaderboards with their basis to the whole answer.
 #[must_use]
 pub fn answer(
     basis: Basis,
@@ -136,14 +136,14 @@ pub fn answer(
     }
 }
 
-/// Returns the refusal where no item counts.
+/// Returns the error for no item that counts.
 pub(super) const fn nothing_counts() -> StatisticsError {
     StatisticsError::TooFew { what: "subjects with a score that counts", found: 0, needed: 1 }
 }
 
-/// Returns the refusal where each subject has fewer tasks than were asked for.
+/// Returns the error for subjects that all have too few tasks.
 pub(super) const fn too_few_tasks() -> StatisticsError {
-    StatisticsError::TooFew { what: "subjects with so many tasks", found: 0, needed: 1 }
+    StatisticsError::TooFew { what: "subjects with this many tasks", found: 0, needed: 1 }
 }
 
 /// Returns the values of the items that count.

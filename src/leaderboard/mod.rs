@@ -1,10 +1,10 @@
-//! What is computed from the scored items of many subjects: leaderboards.
+//! Leaderboards, computed from the scored items of many subjects.
 //!
-//! `method` ranks subjects by either method and chooses one by size; the ranking by bootstrap resamples is here. `attempts`
-//! looks at repeated attempts, `pair` at two subjects side by side, `stress` at how much the ranks depend on the scorecard,
-//! `what_if` at other weights. `notes` and `stress_words` say in sentences what to know about the answers.
+//! `method` ranks subjects by either method and chooses one by size; the ranking by bootstrap resamples is here.
+//! `attempts` estimates the chances of repeated attempts, `pair` compares two subjects, `stress` tests how the ranking
+//! depends on the scorecard, `what_if` ranks by other weights. `notes` and `stress_words` write the sentences.
 //!
-//! Nothing here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
+//! No module here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
 
 pub mod attempts;
 pub mod method;
@@ -25,23 +25,23 @@ use karat_stats::table::{Observation, TaskTable};
 use crate::rows::{Row, Rows};
 use attempts::{Attempts, AttemptsOf};
 
-/// How the ends of intervals are read from the resamples.
+/// The method by which the ends of intervals are computed from the resamples.
 pub const ENDS: Ends = Ends::BiasCorrectedAccelerated;
 
-/// What is ranked, and how sure an answer must be.
+/// The settings of a ranking.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// What subjects are ranked by.
+    /// The basis of the ranking.
     pub by: By,
-    /// What an outcome counts as that is neither success nor failure.
+    /// The treatment of outcomes that are neither success nor failure.
     pub policy: Policy,
     /// The confidence of intervals and comparisons.
     pub level: f64,
-    /// Resamples and seed.
+    /// The number of resamples and their seed.
     pub plan: Plan,
-    /// Repeated attempts, if they are looked at.
+    /// The evaluation of repeated attempts, if requested.
     pub attempts: Option<Attempts>,
-    /// Subjects with fewer tasks have no rank.
+    /// The fewest tasks that a subject needs for a rank.
     pub tasks_min: usize,
 }
 
@@ -65,17 +65,17 @@ impl Settings {
     }
 }
 
-/// What subjects are ranked by.
+/// The basis of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The score.
     Score,
-    /// The dimension at this place.
+    /// The dimension with this index.
     Dimension(usize),
 }
 
 impl By {
-    /// What an item counts, in billionths.
+    /// Returns the value of an item, in billionths.
     fn of(self, row: &Row) -> Option<i64> {
         match self {
             Self::Score => row.score.map(Score::billionths),
@@ -87,33 +87,33 @@ impl By {
 /// Subjects ranked by bootstrap resamples of their tasks.
 #[derive(Debug, Clone)]
 pub struct Ranking {
-    /// What the items have in common; none where all are taken.
+    /// The common property of the items; None if all are taken.
     pub group: Option<String>,
-    /// Ranks, intervals and groups that are tied. The subjects are those of [`Rows::subjects`].
+    /// Ranks, intervals and tie groups. The subjects are those of [`Rows::subjects`].
     pub leaderboard: Leaderboard,
-    /// Subjects with items and without a rank, and why.
+    /// Subjects with items but no rank, with the reason.
     pub unranked: Vec<(usize, Unranked)>,
-    /// How the items of each subject ended, and the rankings under other policies.
+    /// The outcomes of each subject's items, and the rankings under other policies.
     pub rankings: PolicyRankings,
-    /// The readings of each subject, by dimension; none where nothing was measured.
+    /// The mean values of each subject by dimension; None if nothing was measured.
     pub profiles: Vec<Vec<Option<Estimate>>>,
-    /// Items of each subject.
+    /// The number of items of each subject.
     pub items: Vec<usize>,
-    /// What repeated attempts show, by subject.
+    /// The results of repeated attempts, by subject.
     pub attempts: Vec<AttemptsOf>,
 }
 
-/// Why a subject has no rank.
+/// The reason for which a subject has no rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unranked {
     /// None of its items counts.
     Nothing,
-    /// It has so many tasks, and more are asked for.
+    /// It has this number of tasks, fewer than required.
     FewTasks(usize),
 }
 
 impl Ranking {
-    /// Ranks the subjects of the `items` of `rows`, named by their places.
+    /// Ranks the subjects of the `items` of `rows`, given by index.
     pub fn new(
         rows: &Rows,
         items: &[usize],
@@ -162,8 +162,8 @@ impl Ranking {
     }
 }
 
-/// The mean readings of each subject with their intervals, by dimension. Drawn by the same plan, so all dimensions share
-/// their draws.
+/// Returns the mean values of each subject with their intervals, by dimension. All dimensions use the same plan and so
+/// share their resamples.
 fn profiles(
     rows: &Rows,
     taken: &[(&Row, usize)],
@@ -182,8 +182,8 @@ fn profiles(
     Ok(profiles)
 }
 
-/// What an item counts in one dimension, in billionths: its reading, or what the policy says of its outcome. A reading that
-/// is missing is left out, whatever the outcome of others.
+/// Returns the value of an item in one dimension, in billionths: as measured, or as the policy treats its outcome. A
+/// success or failure with a missing value is left out.
 fn reading(row: &Row, dimension: usize, policy: Policy) -> Option<i64> {
     let own = row.readings.get(dimension).copied().flatten();
     let run = run(row, 0, By::Score);
@@ -193,7 +193,7 @@ fn reading(row: &Row, dimension: usize, policy: Policy) -> Option<i64> {
     }
 }
 
-/// Whether an item says anything about what is ranked by. A reading that is missing does not, even if the item succeeded.
+/// Returns true if an item has a value to rank by. If the value is missing it has not, even if the item succeeded.
 fn is_measured(row: &Row, by: By) -> bool {
     let is_decided = || {
         let outcome = run(row, 0, By::Score).outcome();
@@ -202,13 +202,13 @@ fn is_measured(row: &Row, by: By) -> bool {
     by == By::Score || by.of(row).is_some() || !is_decided()
 }
 
-/// What an item counts by its score and outcome; none if it is left out.
+/// Returns the score of an item under a policy for its outcome; None if it is left out.
 pub fn counted(row: &Row, policy: Policy) -> Option<Score> {
     run(row, 0, By::Score).value(policy).map(Score::from_billionths)
 }
 
-/// The item as a run at a task, with what is ranked by as its score. A success whose card withholds the score has no verdict:
-/// to leave out a fact must not earn a perfect score. A failure without a score stays one.
+/// Returns the item as a run at a task; its score is the score or dimension that is ranked. A success whose card
+/// withholds the score has no verdict: leaving out a fact must not earn a perfect score. A failure stays a failure.
 fn run(row: &Row, task: usize, by: By) -> Run {
     let score = by.of(row);
     let outcome = match row.outcome {
@@ -218,7 +218,7 @@ fn run(row: &Row, task: usize, by: By) -> Run {
     Run { subject: row.subject, task, outcome, score }
 }
 
-/// The readings in one dimension by subject and task.
+/// Returns the values in one dimension by subject and task.
 fn readings(
     subjects: usize,
     taken: &[(&Row, usize)],

@@ -1,4 +1,4 @@
-//! What to know about a leaderboard, in sentences.
+//! Notes on a leaderboard, in sentences.
 
 use crate::answers::basis::{Basis, OutcomePolicy};
 use crate::answers::leaderboard::Leaderboard;
@@ -6,7 +6,7 @@ use crate::answers::{LeaderboardMethod, Outcome};
 use crate::estimate::percent;
 use crate::text::{Tone, count, list, named, short};
 
-/// Returns what to know about a leaderboard.
+/// Returns the notes on a leaderboard.
 #[must_use]
 pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
@@ -54,7 +54,7 @@ fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
     nothing.into_iter().chain(few)
 }
 
-/// Returns how items ended, where that is not a matter of course, and what other choices change.
+/// Counts outcomes that are neither success nor failure, and says what other choices for them change.
 fn outcomes(policy: &OutcomePolicy, board: &Leaderboard) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
     let Some(rankings) = &board.other_outcomes else { return lines };

@@ -1,4 +1,4 @@
-//! Two subjects side by side, task by task: which is ahead, or that they cannot be told apart.
+//! Two subjects side by side, task by task, with the verdict on which is ahead, if either.
 
 use std::collections::BTreeMap;
 
@@ -11,36 +11,36 @@ use super::attempts::Pass;
 use super::{By, Settings, readings, run};
 use crate::rows::{Row, Rows};
 
-/// Two subjects compared.
+/// The comparison of two subjects.
 #[derive(Debug, Clone)]
 pub struct Pair {
-    /// The first: its place in [`Rows::subjects`].
+    /// The index of the first in [`Rows::subjects`].
     pub first: usize,
-    /// The second.
+    /// The index of the second.
     pub second: usize,
-    /// The mean over its tasks of each, 0 to 1.
+    /// The mean of each over its tasks, 0 to 1.
     pub means: [Option<f64>; 2],
     /// The difference of the scores, first minus second, over the tasks that both have.
     pub score: Difference,
-    /// The same by dimension; none where they share no task with a reading.
+    /// The same by dimension; None if they share no task with a value.
     pub dimensions: Vec<Option<Difference>>,
-    /// Who passed where, if every task was tried once by each.
+    /// The tasks that each passed, if each tried every task once.
     pub passes: Option<Passes>,
 }
 
-/// Who passed which tasks.
+/// The tasks that two subjects passed.
 #[derive(Debug, Clone)]
 pub struct Passes {
-    /// The tasks by who passed them.
+    /// The tasks by which of the two passed.
     pub pairs: Pairs,
-    /// McNemar's test in the mid-p form: how likely a split this uneven is if neither is better.
+    /// McNemar's test in the mid-p form: the probability of a split this uneven if neither is better.
     pub mid_p: f64,
-    /// The answer of the test.
+    /// The result of the test.
     pub verdict: Verdict,
 }
 
 impl Pair {
-    /// Compares two subjects over the tasks that both have. `pass` says which results are passes.
+    /// Compares two subjects over the tasks that both have. `pass` is the criterion for a pass.
     pub fn new(
         rows: &Rows,
         (first, second): (usize, usize),
@@ -78,7 +78,7 @@ impl Pair {
 }
 
 impl Passes {
-    /// Counts the tasks; none if one was tried twice by a subject.
+    /// Counts the tasks; None if a subject tried one twice.
     fn new(
         runs: &[Run],
         first: usize,

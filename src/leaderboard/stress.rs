@@ -1,5 +1,5 @@
-//! How much the ranks hang on the rule and on single tasks: other weights, dimensions left out, other means; what drives the
-//! composite; the fewest tasks whose removal changes who is first.
+//! The dependence of the ranks on the scorecard and on single tasks: other weights, dimensions left out, other means;
+//! what drives the composite; the fewest tasks whose removal changes rank 1.
 
 use karat_core::number::Decimal;
 use karat_core::scorecard::{Mean, Scorecard};
@@ -18,22 +18,23 @@ use karat_stats::robustness::{
 use super::{By, Ranking, Settings, run};
 use crate::rows::Rows;
 
-/// How far weights are drawn around their own where nobody says otherwise: a weight of 20 % then lies between 13 and 28 % in
-/// 95 % of draws.
+/// The default concentration of random weights around those of the card: a weight of 20 % then lies between 13 and 28 %
+/// in 95 % of samples.
 pub const CONCENTRATION: f64 = 100.0;
 
-/// What becomes of the ranks. All rankings are by the composite of the mean readings, without rules and gates of the card.
+/// The ranks under other weights, dimensions, means and tasks. All rankings are by the composite of the mean values,
+/// without rules and gates of the card.
 #[derive(Debug, Clone)]
 pub struct Stress {
-    /// The subjects with a place, named by their places in [`Rows::subjects`]: every list below is in this order.
+    /// The subjects with a rank, as indices into [`Rows::subjects`]: every list below is in this order.
     pub subjects: Vec<usize>,
-    /// The dimensions that weigh something, by their places in [`Rows::dimensions`].
+    /// The dimensions with a weight above 0, as indices into [`Rows::dimensions`].
     pub dimensions: Vec<usize>,
     /// The composite of each subject, in billionths.
     pub composites: Vec<Option<i64>>,
-    /// The ranks under the rule as it is.
+    /// The ranks under the scorecard as written.
     pub ranks: Vec<Option<RankRange>>,
-    /// Under weights drawn around those of the card.
+    /// Under random weights around those of the card.
     pub around: WeightRobustness,
     /// Under any weights.
     pub uniform: WeightRobustness,
@@ -41,16 +42,16 @@ pub struct Stress {
     pub without: Vec<OtherRanking>,
     /// Under other means.
     pub means: Vec<(Mean, OtherRanking)>,
-    /// What each dimension has to do with the composite.
+    /// The contribution of each dimension to the composite.
     pub drivers: Vec<Driver>,
-    /// What moves together, by places in `dimensions`.
+    /// The correlations of pairs of dimensions, as indices into `dimensions`.
     pub correlations: Vec<(usize, usize, Correlation)>,
-    /// The fewest tasks whose removal puts somebody else first by score; by names of the tasks.
+    /// The fewest tasks whose removal puts another subject first by score; by names of the tasks.
     pub influence: Option<(Influence, Vec<String>)>,
 }
 
 impl Stress {
-    /// Looks at the subjects of `board`, whose items are under the one rule `card`.
+    /// Tests the subjects of `board`, whose items are all scored by `card`.
     pub fn new(
         rows: &Rows,
         items: &[usize],
@@ -101,25 +102,25 @@ impl Stress {
     }
 }
 
-/// The mean readings of `subjects` in `dimensions`, in billionths.
+/// Returns the mean values of `subjects` in `dimensions`, in billionths.
 pub(super) fn readings(board: &Ranking, subjects: &[usize], dimensions: &[usize]) -> Vec<Vec<Option<i64>>> {
     let reading = |subject: usize, at: usize| {
         let estimate = board.profiles.get(subject)?.get(at)?.as_ref()?;
-        // A mean of billionths, rounded to one.
+        // A mean of billionths, rounded to a whole one.
         Some((estimate.mean * 1e9).round() as i64)
     };
     let of_subject = |subject: &usize| dimensions.iter().map(|&at| reading(*subject, at)).collect();
     subjects.iter().map(of_subject).collect()
 }
 
-/// The weights as parts of their sum.
+/// Returns the weights as shares of their sum.
 pub(super) fn shares(weights: &[Decimal]) -> Vec<f64> {
     let total: f64 = weights.iter().map(|weight| weight.millionths() as f64).sum();
     weights.iter().map(|weight| weight.millionths() as f64 / total).collect()
 }
 
-/// The weight of each dimension in the whole: its own times those of its groups, in millionths; of the fallback profile where
-/// the card has profiles.
+/// Returns the weight of each dimension in the whole: its own times those of its groups, in millionths; of the fallback
+/// profile if the card has profiles.
 pub fn weights(card: &Scorecard) -> Vec<Decimal> {
     let of_profile =
         card.profiles.as_ref().and_then(|it| it.list.get(it.fallback)).map(|(_, weights)| weights);
@@ -138,7 +139,7 @@ pub fn weights(card: &Scorecard) -> Vec<Decimal> {
     all.collect()
 }
 
-/// The sum of the weights of what is directly in a group, in millionths.
+/// Returns the sum of the weights of the direct members of a group, in millionths.
 fn members(card: &Scorecard, group: Option<usize>) -> i64 {
     let dimensions = card.dimensions.iter().filter(|it| it.group == group).map(|it| it.weight);
     let groups = card.groups.iter().filter(|it| it.parent == group).map(|it| it.weight);

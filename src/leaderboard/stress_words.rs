@@ -1,17 +1,17 @@
-//! What becomes of the ranks under other weights, dimensions and means, in sentences.
+//! Sentences on the ranks under other weights, dimensions and means.
 
 use crate::answers::basis::MovedSubject;
 use crate::answers::stress::Robustness;
 use crate::estimate::whole_percent;
 use crate::text::{clean, count, list, short};
 
-/// The largest number of names that are listed.
+/// The largest number of names listed.
 const LISTED: usize = 5;
 
 /// A ranking under another choice.
 #[derive(Debug, Clone, Copy)]
 pub struct OtherChoice<'a> {
-    /// Whether other subjects have rank 1.
+    /// True if other subjects have rank 1.
     pub first_differs: bool,
     /// The subjects with rank 1.
     pub first: &'a [String],
@@ -32,7 +32,7 @@ pub fn other_choices(found: &Robustness) -> impl Iterator<Item = (String, OtherC
     without.chain(means)
 }
 
-/// Returns what happens under another choice.
+/// Describes the effect of another choice.
 #[must_use]
 pub fn effect(choice: OtherChoice<'_>) -> String {
     let first: Vec<String> = choice.first.iter().map(|name| short(name)).take(LISTED).collect();
@@ -48,11 +48,11 @@ pub fn effect(choice: OtherChoice<'_>) -> String {
     }
 }
 
-/// Returns what rank 1 depends on.
+/// Describes what rank 1 depends on.
 #[must_use]
 pub fn rank_1(found: &Robustness) -> Vec<String> {
     let mut lines = vec![format!(
-        "stays in {} of draws around the weights of the scorecard",
+        "stays the same under {} of random weights around those of the scorecard",
         whole_percent(found.weights_around.chance_of_same_rank_1)
     )];
     lines.push(match &found.fewest_tasks {

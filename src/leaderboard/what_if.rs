@@ -1,4 +1,4 @@
-//! Other weights in place of those of the scorecard: who would stand where, and how much those ranks hang on them.
+//! Other weights instead of those of the scorecard: the new ranks, and how much they depend on the weights.
 
 use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
@@ -11,11 +11,11 @@ use super::stress::{CONCENTRATION, readings, shares, weights};
 use super::{Ranking, Settings};
 use crate::rows::Rows;
 
-/// What other weights would make of the ranks. All rankings are by the composite of the mean readings, without rules and
-/// gates of the card. Every list of subjects is in the order of `subjects`.
+/// The ranks under other weights. All rankings are by the composite of the mean values, without rules and gates of the
+/// card. Every list of subjects is in the order of `subjects`.
 #[derive(Debug, Clone)]
 pub struct WhatIf {
-    /// The subjects with a place, named by their places in [`Rows::subjects`].
+    /// The subjects with a rank, as indices into [`Rows::subjects`].
     pub subjects: Vec<usize>,
     /// Their composites under the weights of the card, in billionths.
     pub composites_before: Vec<Option<i64>>,
@@ -23,17 +23,17 @@ pub struct WhatIf {
     pub composites_after: Vec<Option<i64>>,
     /// Their ranks under the weights of the card.
     pub ranks_before: Vec<Option<RankRange>>,
-    /// Their ranks under the other weights, and who moves.
+    /// Their ranks under the other weights, and the subjects that move.
     pub after: OtherRanking,
-    /// How the ranks hold around the weights of the card.
+    /// The robustness of the ranks around the weights of the card.
     pub around_before: WeightRobustness,
-    /// How they hold around the other weights.
+    /// The robustness of the ranks around the other weights.
     pub around_after: WeightRobustness,
 }
 
 impl WhatIf {
-    /// Ranks the subjects of `board`, whose items are under the one rule `card`, by `other` weights: one for each dimension
-    /// of the card, none below 0.
+    /// Ranks the subjects of `board`, whose items are all scored by `card`, by `other` weights: one for each dimension,
+    /// none below 0.
     ///
     /// # Errors
     /// If all weights are 0, or nothing was measured.

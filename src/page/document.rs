@@ -1,4 +1,4 @@
-//! The page around its figures: head, policy, heading, sections, foot.
+//! The page around its figures: head, content policy, heading, sections, foot.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,7 @@ pub const STYLE: &str = include_str!("style.css");
 /// The script of every page: it sorts and filters tables; see [`compact`].
 pub const SCRIPT: &str = include_str!("script.js");
 
-/// The whole file.
+/// Returns the whole file.
 pub fn html(page: &Page) -> String {
     let (style, script) = (compact(STYLE), compact(SCRIPT));
     let policy = format!(
@@ -32,7 +32,7 @@ pub fn html(page: &Page) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(concat!("karat ", env!("CARGO_PKG_VERSION")));
                 title { (page.title) }
-                // The only text that is markup as it stands: it is part of the program.
+                // The only text that is not escaped: it is part of the program.
                 style { (PreEscaped(&style)) }
             }
             body {
@@ -43,7 +43,7 @@ pub fn html(page: &Page) -> String {
                 footer {
                     p {
                         "Made by karat " (env!("CARGO_PKG_VERSION")) ". This file needs no network, and no script to be read. \
-                         Colour repeats what stands in words and numbers."
+                         Colour only repeats what words and numbers say."
                     }
                 }
                 script { (PreEscaped(&script)) }
@@ -92,7 +92,7 @@ fn section(number: usize, section: &Section) -> Markup {
     }
 }
 
-/// A figure with its numbers. Its elements have ids that begin with `id`, which must be one of its own on the page.
+/// Returns a figure with its numbers. Its elements have ids that begin with `id`, which must be unique on the page.
 pub fn figure(id: &str, figure: &Figure) -> Markup {
     match figure {
         Figure::Table(it) => table::draw(id, it),
@@ -103,19 +103,19 @@ pub fn figure(id: &str, figure: &Figure) -> Markup {
     }
 }
 
-/// How a policy names text that stands in the page: by its digest, so that nothing else counts as ours.
+/// Returns the name by which a policy allows an inline text: its digest, so that no other text is allowed.
 pub(super) fn source(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Digest::of(text.as_bytes()).0))
 }
 
-/// Lines without indentation and comments, with one kind of line end, whatever the checkout has.
+/// Returns the lines without indentation and comments, with one kind of line end on every system.
 pub fn compact(text: &str) -> String {
     let says_something = |line: &&str| !line.is_empty() && !line.starts_with("//");
     text.lines().map(str::trim).filter(says_something).collect::<Vec<_>>().join("\n")
 }
 
-/// Takes out what is no text: characters that control a terminal, turn the direction of what follows, or are not allowed
-/// in HTML. Done once for everything, so that no figure can forget it.
+/// Removes characters that control a terminal, turn the direction of the rest, or are not allowed in HTML. Done once
+/// for the whole page, so that no figure can forget it.
 pub fn without_control(text: String) -> String {
     let lines: Vec<_> = text.split('\n').map(clean).collect();
     lines.join("\n")

@@ -10,14 +10,14 @@ use super::scale::{Scale, coordinate, written};
 use super::table;
 use crate::text::count;
 
-/// So many panels are drawn; a page of more is too long to look at.
+/// The largest number of panels drawn; a page with more is too long to read.
 const MOST_PANELS: usize = 120;
-/// So many points stand as numbers in one figure.
+/// The largest number of points listed as numbers in one figure.
 const MOST_ROWS: usize = 5000;
 /// A day, in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// The measures of a panel in CSS pixels.
+/// The sizes of a panel in CSS pixels.
 struct Panel {
     width: f64,
     height: f64,
@@ -30,21 +30,21 @@ struct Panel {
 const SMALL: Panel = Panel { width: 340.0, height: 150.0, left: 40.0, right: 10.0, top: 8.0, bottom: 22.0 };
 const WIDE: Panel = Panel { width: 760.0, height: 230.0, left: 46.0, right: 12.0, top: 10.0, bottom: 24.0 };
 
-/// What all panels share.
+/// The axes that all panels share.
 struct Axes {
     panel: Panel,
     values: Scale,
     times: Times,
 }
 
-/// The axis of time, or of numbers where a time is missing.
+/// The axis of time, or of numbers if a time is missing.
 struct Times {
     has_times: bool,
     first: i64,
     last: i64,
 }
 
-/// The histories of all subjects.
+/// Draws the histories of all subjects.
 pub fn draw(id: &str, history: &History) -> Markup {
     let (shown, hidden) = history.series.split_at(history.series.len().min(MOST_PANELS));
     let points = || shown.iter().flat_map(|series| &series.points);
@@ -148,7 +148,7 @@ impl Times {
         }
     }
 
-    /// Where a point stands, from 0 to 1; in the middle if all stand at one place.
+    /// Returns the position of a point, from 0 to 1; in the middle if the axis has one position only.
     fn place(&self, at: usize, point: &Point) -> f64 {
         let here = match point.time {
             Some(time) if self.has_times => time.milliseconds,
@@ -158,7 +158,7 @@ impl Times {
         if span == 0 { 0.5 } else { here.saturating_sub(self.first) as f64 / span as f64 }
     }
 
-    /// What a point is called: its time, or its number.
+    /// Returns the name of a point: its time, or its number.
     fn name(&self, at: usize, point: &Point) -> String {
         match point.time {
             Some(time) if self.has_times => self.short(&time.to_string()),
@@ -166,7 +166,7 @@ impl Times {
         }
     }
 
-    /// The day, and the time of the day where the whole axis is short.
+    /// Returns the day, with the time of day if the whole axis is short.
     fn short(&self, time: &str) -> String {
         let is_short = self.last.saturating_sub(self.first) < 2 * DAY;
         let day = time.get(..10).unwrap_or(time);
@@ -176,7 +176,7 @@ impl Times {
         }
     }
 
-    /// What stands at the two ends of the axis.
+    /// Returns the labels at the two ends of the axis.
     fn ends(&self) -> Option<(String, String)> {
         let written = |end: i64| match self.has_times {
             true => self.short(&Timestamp { milliseconds: end }.to_string()),
@@ -186,7 +186,7 @@ impl Times {
     }
 }
 
-/// A place in half pixels, finer than is seen: points that share one are drawn once.
+/// Rounds a position to half pixels, finer than is visible: points at one position are drawn once.
 fn half_pixels(x: f64, y: f64) -> (i64, i64) {
     ((x * 2.0).round() as i64, (y * 2.0).round() as i64)
 }
@@ -195,7 +195,7 @@ fn pair((x, y): (i64, i64)) -> String {
     format!("{} {}", coordinate(x as f64 / 2.0), coordinate(y as f64 / 2.0))
 }
 
-/// A dot for every value.
+/// Draws a dot for every value.
 fn dots(series: &Series, axes: &Axes) -> String {
     let values = series.points.iter().enumerate().filter_map(|(at, point)| {
         let value = point.value.filter(|value| value.is_finite())?;
@@ -205,7 +205,7 @@ fn dots(series: &Series, axes: &Axes) -> String {
     places.into_iter().map(|place| format!("M{}h.01", pair(place))).collect()
 }
 
-/// The line, with a gap where it has no value.
+/// Draws the line, with a gap where it has no value.
 fn line(series: &Series, axes: &Axes) -> String {
     let mut path = String::new();
     let mut before = None;
@@ -222,7 +222,7 @@ fn line(series: &Series, axes: &Axes) -> String {
     path
 }
 
-/// The panel in a sentence or two, for who does not see it.
+/// Describes the panel in a sentence or two, for readers who cannot see it.
 fn told(history: &History, series: &Series, times: &Times, flagged: usize) -> String {
     let finite = |value: &f64| value.is_finite();
     let values: Vec<f64> = series.points.iter().filter_map(|point| point.value).filter(finite).collect();
@@ -250,7 +250,7 @@ fn told(history: &History, series: &Series, times: &Times, flagged: usize) -> St
     told
 }
 
-/// The values as rows: all of them, or the last of each subject if they are very many.
+/// Returns the values as rows: all of them, or the last of each subject if there are too many.
 fn numbers(id: &str, history: &History, times: &Times) -> Markup {
     let all: usize = history.series.iter().map(|series| series.points.len()).sum();
     let each = if all <= MOST_ROWS { all } else { (MOST_ROWS / history.series.len().max(1)).max(1) };

@@ -1,8 +1,7 @@
-//! One self-contained page: what a verb found, for a browser without network; and its figures, style and script one by one,
-//! for a server that puts pages together from them. `model` says what a page holds, `document`
-//! lays it out, `table`, `profiles`, `history`, `ranks` and `waterfall` draw its figures, `spark` a trend in a cell,
-//! `scale` places values on axes. Why it is made
-//! this way stands in docs/decisions/0011-page.md.
+//! A self-contained page with the answer of a command, for a browser without network; and its figures, style and script
+//! one by one, for a server that builds pages from them. `model` is the data of a page, `document` lays it out,
+//! `table`, `profiles`, `history`, `ranks` and `waterfall` draw its figures, `spark` a trend in a cell, `scale` places
+//! values on axes. The reasons are in docs/decisions/0011-page.md.
 
 mod document;
 mod history;

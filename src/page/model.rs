@@ -1,17 +1,17 @@
-//! What a page says: plain data, filled in by a verb. Text is text, never markup; what is drawn is worked out elsewhere.
+//! The content of a page: plain data, filled in by a command. Text is never markup; drawing is done elsewhere.
 
 use karat_core::timestamp::Timestamp;
 
-/// A page that stands alone in one file.
+/// A page in one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
-    /// What it is about, short.
+    /// The title, short.
     pub title: String,
-    /// One sentence under it: how many subjects, under which rule.
+    /// One sentence under the title: the number of subjects, the scorecard.
     pub subtitle: String,
-    /// Where it comes from, so that it can be made again: card, digest, as of, seed, draws, level, version of the program.
+    /// The origin, so that the page can be made again: card, digest, time, seed, resamples, level, program version.
     pub about: Vec<(String, String)>,
-    /// What a reader must know before the figures: a ranking that differs under another rule, a refused input.
+    /// Notes before the figures: a ranking that differs under another choice, an input with errors.
     pub notes: Vec<String>,
     /// The sections, in reading order.
     pub sections: Vec<Section>,
@@ -20,33 +20,33 @@ pub struct Page {
 /// A part of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
-    /// What it shows.
+    /// The heading.
     pub heading: String,
-    /// Paragraphs above the figures: how to read them.
+    /// Paragraphs above the figures that explain them.
     pub text: Vec<String>,
     /// The figures.
     pub figures: Vec<Figure>,
 }
 
-/// A picture with its numbers.
+/// A drawing with its numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
-    /// Rows and columns, intervals drawn in their rows.
+    /// Rows and columns, with intervals drawn in the rows.
     Table(Table),
-    /// Readings by subject and dimension.
+    /// Values by subject and dimension.
     Profiles(Profiles),
     /// Values over time.
     History(History),
-    /// How often each subject takes each rank.
+    /// The frequency of each rank, by subject.
     Ranks(Ranks),
-    /// How the parts of a score add up.
+    /// The parts of a score and their sum.
     Waterfall(Waterfall),
 }
 
-/// Rows and columns. A reader can sort by every column.
+/// Rows and columns. On a page the rows can be sorted by every column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What the table shows.
+    /// The caption.
     pub caption: String,
     /// The columns.
     pub columns: Vec<Column>,
@@ -59,14 +59,14 @@ pub struct Table {
 pub struct Column {
     /// The heading.
     pub label: String,
-    /// What its cells hold.
+    /// The kind of its cells.
     pub kind: Kind,
 }
 
-/// What the cells of a column hold.
+/// The kind of the cells of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Who or what the row is about, in one column of a table: [`Cell::Text`] or [`Cell::Link`].
+    /// The topic of the row, in one column of a table: [`Cell::Text`] or [`Cell::Link`].
     Name,
     /// Words, to the left: [`Cell::Text`] or [`Cell::Link`].
     Text,
@@ -74,21 +74,21 @@ pub enum Kind {
     Number,
     /// Shares of a whole, each with a bar: [`Cell::Share`].
     Share,
-    /// Courses over time: [`Cell::Trend`].
+    /// Values over time: [`Cell::Trend`].
     Trend {
         /// Both ends of the axis.
         range: (f64, f64),
         /// Decimals of the numbers.
         decimals: usize,
     },
-    /// Intervals on one axis: [`Cell::Interval`]. They are drawn, and stand beside as numbers.
+    /// Intervals on one axis: [`Cell::Interval`]. They are drawn, and shown as numbers beside.
     Interval(Axis),
 }
 
 /// The axis that all intervals of a column share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What the two ends of an interval are: `95% interval`.
+    /// The label of the two ends of an interval: `95% interval`.
     pub interval_label: String,
     /// Both ends of the axis; those of the cells if not given.
     pub range: Option<(f64, f64)>,
@@ -103,28 +103,28 @@ pub struct Axis {
 pub struct Row {
     /// One cell for each column.
     pub cells: Vec<Cell>,
-    /// Neighbours of one group belong together, such as those that cannot be told apart.
+    /// The group; neighbours of one group belong together, such as tied subjects.
     pub group: Option<u32>,
 }
 
-/// What stands in a row under a column.
+/// The content of a row under a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// Text, or a number as text.
     Text(String),
-    /// Text that leads to an address: on pages of a server alone, as a file has nothing to lead to.
+    /// Text with a link: only on pages of a server, as a file has nothing to link to.
     Link(String, String),
     /// Values, oldest first.
     Trend(Vec<f64>),
-    /// A share of a whole, 0 to 1, and how it is written.
+    /// A share of a whole, 0 to 1, and its text.
     Share(f64, String),
     /// An estimate.
     Interval(Estimate),
-    /// No value, and why in a word or two: `missing`.
+    /// No value, with the reason in a word or two: `missing`.
     Absent(String),
 }
 
-/// A value, and the interval around it where there is one.
+/// A value, with its interval if there is one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The estimate itself.
@@ -133,10 +133,10 @@ pub struct Estimate {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The profile of each subject: its readings, 0 to 1, in every dimension.
+/// The profile of each subject: its values, 0 to 1, in every dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profiles {
-    /// What is shown.
+    /// The caption.
     pub caption: String,
     /// The dimensions, in the order of the card.
     pub dimensions: Vec<Dimension>,
@@ -153,32 +153,32 @@ pub struct Dimension {
     pub weight: Option<String>,
 }
 
-/// The readings of one subject.
+/// The values of one subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// The subject.
     pub name: String,
-    /// One for each dimension.
+    /// One value for each dimension.
     pub readings: Vec<Reading>,
 }
 
-/// A reading, or why there is none.
+/// A value, or the reason for which it is missing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading {
     /// From 0 to 1.
     Value(Estimate),
-    /// No value, and why in a word or two. Never drawn as zero.
+    /// No value, with the reason in a word or two. Never drawn as zero.
     Absent(String),
 }
 
-/// Values over time, one panel a subject.
+/// Values over time, one panel per subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
-    /// What is shown.
+    /// The caption.
     pub caption: String,
-    /// What the values are: `score`.
+    /// The label of the values: `score`.
     pub value_label: String,
-    /// What the line through the values is: `mean of the last 100 tasks`.
+    /// The label of the line through the values: `mean of the last 100 tasks`.
     pub line_label: String,
     /// Both ends of the axis of values; those of the values if not given.
     pub range: Option<(f64, f64)>,
@@ -197,25 +197,25 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// A value at a moment.
+/// A value at a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// When; if one point of a figure has no time, all are drawn by their number.
+    /// The time; if one point of a figure has no time, all are drawn by their number.
     pub time: Option<Timestamp>,
-    /// The value of the moment: a dot.
+    /// The value at that time: a dot.
     pub value: Option<f64>,
     /// The line after it, such as the mean of the window.
     pub line: Option<f64>,
-    /// What a reader must know about it: `held: a swing of 312 points`.
+    /// A note on it: `held: a swing of 312 points`.
     pub flag: Option<String>,
 }
 
-/// How often each subject takes each rank.
+/// The frequency of each rank, by subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranks {
-    /// What is shown, and what was drawn.
+    /// The caption: what is shown, and how weights were drawn.
     pub caption: String,
-    /// The subjects, the first first.
+    /// The subjects, best rank first.
     pub subjects: Vec<RankShares>,
 }
 
@@ -224,18 +224,18 @@ pub struct Ranks {
 pub struct RankShares {
     /// The subject.
     pub name: String,
-    /// Its rank under the rule as it is, best and worst place.
+    /// Its rank by the scorecard as written, best and worst.
     pub rank: (u32, u32),
-    /// The share of draws in which it keeps that rank, 0 to 1.
+    /// The share of random weights under which it keeps that rank, 0 to 1.
     pub share_kept: f64,
-    /// The ranks it takes, from 1, and the share of draws for each, 0 to 1; what is not listed never happens.
+    /// The ranks it takes, from 1, with the share of random weights for each, 0 to 1; ranks not listed never occur.
     pub shares: Vec<(u32, f64)>,
 }
 
-/// How the parts of a score add up to it.
+/// The parts of a score and their sum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waterfall {
-    /// What is shown.
+    /// The caption.
     pub caption: String,
     /// Both ends of the axis.
     pub range: (f64, f64),
@@ -248,13 +248,13 @@ pub struct Waterfall {
 pub struct Part {
     /// The dimension, mean, rule or gate.
     pub name: String,
-    /// Whether it is a step after the dimensions were added: a mean, a rule, a gate.
+    /// True if it is a step after the dimensions were added: a mean, a rule, a gate.
     pub is_step: bool,
-    /// Its reading, if it has one.
+    /// Its value, if it has one.
     pub reading: Option<String>,
     /// Its share of the mean, if it has one.
     pub share: Option<String>,
-    /// What it adds or takes.
+    /// The amount that it adds or takes.
     pub amount: String,
     /// The total after it.
     pub total: String,
@@ -262,8 +262,8 @@ pub struct Part {
     pub before: f64,
     /// The total after it, on the axis.
     pub after: f64,
-    /// Why it is what it is, if there is something to say.
+    /// A note that explains it, if one is needed.
     pub note: Option<String>,
-    /// Whether the note may change what a reader makes of the score.
+    /// True if the note may change what the score means to you.
     pub is_care: bool,
 }

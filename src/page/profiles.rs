@@ -1,4 +1,4 @@
-//! Profiles: a matrix of readings where there are many subjects, a drawing of each where there are few.
+//! Profiles: a matrix of values for many subjects, a drawing of each for few.
 
 use maud::{Markup, html};
 
@@ -6,14 +6,14 @@ use super::model::{Axis, Cell, Column, Dimension, Estimate, Kind, Profile, Profi
 use super::scale::written;
 use super::table;
 
-/// So many subjects are drawn side by side, one row for each dimension; more make a matrix.
+/// The largest number of subjects drawn side by side, one row for each dimension; more make a matrix.
 const MOST_BESIDE: usize = 3;
-/// From so many dimensions on their names stand upright.
+/// The number of dimensions from which their names are upright.
 const UPRIGHT: usize = 7;
-/// Decimals of a reading.
+/// The decimals of a value.
 const DECIMALS: usize = 3;
 
-/// The profiles of all subjects.
+/// Draws the profiles of all subjects.
 pub fn draw(id: &str, profiles: &Profiles) -> Markup {
     if profiles.subjects.len() <= MOST_BESIDE {
         return table::draw(id, &beside(profiles));
@@ -42,7 +42,7 @@ pub fn draw(id: &str, profiles: &Profiles) -> Markup {
         }))
         (key())
         @if is_upright && has_intervals {
-            (table::behind("The readings and their intervals as a table", intervals(id, profiles)))
+            (table::behind("The values and their intervals as a table", intervals(id, profiles)))
         }
     }
 }
@@ -51,7 +51,7 @@ fn ends(estimate: &Estimate) -> Option<String> {
     estimate.interval.map(|(low, high)| format!("{} to {}", written(low, DECIMALS), written(high, DECIMALS)))
 }
 
-/// A row for each reading, where the matrix has no room for intervals.
+/// Returns a row for each value, as the matrix has no room for intervals.
 fn intervals(id: &str, profiles: &Profiles) -> Markup {
     table::scrolling(
         &format!("{id}n"),
@@ -61,7 +61,7 @@ fn intervals(id: &str, profiles: &Profiles) -> Markup {
                 tr {
                     th.name scope="col" { "subject" }
                     th scope="col" { "dimension" }
-                    th.number scope="col" { "reading" }
+                    th.number scope="col" { "value" }
                     th.number scope="col" { "interval" }
                 }
             }
@@ -108,12 +108,12 @@ fn matrix_cell(reading: &Reading, has_room: bool) -> Markup {
     }
 }
 
-/// The class of a cell whose ground grows darker in eleven steps; the number in it says the same.
+/// Returns the class of a cell whose background darkens in eleven steps; the number in it says the same.
 pub fn tint(share: f64) -> String {
     format!("number h{:.0}", (share.clamp(0.0, 1.0) * 10.0).floor())
 }
 
-/// What the grounds mean.
+/// Returns the key of the backgrounds.
 fn key() -> Markup {
     html! {
         p.key {
@@ -125,7 +125,7 @@ fn key() -> Markup {
     }
 }
 
-/// A row for each dimension, the subjects beside each other.
+/// Returns a row for each dimension, with the subjects side by side.
 fn beside(profiles: &Profiles) -> Table {
     let column = |label: &str, kind| Column { label: label.to_owned(), kind };
     let axis = Axis {

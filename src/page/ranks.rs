@@ -1,4 +1,4 @@
-//! Ranks under other rules: a matrix where there are few subjects, a small histogram for each where there are many.
+//! Ranks under random weights: a matrix for few subjects, a small histogram for each of many.
 
 use maud::{Markup, html};
 
@@ -7,14 +7,14 @@ use super::profiles::tint;
 use super::scale::{coordinate, per_cent, percent, written};
 use super::table;
 
-/// So many ranks have a column each.
+/// The largest number of ranks with a column each.
 const MOST_COLUMNS: u32 = 12;
-/// Height of a histogram in CSS pixels.
+/// The height of a histogram in CSS pixels.
 const HEIGHT: f64 = 22.0;
-/// Room between two bars, as a share of what one takes.
+/// The space between two bars, as a share of the width of one.
 const GAP: f64 = 0.16;
 
-/// The ranks of all subjects.
+/// Draws the ranks of all subjects.
 pub fn draw(id: &str, ranks: &Ranks) -> Markup {
     let worst = ranks.subjects.iter().map(worst).max().unwrap_or(1).max(1);
     let is_matrix = worst <= MOST_COLUMNS;
@@ -28,7 +28,7 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
                     @if is_matrix {
                         @for rank in 1..=worst { th.number scope="col" { (rank) } }
                     } @else {
-                        th.drawn scope="col" { span.aloud { "share of draws by rank, drawn" } (axis(worst)) }
+                        th.drawn scope="col" { span.aloud { "share of random weights by rank, drawn" } (axis(worst)) }
                     }
                 }
             }
@@ -44,25 +44,25 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
             }
         }))
         @if is_matrix {
-            p.key { "Bold: the rank under the rule as it is. Empty: in no draw. Shared places count as the best of them." }
+            p.key { "Bold: the rank by the scorecard as written. Empty: never. Shared ranks count as the best of them." }
         } @else {
-            p.key { "Underlined: the rank under the rule as it is. Shared places count as the best of them." }
+            p.key { "Underlined: the rank by the scorecard as written. Shared ranks count as the best of them." }
             (table::behind("The shares as numbers", numbers(id, ranks)))
         }
     }
 }
 
-/// The ranks that the subject takes at all.
+/// Returns the ranks that the subject takes at all.
 fn taken(subject: &RankShares) -> impl Iterator<Item = (u32, f64)> {
     subject.shares.iter().copied().filter(|&(rank, share)| rank > 0 && share > 0.0)
 }
 
-/// The worst rank that the subject takes.
+/// Returns the worst rank that the subject takes.
 fn worst(subject: &RankShares) -> u32 {
     taken(subject).map(|(rank, _)| rank).max().unwrap_or(0).max(subject.rank.1)
 }
 
-/// `3`, or `3 to 5` where places are shared.
+/// Formats ranks: `3`, or `3 to 5` if they are shared.
 fn range((best, worst): (u32, u32)) -> String {
     if best == worst { best.to_string() } else { format!("{best} to {worst}") }
 }
@@ -81,7 +81,7 @@ fn matrix_cells(subject: &RankShares, worst: u32) -> Markup {
     }
 }
 
-/// One bar for each rank that is ever taken, as high as its share.
+/// Draws one bar for each rank that is taken, as high as its share.
 fn histogram(subject: &RankShares, worst: u32) -> Markup {
     let width = 1.0 / f64::from(worst);
     let left = |rank: u32| f64::from(rank.saturating_sub(1)) * width + width * GAP / 2.0;
@@ -90,7 +90,7 @@ fn histogram(subject: &RankShares, worst: u32) -> Markup {
     html! {
         svg aria-hidden="true" {
             @for (rank, share) in taken(subject) {
-                // What happens at all is seen.
+                // A rank that occurs at all is visible.
                 @let height = (share.min(1.0) * HEIGHT).max(1.0);
                 rect.bar x=(percent(left(rank))) width=(percent(wide(1))) y=(coordinate(HEIGHT - height))
                     height=(coordinate(height)) {}
@@ -111,11 +111,11 @@ fn axis(worst: u32) -> Markup {
     }
 }
 
-/// A row for each rank that a subject takes.
+/// Returns a row for each rank that a subject takes.
 fn numbers(id: &str, ranks: &Ranks) -> Markup {
     table::scrolling(
         &format!("{id}n"),
-        "Share of draws by subject and rank",
+        "Share of random weights by subject and rank",
         html! {
             thead {
                 tr { th.name scope="col" { "subject" } th.number scope="col" { "rank" } th.number scope="col" { "share" } }

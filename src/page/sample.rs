@@ -1,4 +1,4 @@
-//! A page with one figure of every sort, for the tests and for screenshots. The agents and their numbers are made up.
+//! A page with one figure of every kind, for tests and screenshots. The agents and their numbers are made up.
 
 use karat_core::timestamp::Timestamp;
 
@@ -40,7 +40,7 @@ const DIMENSIONS: [&str; 16] = [
     "novelty",
 ];
 
-/// A score of 1000 points: two dimensions, one of them missing, and a gate that takes some of it.
+/// Returns a score of 1000 points: two dimensions, one of them missing, and a gate that takes some of it.
 fn waterfall() -> Figure {
     let part = |name: &str, is_step, (before, after): (f64, f64), note: Option<&str>| Part {
         name: name.to_owned(),
@@ -71,7 +71,7 @@ fn waterfall() -> Figure {
     })
 }
 
-/// A page about `subjects` agents and `dimensions` dimensions.
+/// Returns a page about `subjects` agents and `dimensions` dimensions.
 pub fn page(subjects: usize, dimensions: usize) -> Page {
     let names: Vec<String> = (0..subjects).map(name).collect();
     let dimensions: Vec<String> = (0..dimensions).map(dimension).collect();
@@ -90,9 +90,7 @@ pub fn page(subjects: usize, dimensions: usize) -> Page {
         .map(|(label, value)| (label.to_owned(), value.to_owned()))
         .to_vec(),
         notes: vec![
-            String::from(
-                "First place differs if runs that were stopped count as failures: kestrel-2 would lead.",
-            ),
+            String::from("Rank 1 differs if runs that were stopped count as failures: kestrel-2 would lead."),
             String::from(
                 "Within a tie group the data do not tell the agents apart; their order is that of the mean.",
             ),
@@ -105,7 +103,7 @@ pub fn page(subjects: usize, dimensions: usize) -> Page {
             ),
             section(
                 "Profiles",
-                "The mean reading of each agent in each dimension.",
+                "The mean value of each agent in each dimension.",
                 vec![profiles(&names, &dimensions), profiles(&names[..subjects.min(2)], &dimensions)],
             ),
             section(
@@ -141,7 +139,7 @@ fn dimension(at: usize) -> String {
     }
 }
 
-/// Something between 0 and 1 that looks like chance and is the same everywhere.
+/// Returns a number between 0 and 1 that looks random and is the same on every machine.
 fn noise(seed: usize) -> f64 {
     let mixed = (seed as u32 ^ 0x9e37).wrapping_mul(0x85eb_ca6b);
     let mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35);
@@ -174,9 +172,7 @@ fn leaderboard(names: &[String]) -> Figure {
         }
     });
     Figure::Table(Table {
-        caption: String::from(
-            "Ranks, means and tie groups. Shaded neighbours cannot be told apart at the level 0.95.",
-        ),
+        caption: String::from("Ranks, means and tie groups. Shaded neighbours are tied at the level 0.95."),
         rows: rows.collect(),
         columns: vec![
             column("rank", Kind::Number),
@@ -261,7 +257,7 @@ fn ranks(names: &[String]) -> Figure {
         }
     });
     Figure::Ranks(Ranks {
-        caption: String::from("Share of draws in which each agent takes each rank"),
+        caption: String::from("Share of random weights under which each agent takes each rank"),
         subjects: subjects.collect(),
     })
 }

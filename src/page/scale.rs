@@ -1,9 +1,9 @@
-//! Where a value stands on an axis, and how coordinates are written.
+//! Positions of values on an axis, and the format of coordinates.
 
-/// Values beyond these are drawn at the edge: no sum or difference of them overflows.
+/// The farthest value; values beyond are drawn at the edge, so that no sum or difference overflows.
 const FARTHEST: f64 = 1e15;
 
-/// Room at both ends of an axis, as a share of what it covers.
+/// The space at both ends of an axis, as a share of its span.
 const ROOM: f64 = 0.04;
 
 /// An axis between two different finite values.
@@ -19,9 +19,9 @@ pub struct Scale {
 pub struct Tick {
     /// The value.
     pub value: f64,
-    /// How it is written.
+    /// Its label.
     pub label: String,
-    /// Whether it is an even number of steps from 0: where only every other label has room, these are shown.
+    /// True if it is an even number of steps from 0: if only every other label has room, these are shown.
     pub is_even: bool,
 }
 
@@ -33,7 +33,7 @@ struct Step {
 }
 
 impl Scale {
-    /// Covers `range`, if one is given, and all finite `values`; without a range it leaves a little room at both ends.
+    /// Covers `range`, if given, and all finite `values`; without a range it leaves a little space at both ends.
     pub fn covering(range: Option<(f64, f64)>, values: impl IntoIterator<Item = f64>) -> Self {
         let asked = range.into_iter().flat_map(|(low, high)| [low, high]);
         let held = |value: f64| value.is_finite().then(|| value.clamp(-FARTHEST, FARTHEST));
@@ -44,7 +44,7 @@ impl Scale {
         if low > high {
             (low, high) = (0.0, 1.0);
         }
-        // One value, or values that a double hardly tells apart, get room on both sides.
+        // One value, or values that a double hardly distinguishes, get space on both sides.
         let least = 1e-9 * low.abs().max(high.abs()).max(1.0);
         if high - low < least {
             let room = 0.1 * low.abs().max(high.abs()).max(1.0);
@@ -57,12 +57,12 @@ impl Scale {
         Self { low, high, step: Step::of(high - low) }
     }
 
-    /// Where `value` stands, from 0 at the low end to 1 at the high one.
+    /// Returns the position of `value`, from 0 at the low end to 1 at the high one.
     pub fn place(self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// Round values along the axis, from low to high.
+    /// Returns round values along the axis, from low to high.
     pub fn ticks(self) -> Vec<Tick> {
         let slack = self.step.size * 1e-6;
         let first = ((self.low - slack) / self.step.size).ceil();
@@ -99,7 +99,7 @@ impl Step {
     }
 }
 
-/// `value` as people read it, rounded to so many decimals; never a negative zero.
+/// Formats `value` with `decimals` decimals; never a negative zero.
 pub fn written(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return String::from("no value");
@@ -111,8 +111,8 @@ pub fn written(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A share of a whole, 0 to 1, in whole per cent; what happens at all is never written as 0, and what does not always
-/// happen never as all of it.
+/// Formats a share, 0 to 1, in whole per cent; a share above 0 is never written as 0, and one below 1 never as
+/// all of it.
 pub fn per_cent(share: f64) -> String {
     match share {
         1.0.. => String::from("100%"),
@@ -123,13 +123,13 @@ pub fn per_cent(share: f64) -> String {
     }
 }
 
-/// A coordinate: at most two decimals, which is finer than a screen shows; 0 for what is no number.
+/// Formats a coordinate: at most two decimals, which is finer than a screen shows; 0 if it is not finite.
 pub fn coordinate(value: f64) -> String {
     let text = written(if value.is_finite() { value } else { 0.0 }, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A share of the width, 0 to 1, as a coordinate.
+/// Formats a share of the width, 0 to 1, as a coordinate.
 pub fn percent(share: f64) -> String {
     format!("{}%", coordinate(share * 100.0))
 }

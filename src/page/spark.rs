@@ -1,16 +1,16 @@
-//! A trend in a cell: the course of some values, without an axis.
+//! A trend in a cell: a line through some values, without an axis.
 
 use maud::{Markup, html};
 
 use super::scale::{Scale, coordinate, written};
 
-/// The measures of the drawing; it is stretched to its cell.
+/// The size of the drawing; it is stretched to its cell.
 const WIDTH: f64 = 100.0;
 const HEIGHT: f64 = 24.0;
-/// Room above and below the line.
+/// The space above and below the line.
 const ROOM: f64 = 2.5;
 
-/// A line through `values`, oldest first, on an axis of that `range`; said in words for who does not see it.
+/// Draws a line through `values`, oldest first, on the axis `range`, with words for readers who cannot see it.
 pub fn draw(values: &[f64], range: (f64, f64), decimals: usize) -> Markup {
     let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
@@ -24,7 +24,7 @@ pub fn draw(values: &[f64], range: (f64, f64), decimals: usize) -> Markup {
         .enumerate()
         .map(|(at, (x, y))| format!("{}{} {}", if at == 0 { "M" } else { "L" }, coordinate(x), coordinate(y)))
         .collect();
-    // One value is a short line.
+    // One value makes a short line.
     let path = if values.len() == 1 { format!("{path}h{}", coordinate(WIDTH)) } else { path };
     html! {
         td.trend {

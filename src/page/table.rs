@@ -1,5 +1,5 @@
-//! Tables, with intervals and shares drawn in their rows. Such a table is the chart and its data at once: it can be read
-//! aloud, copied into a spreadsheet, sorted and filtered.
+//! Tables, with intervals and shares drawn in their rows. Such a table is both chart and data: it can be read aloud,
+//! copied into a spreadsheet, sorted and filtered.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::model::{Axis, Cell, Column, Estimate, Kind, Row, Table};
 use super::scale::{Scale, percent, written};
 use super::spark;
 
-/// A column as it is drawn.
+/// The form in which a column is drawn.
 enum Form<'t> {
     Name,
     Text,
@@ -21,12 +21,12 @@ enum Form<'t> {
 struct Interval<'t> {
     axis: &'t Axis,
     scale: Scale,
-    /// The id of the lines that all rows repeat.
+    /// The id of the grid lines that all rows repeat.
     lines: String,
     has_ends: bool,
 }
 
-/// A table of plain data, with its caption.
+/// Draws a table of plain data, with its caption.
 pub fn draw(id: &str, table: &Table) -> Markup {
     let forms: Vec<Form<'_>> = table.columns.iter().enumerate().map(|at| form(id, table, at)).collect();
     scrolling(
@@ -47,7 +47,7 @@ pub fn draw(id: &str, table: &Table) -> Markup {
     )
 }
 
-/// A table in a box of its own that scrolls sideways where the screen is narrow; `id` becomes that of its caption.
+/// Returns a table in its own box, which scrolls sideways on narrow screens; `id` becomes that of its caption.
 pub fn scrolling(id: &str, caption: &str, content: Markup) -> Markup {
     html! {
         div.box role="region" aria-labelledby=(id) tabindex="0" {
@@ -59,12 +59,12 @@ pub fn scrolling(id: &str, caption: &str, content: Markup) -> Markup {
     }
 }
 
-/// The cell that names a row: as wide as the name, until it is long.
+/// Returns the cell that names a row: as wide as the name, up to a limit.
 pub fn name(name: &str) -> Markup {
     html! { th.name scope="row" { span { (name) } } }
 }
 
-/// A box that is closed at first, for the numbers behind a picture.
+/// Returns a box that is closed at first, for the numbers behind a figure.
 pub fn behind(summary: &str, content: Markup) -> Markup {
     html! { details { summary { (summary) } (content) } }
 }
@@ -139,7 +139,7 @@ fn draw_cell(cell: Option<&Cell>, form: &Form<'_>) -> Markup {
     }
 }
 
-/// The numbers of an estimate, and the mark that stands for them.
+/// Returns the numbers of an estimate, and the mark that shows them.
 fn interval(estimate: Estimate, it: &Interval<'_>) -> Markup {
     let text = |value: f64| written(value, it.axis.decimals);
     let place = |value: f64| percent(it.scale.place(value));
@@ -164,7 +164,7 @@ fn interval(estimate: Estimate, it: &Interval<'_>) -> Markup {
     }
 }
 
-/// The numbers along an axis, and the lines under them that every row repeats.
+/// Returns the numbers along an axis, and the lines under them that every row repeats.
 fn axis(it: &Interval<'_>) -> Markup {
     html! {
         svg.axis aria-hidden="true" {
@@ -174,7 +174,7 @@ fn axis(it: &Interval<'_>) -> Markup {
     }
 }
 
-/// The lines of an axis, named `id`, for rows to repeat.
+/// Returns the lines of an axis, named `id`, for rows to repeat.
 pub fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Markup {
     html! {
         defs {
@@ -186,7 +186,7 @@ pub fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Markup {
     }
 }
 
-/// The numbers along an axis: as many as have room; the lines stay.
+/// Returns the numbers along an axis: as many as have room; the lines stay.
 pub fn axis_numbers(scale: Scale) -> Markup {
     let ticks = scale.ticks();
     let has_room = ticks.len() <= 6;
@@ -201,7 +201,7 @@ fn vertical(class: &str, place: f64) -> Markup {
     html! { line class=(class) x1=(percent(place)) x2=(percent(place)) y1="0" y2="100%" {} }
 }
 
-/// Whether each row lies in every other group.
+/// Returns for each row true if it is in every second group.
 fn bands(rows: &[Row]) -> Vec<bool> {
     let mut is_odd = true;
     let mut before = None;

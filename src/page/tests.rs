@@ -1,4 +1,4 @@
-//! What must hold of every page: nothing from outside runs or is fetched, and everybody can read it.
+//! Properties of every page: nothing from outside runs or is loaded, and the page is accessible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::model::{
 };
 use super::sample::page;
 
-/// Names that try to be markup, to leave an attribute, to turn the line, to be longer than any column.
+/// Names that try to be markup, to leave an attribute, to reverse the text, to be longer than any column.
 fn hostile_names() -> Vec<String> {
     let long = "x".repeat(10_000);
     let names = [
@@ -27,7 +27,7 @@ fn hostile_names() -> Vec<String> {
     names.map(str::to_owned).to_vec()
 }
 
-/// The sample with `name` in place of every text that comes from outside.
+/// Returns the sample with `name` in place of every text that comes from outside.
 fn renamed(mut page: Page, names: &[String]) -> Page {
     let mut next = names.iter().cycle();
     let mut put = |text: &mut String| {
@@ -110,10 +110,10 @@ fn text_of(element: ElementRef<'_>) -> String {
     element.text().collect()
 }
 
-/// What every page keeps, whatever is in it.
+/// Checks the properties of every page.
 fn check(text: &str) {
     let document = parse(text);
-    // Nothing but the two pieces that are part of the program can run or style, and nothing is fetched.
+    // Only the two parts of the program can run or style, and nothing is loaded.
     assert_eq!((all(&document, "script").len(), all(&document, "style").len()), (1, 1));
     let allowed = BTreeSet::from([
         "href",
@@ -180,7 +180,7 @@ fn check(text: &str) {
     for svg in all(&document, "svg") {
         let names: Vec<&str> = svg.child_elements().take(2).map(|it| it.value().name()).collect();
         let is_picture = svg.attr("role") == Some("img") && names == ["title", "desc"];
-        // A mark beside the number that it draws says nothing new.
+        // A mark beside the number that it draws adds no information.
         assert!(is_picture || svg.attr("aria-hidden") == Some("true"));
     }
     assert_eq!(all(&document, "html").first().and_then(|it| it.attr("lang")), Some("en"));
@@ -243,7 +243,7 @@ fn what_is_missing_is_shown_as_missing() {
         matrix.select(&Selector::parse("td.absent").expect("a selector")).collect();
     assert!(cells.len() > 4);
     assert!(cells.iter().all(|cell| ["missing", "n/a"].contains(&text_of(*cell).as_str())));
-    // No number, so no mark either.
+    // No number, and therefore no mark.
     let drawn = all(&document, "td.absent.drawn");
     assert!(!drawn.is_empty() && drawn.iter().all(|cell| cell.child_elements().count() == 0));
 }
@@ -339,7 +339,7 @@ fn light_and_dark_have_every_colour_and_enough_contrast() {
     }
 }
 
-/// The colours of a theme by name.
+/// Returns the colours of a theme by name.
 fn variables(css: &str) -> BTreeMap<&str, [f64; 3]> {
     let pairs = css.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(": "));
     pairs.filter(|(name, _)| name.starts_with("--")).map(|(name, value)| (name, colour(value))).collect()
@@ -355,7 +355,7 @@ fn colour(text: &str) -> [f64; 3] {
     channels.try_into().expect("three channels")
 }
 
-/// `x` to the power of 2.4, by bisection: `y^5 = x^12`. No test depends on the last digits.
+/// Returns `x` to the power of 2.4, by bisection: `y^5 = x^12`. No test depends on the last digits.
 fn power(x: f64) -> f64 {
     let twelfth = (0..12).fold(1.0, |product, _| product * x);
     let fifth = |y: f64| y * y * y * y * y;
@@ -367,7 +367,7 @@ fn power(x: f64) -> f64 {
     low
 }
 
-/// The ratio of contrast of WCAG 2.1.
+/// Returns the contrast ratio of WCAG 2.1.
 fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
     let channel = |value: f64| {
         let value = value / 255.0;

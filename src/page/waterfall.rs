@@ -6,7 +6,7 @@ use super::model::{Part, Waterfall};
 use super::scale::{Scale, percent};
 use super::table::{axis_lines, axis_numbers, scrolling};
 
-/// The bars and their numbers, in one table.
+/// Draws the bars and their numbers, in one table.
 pub fn draw(id: &str, waterfall: &Waterfall) -> Markup {
     let scale = Scale::covering(Some(waterfall.range), std::iter::empty());
     let lines = format!("{id}a");
@@ -15,7 +15,7 @@ pub fn draw(id: &str, waterfall: &Waterfall) -> Markup {
             thead {
                 tr {
                     th.name scope="col" { "part" }
-                    th.number scope="col" { "reading" }
+                    th.number scope="col" { "value" }
                     th.number scope="col" { "share" }
                     th.number scope="col" { "points" }
                     th.number scope="col" { "total" }
@@ -53,7 +53,7 @@ fn row(part: &Part, scale: Scale, lines: &str) -> Markup {
             td.drawn {
                 svg aria-hidden="true" {
                     use href=(format!("#{lines}")) {}
-                    // What adds nothing is a line where the total stands.
+                    // A part that adds nothing is a line at the total.
                     rect class=(class) x=(percent(left)) width=(percent(right - left)) y="6" height="14" {}
                     line.total x1=(percent(scale.place(part.after))) x2=(percent(scale.place(part.after))) y1="3" y2="23" {}
                 }

@@ -1,4 +1,4 @@
-//! The leaderboard as a page: ranks and intervals, dimensions, history, and what the ranks depend on.
+//! The page of a leaderboard: ranks and intervals, dimensions, history, and what the ranks depend on.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ pub fn leaderboard(rows: &Rows, answer: &LeaderboardAnswer, settings: &Settings)
 pub fn ranks_table(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Table {
     let writing = if board.by == "score" { Writing::of(basis.scale) } else { Writing::shares() };
     let is_resampled = method == LeaderboardMethod::Bootstrap;
-    // In another order a group is no band of neighbours; the letters stay.
+    // In another order the subjects of a group are not neighbours; the letters remain.
     let in_order = board.rows.is_sorted_by_key(|row| row.group);
     let row = |row: &LeaderboardRow| {
         let mut cells = vec![text(ranks(row.rank_range))];

@@ -1,4 +1,4 @@
-//! What answers say on pages: they fill in the data of [`crate::page::model`], with the words of the terminal.
+//! Pages of answers: they fill the data of [`crate::page::model`] with the words of the terminal.
 
 pub mod leaderboard;
 pub mod standing;
@@ -23,10 +23,10 @@ use crate::rows::Rows;
 use crate::rows::gaps::{all_or_nothing, gaps};
 use crate::text::{count, list};
 
-/// Tasks of the rolling mean.
+/// The number of tasks in the rolling mean.
 const WINDOW: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
-/// Returns a page without sections: what is judged, by what, and how to make it again.
+/// Returns a page without sections: title, subtitle, and how to make it again.
 pub fn page(what: &str, rows: &Rows, basis: &Basis, settings: &Settings) -> Page {
     let names = basis.card_names();
     let cards = basis.scorecards.iter();
@@ -59,12 +59,12 @@ pub fn page(what: &str, rows: &Rows, basis: &Basis, settings: &Settings) -> Page
     }
 }
 
-/// A column of a table.
+/// Returns a column of a table.
 pub fn column(label: &str, kind: Kind) -> Column {
     Column { label: label.to_owned(), kind }
 }
 
-/// The axis of a column of intervals that are written so.
+/// Returns the axis of a column of intervals in this format.
 pub fn axis(writing: Writing, level: f64) -> Axis {
     Axis {
         interval_label: format!("{} interval", percent(level)),
@@ -74,19 +74,19 @@ pub fn axis(writing: Writing, level: f64) -> Axis {
     }
 }
 
-/// Returns an estimate on the scale on which it is written.
+/// Returns an estimate on the scale of `writing`.
 pub fn estimate(found: &Estimate, writing: Writing) -> model::Estimate {
     let ends = |(low, high)| (writing.value(low), writing.value(high));
     model::Estimate { point: writing.value(found.mean), interval: found.interval().map(ends) }
 }
 
-/// A cell of words.
+/// Returns a cell with text.
 pub fn text(text: impl Into<String>) -> Cell {
     Cell::Text(text.into())
 }
 
-/// Returns the mean values of the ranked subjects by dimension, in the order of the leaderboard. None where no dimension has
-/// any.
+/// Returns the mean values of the ranked subjects by dimension, in the order of the leaderboard. None if no dimension
+/// has a value.
 pub fn profiles(rows: &Rows, board: &Leaderboard) -> Option<Section> {
     if rows.dimensions.is_empty() || board.rows.iter().all(|row| row.dimensions.is_none()) {
         return None;
@@ -116,18 +116,18 @@ pub fn profiles(rows: &Rows, board: &Leaderboard) -> Option<Section> {
     Some(Section {
         heading: String::from("Dimensions"),
         text: vec![String::from(
-            "What was measured, over the tasks of each subject. What was not measured has no number.",
+            "Mean values over the tasks of each subject. A dimension that was not measured has no number.",
         )],
         figures: vec![figure],
     })
 }
 
-/// What the items count over time, by subject. None where no item says when it took place.
+/// Returns the values of the items over time, by subject. None if no item has a time.
 pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Option<Section> {
     let writing = Writing::of(rows.scale.max);
     let rolling = RollingMean::new(WINDOW);
     let series = subjects.iter().filter_map(|&subject| {
-        // Items stand by time, those without one first.
+        // Items are in order of time, those without one first.
         let items = rows.rows.iter().filter(|row| row.subject == subject);
         let scored: Vec<_> =
             items.filter_map(|row| Some((row.time?, counted(row, settings.policy)?))).collect();
@@ -146,7 +146,7 @@ pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Option<S
     });
     let series: Vec<Series> = series.collect();
     let figure = Figure::History(History {
-        caption: String::from("What each item counts, and the mean of the window after it"),
+        caption: String::from("The score of each item, and the mean of the window after it"),
         value_label: String::from("score"),
         line_label: format!("mean of the last {WINDOW}"),
         range: Some((0.0, writing.value(1.0))),

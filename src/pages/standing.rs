@@ -1,4 +1,4 @@
-//! Standings as a page: score and interval, tier and what blocks the next, share, dimensions, history with what was held.
+//! Standings as a page: score and interval, tier and what blocks the next, share, dimensions, history with held scores.
 
 use karat_core::timestamp::Timestamp;
 use karat_standing::review::State;
@@ -17,7 +17,7 @@ use crate::page::scale::per_cent;
 use crate::standing::Answer;
 use crate::standing::notes::{foot, notes};
 
-/// The standings of `shown`.
+/// Returns the page of the standings `shown`.
 pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
     let rules = answer.card.standing.as_ref();
     let settings = Settings {
@@ -43,7 +43,7 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
         },
         Section {
             heading: "Dimensions".to_owned(),
-            text: vec!["What is left after decay. What was not measured has no number.".to_owned()],
+            text: vec!["Values after decay. A dimension that was not measured has no number.".to_owned()],
             figures: vec![Figure::Profiles(profiles(shown))],
         },
     ];
@@ -60,7 +60,7 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
 fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) -> Table {
     let writing = Writing::of(answer.card.scale.max);
     let absent = |why: &str| Cell::Absent(why.to_owned());
-    // Without intervals the dots stand on the whole scale.
+    // Without intervals the dots use the whole scale.
     let has_interval = shown.iter().any(|standing| standing.interval.is_some());
     let range = (!has_interval).then(|| (0.0, writing.value(1.0)));
     let axis = Axis { range, ..axis(writing, settings.level) };
@@ -98,11 +98,11 @@ fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) ->
     columns.extend(has_share.then(|| column("share", Kind::Share)));
     columns.push(column("items", Kind::Number));
     let caption =
-        "The score of the moment, the official score in points, and the one that gates, tiers and shares use";
+        "The current score, the official score in points, and the one that gates, tiers and shares use";
     Table { caption: caption.to_owned(), columns, rows: shown.iter().map(row).collect() }
 }
 
-/// What a reader should know of each subject, a row each; none where there is nothing to say.
+/// Returns the notes on each subject, one per row; None without notes.
 fn told(shown: &[SubjectStanding]) -> Option<Table> {
     let row =
         |subject: &str, note: String| model::Row { cells: vec![text(subject), text(note)], group: None };
@@ -111,7 +111,7 @@ fn told(shown: &[SubjectStanding]) -> Option<Table> {
         .flat_map(|standing| notes(standing).into_iter().map(|(_, note)| row(&standing.subject, note)));
     let rows: Vec<model::Row> = rows.collect();
     (!rows.is_empty()).then(|| Table {
-        caption: "What is under review, and what is in the way of the next tier".to_owned(),
+        caption: "Scores under review, and what the next tier needs".to_owned(),
         columns: vec![column("subject", Kind::Name), column("what", Kind::Text)],
         rows,
     })
@@ -154,7 +154,7 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
         let points = standing.history.iter().map(|point| Point {
             time: Some(Timestamp { milliseconds: point.at_seconds.saturating_mul(1000) }),
             value: point.score.map(|score| writing.value(score.to_f64())),
-            // Without a review what stands is the score itself.
+            // Without a review, the official score is the score itself.
             line: match &standing.review {
                 Some(_) => point.canonical.map(|points| points as f64),
                 None => point.score.map(|score| writing.value(score.to_f64())),
@@ -164,7 +164,7 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
         Series { name: standing.subject.clone(), points: points.collect() }
     };
     History {
-        caption: "The score at each moment, and the official one after it".to_owned(),
+        caption: "The score at each time, and the official score after it".to_owned(),
         value_label: "score".to_owned(),
         line_label: "official score".to_owned(),
         range: Some((0.0, writing.value(1.0))),

@@ -1,4 +1,4 @@
-//! What the ranks depend on, as a page: other weights, other choices, drivers, rank 1.
+//! The page of a stress test: other weights, other choices, drivers, rank 1.
 
 use super::{column, page, profiles, text};
 use crate::answers::leaderboard::Leaderboard;
@@ -9,9 +9,9 @@ use crate::page::model::{Cell, Figure, Kind, Page, RankShares, Ranks, Row, Secti
 use crate::page::scale::per_cent;
 use crate::rows::Rows;
 
-/// The largest number of shares of ranks that are drawn: of that many subjects, each with all ranks that it takes.
+/// The largest number of shares of ranks that are drawn: of that many subjects, each with all its ranks.
 const MOST_SHARES: usize = 5000;
-/// The largest number of pairs that are listed.
+/// The largest number of pairs listed.
 const MOST_SWAPS: usize = 100;
 
 /// Returns the page of `karat stress`; `board` is the leaderboard of the same items.
@@ -23,14 +23,14 @@ pub fn stress(rows: &Rows, board: &Leaderboard, answer: &Stress, settings: &Sett
     page
 }
 
-/// Returns the sections, also of a leaderboard.
+/// Returns the sections, which are also used for a leaderboard.
 #[must_use]
 pub fn sections(found: &Robustness) -> Vec<Section> {
     let section =
         |heading: &str, text: Vec<String>, figures| Section { heading: heading.to_owned(), text, figures };
     let rule = "Ranks by the composite of the mean values, without rules and gates of the scorecard.";
-    let around = "Share of draws by rank: weights drawn around those of the scorecard";
-    let any = "Share of draws by rank: any weights";
+    let around = "Share of random weights by rank: weights around those of the scorecard";
+    let any = "Share of random weights by rank: any weights";
     let mut lines = vec![rule.to_owned()];
     let mut figures = vec![ranks(&found.weights_around, around), ranks(&found.weights_any, any)];
     if found.weights_around.swaps.is_empty() {
@@ -87,7 +87,7 @@ fn swaps(swaps: &[Swap]) -> Figure {
     };
     Figure::Table(Table {
         caption: format!(
-            "{which} pairs that change ranks in some draw around the weights, the most frequent first"
+            "{which} pairs that change ranks under random weights around those of the scorecard, the most frequent first"
         ),
         columns: vec![
             column("ahead", Kind::Name),

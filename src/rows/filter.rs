@@ -1,4 +1,4 @@
-//! Which items are wanted: `--where FIELD=VALUE`, a span of time; and the fields by which they are grouped.
+//! The filter of items: `--where FIELD=VALUE` and a span of time; and the fields by which items are grouped.
 
 use karat_core::diagnostic::nearest;
 use karat_core::facts::{Fact, Outcome};
@@ -18,9 +18,9 @@ const FIELDS: [&str; 4] = ["subject", "id", "task", "outcome"];
 pub struct Filter {
     /// The field: `subject`, `id`, `task`, `outcome`, or a fact of the card.
     pub field: String,
-    /// Its value, as it is written.
+    /// Its value, as written.
     pub value: String,
-    /// Whether the field must not have it.
+    /// True if the field must not have this value.
     pub is_not: bool,
 }
 
@@ -36,11 +36,11 @@ impl Filter {
         Ok(Self { field: field.trim().to_owned(), value: value.to_owned(), is_not })
     }
 
-    /// Returns whether a record meets the condition.
+    /// Returns true if a record meets the condition.
     #[must_use]
     pub fn is_met(&self, record: &RecordDocument) -> bool {
         let is_value = match record.facts.get(&self.field) {
-            // `0.10` is 0.1.
+            // `0.10` equals 0.1.
             Some(FactValue::Number(number)) => self.value.parse() == Ok(*number),
             _ => record.value(&self.field).unwrap_or_default() == self.value,
         };
@@ -48,23 +48,23 @@ impl Filter {
     }
 }
 
-/// Everything that an item must meet.
+/// The conditions that an item must meet.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wish<'a> {
-    /// All of these.
+    /// All of these must be met.
     pub filters: &'a [Filter],
-    /// Not before this moment.
+    /// Not before this time.
     pub since: Option<Timestamp>,
-    /// Before this moment.
+    /// Before this time.
     pub until: Option<Timestamp>,
 }
 
 impl Wish<'_> {
-    /// Whether `record`, of `subject` and `time`, is wanted. What has no time lies in no span.
+    /// Returns true if `record`, of `subject` and `time`, meets all conditions. An item without a time is in no span.
     pub fn admits(&self, record: &Record<'_>, subject: &str, time: Option<Timestamp>) -> bool {
         let is_met = |filter: &Filter| {
             let is_value = match fact(record, &filter.field) {
-                // `0.10` is 0.1.
+                // `0.10` equals 0.1.
                 Some(Fact::Number(number)) => filter.value.parse() == Ok(*number),
                 _ => value(record, subject, &filter.field).unwrap_or_default() == filter.value,
             };
@@ -76,7 +76,7 @@ impl Wish<'_> {
     }
 }
 
-/// The value of a field as text; none where the item does not say.
+/// Returns the value of a field as text; None if the item has no value.
 pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> {
     let context = record.item.context;
     match field {
@@ -93,13 +93,13 @@ pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> 
     }
 }
 
-/// The fact of this name, where it is not a field that every item has.
+/// Returns the fact with this name, unless it is a field that every item has.
 fn fact<'r>(record: &'r Record<'_>, field: &str) -> Option<&'r Fact<'r>> {
     let at = record.card.facts.iter().position(|fact| fact.name == field && !FIELDS.contains(&field))?;
     record.item.facts.get(at)
 }
 
-/// Refuses a field that no card has.
+/// Rejects a field that no card has.
 pub fn check_field<'c>(
     field: &str,
     flag: &str,

@@ -1,9 +1,9 @@
-//! What items lack, and what that does: most often a column has another name, or a cell another word, than is expected.
+//! Values that items lack, and the effect: most often a column or a cell is not named as expected.
 
 use super::{Row, Rows};
 use crate::text::{count, named};
 
-/// What nobody has measured, items that do not say whom they are about, and outcomes that only some have.
+/// Notes dimensions that no item measures, items that do not name their subject, and outcomes that only some state.
 pub fn gaps(rows: &Rows) -> Vec<String> {
     let applies = |row: &Row, key: &str| !row.not_applicable.iter().any(|it| it == key);
     let measured = |at: usize| rows.rows.iter().any(|row| row.readings.get(at).copied().flatten().is_some());
@@ -13,16 +13,16 @@ pub fn gaps(rows: &Rows) -> Vec<String> {
         .enumerate()
         .filter(|(at, (key, _))| !measured(*at) && rows.rows.iter().any(|row| applies(row, key)));
     let lacking: Vec<&str> = lacking.map(|(_, (key, _))| key.as_str()).collect();
-    let readings = named(&lacking).map(|keys| format!("no item has a reading of {keys}"));
+    let readings = named(&lacking).map(|keys| format!("no item has a value of {keys}"));
     let is_alone = |row: &Row| rows.subjects.get(row.subject) == Some(&row.id);
     let is_nameless = rows.rows.len() > 1 && rows.rows.iter().all(is_alone);
     let subjects = is_nameless.then(|| {
-        String::from("every item is a subject of its own; --subject-field says which field names the subject")
+        String::from("every item is its own subject; --subject-field says which field names the subject")
     });
     let unstated = rows.rows.iter().filter(|row| row.outcome.is_none()).count();
     let outcomes = (unstated > 0 && unstated < rows.rows.len()).then(|| {
         format!(
-            "{} of {} without an outcome that is known: counted by score",
+            "{} of {} without a known outcome: counted by score",
             unstated,
             count(rows.rows.len(), "item")
         )
@@ -30,7 +30,7 @@ pub fn gaps(rows: &Rows) -> Vec<String> {
     readings.into_iter().chain(subjects).chain(outcomes).collect()
 }
 
-/// Returns the note on items that say how they ended and have no score: a failure counts as 0, a success as no verdict.
+/// Notes items with an outcome and no score: a failure counts as 0, a success as no verdict.
 pub fn all_or_nothing(rows: &Rows) -> Option<String> {
     let bare = rows.without_score();
     (bare > 0).then(|| {

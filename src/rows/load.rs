@@ -1,4 +1,4 @@
-//! Collecting scored items: records, which are computed again from their facts, or what was scored just now.
+//! Loading of scored items: records, which are computed again from their facts, or items that were just scored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,48 +22,48 @@ use crate::record::document::{DimensionDocument, RecordDocument, on_grid};
 use crate::renames::{Rename, Renames};
 use crate::text::clean;
 
-/// Which items are wanted, and what is kept of them.
+/// The selection of items and of what is kept of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Selection<'a> {
-    /// Which items are wanted.
+    /// The conditions that items must meet.
     pub wish: Wish<'a>,
     /// Fields whose values go into [`Row::labels`].
     pub labels: &'a [String],
-    /// Subjects that go by two names.
+    /// Subjects that were renamed.
     pub renames: &'a [Rename],
-    /// Each file is one subject, whatever its items call it.
+    /// True if each file is one subject, whatever its items name.
     pub by_file: bool,
 }
 
-/// Items as they come in.
+/// A collector of items as they come in.
 pub struct Loader<'r> {
     selection: Selection<'r>,
     renames: Renames<'r>,
     scorers: Vec<Arc<CompiledCard>>,
     rows: Vec<(String, Row)>,
-    /// Whom each file is about, where files are subjects.
+    /// The subjects of each file, if files are subjects.
     files: BTreeMap<String, BTreeSet<String>>,
     filtered: u64,
 }
 
 impl<'r> Loader<'r> {
-    /// Nothing yet.
+    /// Creates an empty loader.
     ///
     /// # Errors
-    /// If names of subjects lead nowhere.
+    /// If a name has two new names, or a new name is itself renamed.
     pub fn new(selection: Selection<'r>) -> Result<Self, Error> {
         let renames = Renames::new(selection.renames)?;
         let (scorers, rows, files) = (Vec::new(), Vec::new(), BTreeMap::new());
         Ok(Self { selection, renames, scorers, rows, files, filtered: 0 })
     }
 
-    /// A scorer that was made for an earlier record of the same card.
+    /// Returns the scorer of the record's card, if it was made for an earlier record.
     pub fn known(&self, record: &Record) -> Option<&Arc<CompiledCard>> {
         let digest = record.document().scorecard.digest;
         self.scorers.iter().find(|card| card.card().digest == digest)
     }
 
-    /// The place of a scorer among those used.
+    /// Returns the index of a scorer among those used, adding it if it is new.
     pub fn scorer(&mut self, scorer: &Arc<CompiledCard>) -> usize {
         let known = self.scorers.iter().position(|known| known.card().digest == scorer.card().digest);
         known.unwrap_or_else(|| {
@@ -72,7 +72,7 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Adds a record, made with `base`, if it is what its facts give.
+    /// Adds a record, made with `base`, if it follows from its facts.
     pub fn add_record(
         &mut self,
         record: &Record,
@@ -85,7 +85,7 @@ impl<'r> Loader<'r> {
         recompute(record, &card, is_portable, |scoring| self.add(place, file, at, scoring))
     }
 
-    /// Adds what was scored just now with the scorer at that place.
+    /// Adds an item that was just scored by the scorer with the index `scorer`.
     pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Scoring<'_>) {
         let item = &record.item;
         let time = item.context.time;
@@ -127,9 +127,8 @@ impl<'r> Loader<'r> {
         self.push(subject, row);
     }
 
-    /// Adds a record that is known to be true, as it was kept by a store whose log vouches for its bytes: nothing is computed
-    /// again. `scorer` is the place of its scorecard as [`Loader::scorer`] returned it. Of the selection, fields and filters
-    /// apply to it.
+    /// Adds a record without computing it again: it comes from a store whose log vouches for its bytes. `scorer` is the
+    /// index of its scorecard as [`Loader::scorer`] returned it. Of the selection, only fields and filters apply.
     pub fn add_kept(&mut self, place: &str, scorer: usize, document: &RecordDocument) {
         if !self.selection.wish.filters.iter().all(|filter| filter.is_met(document)) {
             self.filtered += 1;
@@ -163,7 +162,7 @@ impl<'r> Loader<'r> {
         self.rows.push((subject.to_owned(), row));
     }
 
-    /// Puts the items in order, each once, whatever the order in which they came.
+    /// Sorts the items and removes repeated ones; the order in which they came does not matter.
     pub fn finish(mut self) -> Result<Rows, Error> {
         self.check()?;
         let order = self.order_scorers();
@@ -196,7 +195,7 @@ impl<'r> Loader<'r> {
         Ok(Rows { scorers, scale, dimensions, subjects, rows, tasks, repeated, filtered, digest })
     }
 
-    /// Refuses what cannot be compared, fields that nobody has, and nothing at all.
+    /// Rejects scorecards that cannot be compared, fields that no item has, and empty input.
     fn check(&self) -> Result<(), Error> {
         let cards = || self.scorers.iter().map(|card| card.card());
         let Some(first) = cards().next() else { return Err(nothing()) };
@@ -205,7 +204,7 @@ impl<'r> Loader<'r> {
         };
         if let Some(other) = cards().find(is_foreign) {
             let message = format!(
-                "these are records of two rules, `{}` and `{}`, whose scores cannot be compared",
+                "these are records of two scorecards, `{}` and `{}`, whose scores cannot be compared",
                 first.name(),
                 other.name()
             );
@@ -246,7 +245,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Puts the scorers in the order of their names; the new place of each.
+    /// Sorts the scorers by name; returns the new index of each.
     fn order_scorers(&mut self) -> Vec<usize> {
         let mut by_name: Vec<usize> = (0..self.scorers.len()).collect();
         let key = |at: &usize| self.scorers.get(*at).map(|it| (it.card().name(), it.card().digest));
@@ -261,7 +260,7 @@ impl<'r> Loader<'r> {
         order
     }
 
-    /// The dimensions of all cards, in the order of the first that has each: key and label.
+    /// Returns key and label of the dimensions of all cards, in order of first use.
     fn dimensions(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
         for dimension in self.scorers.iter().flat_map(|scorer| &scorer.card().dimensions) {
@@ -272,7 +271,7 @@ impl<'r> Loader<'r> {
         all
     }
 
-    /// Sorts the items by subject and id, and keeps each once; how many were given again.
+    /// Sorts the items by subject and id, and keeps each once; returns the number of repeated items.
     fn deduplicate(&mut self) -> Result<u64, Error> {
         self.rows.sort_by(|(a_subject, a), (b_subject, b)| {
             let left = (a_subject, &a.id, a.scorer, a.digest, &a.place);
@@ -291,11 +290,11 @@ impl<'r> Loader<'r> {
             }
             is_same
         });
-        problems.end("remove one of the two, or give it an id of its own")?;
+        problems.end("remove one of the two, or give it its own id")?;
         Ok((before - self.rows.len()) as u64)
     }
 
-    /// The digest over what all items are, in their order.
+    /// Returns the digest over the identity of all items, in their order.
     fn digest(&self) -> Digest {
         let cards: Vec<Digest> = self.scorers.iter().map(|scorer| scorer.card().digest).collect();
         let mut all = String::new();

@@ -1,7 +1,7 @@
-//! Scored items of many subjects, from records or from evidence: what leaderboards, comparisons and standings are made of.
+//! Scored items of many subjects, from records or from evidence: the input of leaderboards, comparisons and standings.
 //!
-//! `load` collects them, `filter` says which are wanted, `gaps` what they lack. A record counts only if it follows from its own facts; an item that
-//! stands there twice counts once, and one id with two contents is refused.
+//! `load` collects them, `filter` selects them, `gaps` notes what they lack. A record counts only if its own facts give
+//! it; an item that is given twice counts once, and one id with two contents is an error.
 
 pub mod filter;
 pub mod gaps;
@@ -23,55 +23,55 @@ use crate::card::CompiledCard;
 /// One scored item.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// Where it stands: file and line.
+    /// The file and line of the item.
     pub place: String,
-    /// Who: the place in [`Rows::subjects`].
+    /// The subject, as an index into [`Rows::subjects`].
     pub subject: usize,
     /// The item's own id.
     pub id: String,
-    /// What was attempted, if it says so.
+    /// The task that was attempted, if stated.
     pub task: Option<String>,
-    /// When it took place, if it says so.
+    /// The time of the item, if stated.
     pub time: Option<Timestamp>,
-    /// How it ended, if it says so.
+    /// The outcome, if stated.
     pub outcome: Option<Outcome>,
     /// The digest of the evidence.
     pub digest: Digest,
-    /// The rule: the place in [`Rows::scorers`].
+    /// The scorecard, as an index into [`Rows::scorers`].
     pub scorer: usize,
-    /// The score; none where there is none.
+    /// The score, if there is one.
     pub score: Option<Score>,
-    /// Share of the applicable weight that was measured, in billionths.
+    /// The share of the applicable weight that was measured, in billionths.
     pub coverage: i64,
-    /// What was measured, in billionths, by [`Rows::dimensions`]. A default in place of a reading is not measured.
+    /// The measured values in billionths, by [`Rows::dimensions`]. A default is not a measured value.
     pub readings: Vec<Option<i64>>,
     /// The dimensions that do not apply to it.
     pub not_applicable: Vec<String>,
     /// The gates that held.
     pub gates: Vec<String>,
-    /// The values of the fields that were asked for, in that order.
+    /// The values of the requested fields, in that order.
     pub labels: Vec<Option<String>>,
 }
 
 impl Row {
-    /// What must be the same where one id is given twice.
+    /// Returns the parts that must be equal if one id is given twice.
     fn content(&self) -> (Digest, Option<Score>, Option<&str>, Option<Timestamp>, Option<Outcome>) {
         (self.digest, self.score, self.task.as_deref(), self.time, self.outcome)
     }
 
-    /// What stands for the task: its name, that of the challenge, or the item itself.
+    /// Returns the name of the task: as stated, else that of the challenge, else the id of the item.
     pub fn task_name<'r>(&'r self, scorers: &'r [Arc<CompiledCard>]) -> &'r str {
         let challenge = scorers.get(self.scorer).map(|card| card.card()).filter(|card| card.base.is_some());
         self.task.as_deref().or(challenge.map(|card| card.id.as_str())).unwrap_or(&self.id)
     }
 }
 
-/// What is attempted in many items.
+/// The tasks of all items.
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     /// The names, in order.
     pub names: Vec<String>,
-    /// The task of each row: its place in `names`.
+    /// The task of each row, as an index into `names`.
     pub of_rows: Vec<usize>,
 }
 
@@ -86,31 +86,31 @@ impl Tasks {
     }
 }
 
-/// Scored items under one rule, or under challenges of one family.
+/// Scored items under one scorecard, or under challenges of one family.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    /// The rules, by name.
+    /// The scorecards, by name.
     pub scorers: Vec<Arc<CompiledCard>>,
-    /// The scale of all of them.
+    /// The scale of all scorecards.
     pub scale: Scale,
-    /// The dimensions of all of them: key and label.
+    /// Key and label of all dimensions.
     pub dimensions: Vec<(String, String)>,
-    /// Who is scored, in the order of their names.
+    /// The subjects, in order of their names.
     pub subjects: Vec<String>,
     /// The items by subject, time and id.
     pub rows: Vec<Row>,
-    /// What they attempt.
+    /// The tasks of the items.
     pub tasks: Tasks,
-    /// How many items were given again, with the same content.
+    /// The number of items that were given again with the same content.
     pub repeated: u64,
-    /// How many items the filters left out.
+    /// The number of items that the filters left out.
     pub filtered: u64,
-    /// SHA-256 over the rules, digests and ids of all items: equal for equal input, in whatever order.
+    /// SHA-256 over scorecards, digests and ids of all items: equal for equal input in any order.
     pub digest: Digest,
 }
 
 impl Rows {
-    /// The one rule, if it is one.
+    /// Returns the scorecard, if there is only one.
     pub fn only_card(&self) -> Option<&Scorecard> {
         match self.scorers.as_slice() {
             [only] => Some(only.card()),
@@ -118,17 +118,17 @@ impl Rows {
         }
     }
 
-    /// The names of the rules.
+    /// Returns the names of the scorecards.
     pub fn card_names(&self) -> Vec<String> {
         self.scorers.iter().map(|scorer| scorer.card().name()).collect()
     }
 
-    /// The place of a dimension.
+    /// Returns the index of a dimension.
     pub fn dimension(&self, key: &str) -> Option<usize> {
         self.dimensions.iter().position(|(known, _)| known == key)
     }
 
-    /// How many items succeeded or failed, and have no score.
+    /// Returns the number of items that succeeded or failed but have no score.
     pub fn without_score(&self) -> usize {
         let is_bare = |row: &&Row| {
             row.score.is_none() && matches!(row.outcome, Some(Outcome::Succeeded | Outcome::Failed))
@@ -136,8 +136,8 @@ impl Rows {
         self.rows.iter().filter(is_bare).count()
     }
 
-    /// The items by the first of their labels, each value with the places of its items, in order of the values; without
-    /// labels all items together.
+    /// Groups items by their first label: each value with the indices of its items, in order of the values. Without
+    /// labels, all items are one group.
     pub fn groups(&self) -> Vec<(Option<&str>, Vec<usize>)> {
         let mut groups: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
         for (at, row) in self.rows.iter().enumerate() {
@@ -147,12 +147,12 @@ impl Rows {
         groups.into_iter().collect()
     }
 
-    /// Returns the name of the subject at a place; empty where there is none.
+    /// Returns the name of the subject with this index; empty if there is no such subject.
     pub fn subject_name(&self, at: usize) -> &str {
         self.subjects.get(at).map_or("", String::as_str)
     }
 
-    /// The place of a subject.
+    /// Returns the index of a subject.
     pub fn subject(&self, name: &str) -> Option<usize> {
         self.subjects.binary_search_by(|known| known.as_str().cmp(name)).ok()
     }

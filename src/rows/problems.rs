@@ -1,27 +1,27 @@
-//! What is wrong with items, so that all of it can be told at once.
+//! Problems with items, collected so that all are reported at once.
 
 use crate::error::{Code, Error};
 
-/// Most problems that are listed.
+/// The largest number of problems listed.
 const LISTED: usize = 20;
 
-/// What is wrong with items, so that all of it can be told at once.
+/// A collection of problems with items.
 #[derive(Default)]
 pub struct Problems {
     first: Vec<String>,
     more: usize,
-    /// A record is not what its facts give: scripts look for that.
+    /// True if a record does not follow from its facts: scripts look for that.
     is_tampering: bool,
 }
 
 impl Problems {
-    /// A record that was refused, and where it stands.
+    /// Adds a rejected record and its location.
     pub fn add_error(&mut self, place: &str, error: &Error) {
         self.is_tampering |= matches!(error.code(), Code::RecordUnsound | Code::OtherScorecard);
         self.add(format!("{place}: {error}"));
     }
 
-    /// What is wrong with an item, with its place.
+    /// Adds a problem with an item, with its location.
     pub fn add(&mut self, problem: String) {
         if self.first.len() < LISTED {
             self.first.push(problem);
@@ -30,7 +30,7 @@ impl Problems {
         }
     }
 
-    /// Whether nothing is wrong.
+    /// Returns true if there is no problem.
     pub fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
@@ -39,7 +39,7 @@ impl Problems {
     ///
     /// # Errors
     ///
-    /// If anything is wrong: all of it, with a `hint`.
+    /// If there is any problem: all of them, with `hint`.
     pub fn end(self, hint: &str) -> Result<(), Error> {
         let count = self.first.len() + self.more;
         let code = if self.is_tampering { Code::RecordUnsound } else { Code::EvidenceRefused };
@@ -49,7 +49,7 @@ impl Problems {
             1 => Error::new(code, problems.next().cloned().unwrap_or_default()),
             _ => Error::new(code, format!("{count} items are refused")),
         };
-        // The lines of a problem stand below its first.
+        // The further lines of a problem are indented.
         let error = problems.fold(error, |error, it| error.hint(it.replace('\n', "\n  ")));
         let error = if self.more > 0 { error.hint(format!("and {} more", self.more)) } else { error };
         Err(error.hint(hint))

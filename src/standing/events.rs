@@ -1,4 +1,4 @@
-//! What happened beside the evaluations: JSON lines, one event each (`docs/guide/standing.md`, Events).
+//! Events beside the evaluations: JSON lines, one event each (`docs/guide/standing.md`, Events).
 
 use std::collections::BTreeMap;
 
@@ -16,30 +16,30 @@ use crate::error::Error;
 /// The events of a file.
 #[derive(Debug, Default)]
 pub struct Events {
-    /// What happened, in the order of the file.
+    /// The events, in the order of the file.
     pub events: Vec<Event>,
-    /// The line of each of them.
+    /// The line of each event.
     pub lines: Vec<usize>,
-    /// The digest of the bytes of the file; none without one.
+    /// The digest of the bytes of the file; None without a file.
     pub digest: Option<Digest>,
-    /// Who ran what.
+    /// The runners of evaluations.
     pub runners: Vec<Run>,
 }
 
-/// Who ran an evaluation.
+/// The runner of an evaluation.
 #[derive(Debug)]
 pub struct Run {
     /// File and line.
     pub place: String,
-    /// Who was evaluated.
+    /// The subject that was evaluated.
     pub subject: String,
     /// The id of the item.
     pub id: String,
-    /// Who ran it.
+    /// The runner.
     pub runner: String,
 }
 
-/// One line.
+/// One line of the file.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
 enum Line {
@@ -113,7 +113,7 @@ enum Word {
     Reject,
 }
 
-/// The events in `text`, called `path` in messages. Everything that is wrong is told at once.
+/// Reads the events in `text`, called `path` in messages. All errors are reported at once.
 pub fn read(path: &str, text: &str) -> Result<Events, Error> {
     let digest = Some(Digest::of(text.as_bytes()));
     let (mut events, mut problems) = (Events { digest, ..Events::default() }, Vec::new());
@@ -130,7 +130,7 @@ pub fn read(path: &str, text: &str) -> Result<Events, Error> {
     if problems.is_empty() { Ok(events) } else { Err(refused(&problems)) }
 }
 
-/// What is wrong with a line, with the place in it first.
+/// Describes an error in a line, starting with its column.
 fn in_words(error: &serde_json::Error) -> String {
     if error.is_syntax() || error.is_eof() {
         return format!("this is not JSON, from its column {} on", error.column());

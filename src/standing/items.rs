@@ -1,4 +1,4 @@
-//! From rows to the items that a standing is made of.
+//! Conversion of rows to the items of a standing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::refused;
 use crate::error::Error;
 use crate::rows::{Row, Rows};
 
-/// The rows as items, with the runners that events name. Readings are put in the order of `card`.
+/// Returns the rows as items, with the runners that events name. Values are put in the order of `card`.
 pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Error> {
     let places: Vec<Option<usize>> =
         card.dimensions.iter().map(|dimension| rows.dimension(&dimension.key)).collect();

@@ -1,7 +1,7 @@
-//! What subjects stand for at a moment, from all their scored items.
+//! The standings of subjects at a time, from all their scored items.
 //!
-//! `items` turns rows into what the engine takes, `events` reads what happened beside the evaluations, `notes` says
-//! what to know about them. `tasks` looks at the same items by task.
+//! `items` converts rows for the engine, `events` reads events beside the evaluations, `notes` writes the notes.
+//! `tasks` computes the standings of tasks from the same items.
 
 pub mod events;
 pub mod items;
@@ -18,32 +18,32 @@ use crate::error::{Code, Error};
 use crate::rows::Rows;
 use crate::text::{clean, short};
 
-/// Most problems that are listed.
+/// The largest number of problems listed.
 const LISTED: usize = 20;
 
-/// The standings, and what they were made of and by.
+/// The standings with their inputs.
 pub struct Answer<'a> {
-    /// The rule.
+    /// The scorecard.
     pub card: &'a Scorecard,
     /// The scored items.
     pub rows: &'a Rows,
-    /// What they make.
+    /// The standings.
     pub standings: &'a Standings,
-    /// The moment of the verdict.
+    /// The time of the standings.
     pub as_of: Timestamp,
-    /// How intervals were drawn.
+    /// The settings of intervals.
     pub interval: Interval,
-    /// What happened beside the evaluations.
+    /// The events beside the evaluations.
     pub events: &'a Events,
 }
 
-/// The standing of the subject of this name.
+/// Returns the standing of the subject with this name.
 pub fn subject<'s>(standings: &'s Standings, name: &str) -> Result<&'s SubjectStanding, Error> {
     let found = standings.subjects.iter().find(|subject| subject.subject == name);
     found.ok_or_else(|| {
         let known = || standings.subjects.iter().map(|subject| subject.subject.as_str());
         let failure =
-            Error::new(Code::NoItems, format!("there is no item of `{}` up to this moment", clean(name)));
+            Error::new(Code::NoItems, format!("there is no item of `{}` up to this time", clean(name)));
         match nearest(name, known()) {
             Some(near) => failure.hint(format!("did you mean `{}`?", clean(near))),
             None => failure
@@ -52,12 +52,12 @@ pub fn subject<'s>(standings: &'s Standings, name: &str) -> Result<&'s SubjectSt
     })
 }
 
-/// Returns a timestamp of whole seconds since 1970 in UTC, as people read it.
+/// Formats whole seconds since 1970 as a timestamp in UTC.
 pub fn written(at_seconds: i64) -> String {
     Timestamp::from_seconds(at_seconds).to_string()
 }
 
-/// All that is wrong, as one failure.
+/// Combines all problems into one error.
 pub fn refused<E: ToString>(errors: &[E]) -> Error {
     let text = |error: &E| clean(&error.to_string()).into_owned();
     let failure = match errors {

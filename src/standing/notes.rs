@@ -1,4 +1,4 @@
-//! What a reader of standings should know, in sentences.
+//! Notes on standings, in sentences.
 
 use karat_core::number::BILLION;
 use karat_core::scorecard::{Standing, StandingScore};
@@ -14,7 +14,7 @@ use crate::text::{Tone, clean, count};
 /// A thousandth of the whole, on the grid of shares.
 const TENTH_PERCENT: i64 = 1_000_000_000_000;
 
-/// What a reader of a row should know.
+/// Returns the notes on one subject.
 pub fn notes(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     let next = standing.tier.as_ref().and_then(|tier| Some((tier, tier.earned.next.as_ref()?)));
     let next = next.map(|(tier, next)| {
@@ -29,7 +29,7 @@ pub fn notes(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     states(standing).into_iter().chain(next).chain(changes_ahead(standing)).collect()
 }
 
-/// What holds the score back: a review, an incident, a hold, a gate.
+/// Returns what limits the score: a review, an incident, a hold, a gate.
 pub fn states(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     let mut notes = Vec::new();
     let held = standing.review.as_ref().and_then(|review| review.history.held.as_ref());
@@ -62,7 +62,7 @@ pub fn states(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     notes
 }
 
-/// What time alone will change: a tier that is confirmed or lost, a share that counts in part.
+/// Returns what time alone will change: a tier that is confirmed or lost, a share that counts in part.
 pub fn changes_ahead(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     let mut notes = Vec::new();
     if let Some(tier) = &standing.tier {
@@ -83,7 +83,7 @@ pub fn changes_ahead(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     notes
 }
 
-/// What is to say about all of them.
+/// Returns the notes on all subjects.
 pub fn foot(answer: &Answer<'_>) -> Vec<String> {
     let mut notes = gaps(answer.rows);
     let is_window = |rules: &Standing| rules.score == StandingScore::Window;
@@ -101,11 +101,11 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
                 Some(format!("{} at the cap of {cap}", count(shared.capped, "subject")))
             }
             ShareCase::CapRaised => Some(format!(
-                "a cap of {cap} cannot hold for {}: it was raised, and all with a score get the same",
+                "a cap of {cap} is too low for {}: it was raised, and all with a score get the same",
                 count(shared.positive, "subject")
             )),
             ShareCase::RestLeft => Some(format!(
-                "a cap of {cap} cannot hold for {}: {} of the whole is left",
+                "a cap of {cap} is too low for {}: {} of the whole is left over",
                 count(shared.positive, "subject"),
                 percent(shared.unassigned.units())
             )),
@@ -120,12 +120,12 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
     }
     if answer.standings.events_after > 0 {
         let number = answer.standings.events_after as usize;
-        notes.push(format!("{} after the moment left out", count(number, "event")));
+        notes.push(format!("{} after this time left out", count(number, "event")));
     }
     notes
 }
 
-/// A share of units of 1e-15 in per cent, cut to one decimal.
+/// Formats a share in units of 1e-15 in per cent, cut to one decimal.
 pub fn percent(units: i64) -> String {
     match units {
         1..TENTH_PERCENT => String::from("<0.1%"),

@@ -1,4 +1,4 @@
-//! The standings of tasks, and what they were made of.
+//! The standings of tasks, with their inputs.
 
 use karat_core::scorecard::{Scorecard, Standing};
 use karat_core::timestamp::Timestamp;
@@ -6,17 +6,17 @@ use karat_standing::stand::TaskStandings;
 
 use crate::rows::Rows;
 
-/// The tasks, and what they were made of and by.
+/// The standings of tasks with their inputs.
 pub struct Answer<'a> {
-    /// The rule.
+    /// The scorecard.
     pub card: &'a Scorecard,
-    /// Its section.
+    /// Its section `[standing]`.
     pub rules: &'a Standing,
     /// The scored items.
     pub rows: &'a Rows,
-    /// What they make of their tasks.
+    /// The standings of the tasks.
     pub standings: &'a TaskStandings,
-    /// The moment of the verdict.
+    /// The time of the standings.
     pub as_of: Timestamp,
     /// The confidence of intervals.
     pub level: f64,

@@ -440,13 +440,13 @@ fn columns_with_other_names_are_told() {
             .collect::<String>()
     };
     assert_eq!(told("seconds", "seconds"), "");
-    assert_eq!(told("cost_usd", "cost"), "no item has a reading of `thrift`");
-    let all = "no item has a reading of `solved`, `thrift` and `speed`";
+    assert_eq!(told("cost_usd", "cost"), "no item has a value of `thrift`");
+    let all = "no item has a value of `solved`, `thrift` and `speed`";
     let bare = "231 items without a score: success counts as no-verdict, failure as 0";
     assert_eq!(told("solved", "solvd"), format!("{all}{bare}"));
-    let alone = "every item is a subject of its own; --subject-field says which field names thesubject";
+    let alone = "every item is its own subject; --subject-field says which field names thesubject";
     assert_eq!(told("subject", "agent"), alone);
-    let words = "163 of 240 items without an outcome that is known: counted by score";
+    let words = "163 of 240 items without a known outcome: counted by score";
     let runs = example("leaderboard/runs.csv").replace(",succeeded,", ",success,");
     let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--resamples", "100"], &runs);
     assert_eq!(run.stdout.lines().nth(2), Some(words), "{}", run.stdout);

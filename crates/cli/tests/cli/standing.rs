@@ -169,7 +169,7 @@ fn items_after_the_moment_are_left_out_and_told() {
         AGENTS,
     ]);
     assert!(run.stdout.contains("7 items left out, after the moment"), "{}", run.stdout);
-    assert!(run.stdout.contains("2 events after the moment left out"), "{}", run.stdout);
+    assert!(run.stdout.contains("2 events after this time left out"), "{}", run.stdout);
     assert!(!run.stdout.contains("wren"), "none of its items is there yet");
 }
 
@@ -262,7 +262,7 @@ fn items_that_cannot_count_are_told() {
     assert_eq!(run.status, 0, "{}", run.stderr);
     for said in [
         "; 57% intervals from",
-        "no item has a reading of `solved`, `thrift` and `speed`",
+        "no item has a value of `solved`, `thrift` and `speed`",
         "not counted for want of a score: 231 items",
     ] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
