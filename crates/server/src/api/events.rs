@@ -1,4 +1,4 @@
-//! New records as they come.
+//! New records as they are stored.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::problem::{Code, Problem};
 use crate::select::{Filter, size_at};
 use crate::state::App;
 
-/// New records as server-sent events: `event: record`, `id` is the place in the log, `data` the record. With the header
-/// `Last-Event-ID` those after that place, otherwise those that come from now on.
+/// Streams new records as server-sent events: `event: record`, `id` is the position in the log, `data` the record. With
+/// the header `Last-Event-ID` the stream starts after that position, otherwise with the next new record.
 #[utoipa::path(get, operation_id = "stream_events", path = "/v1/events", tag = "records", params(
     ("Last-Event-ID" = Option<u64>, Header, description = "the place of the last record that was seen"),
     ("subject" = Option<String>, Query, description = "those of this subject"),

@@ -1,11 +1,5 @@
-//! The account of a record: the bars that add up to its score, the facts behind them, rules and gates in words.
+//! The explanation of a record: the bars that add up to its score, the facts behind them, rules and gates in words.
 
-use karat_core::explain::Change;
-use karat_core::facts::Fact;
-use karat_core::formula::{Formula, Symbol};
-use karat_core::number::{Score, UNITS_PER_ONE};
-use karat_core::record::{Record, StepKind};
-use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use karat::card_words::effect;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
 use karat::explanation::{Part as Kind, open, rows};
@@ -13,11 +7,17 @@ use karat::number::{Points, billionths, cut, published};
 use karat::page::model::{Figure, Part, Waterfall};
 use karat::page::{figure, scrolling};
 use karat::text::Tone;
+use karat_core::explain::Change;
+use karat_core::facts::Fact;
+use karat_core::formula::{Formula, Symbol};
+use karat_core::number::{Score, UNITS_PER_ONE};
+use karat_core::record::{Record, StepKind};
+use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use maud::{Markup, html};
 
 use super::layout::words;
 
-/// Everything that there is to say about `record`; `change` is the nearest one that would reach the next level.
+/// Returns the explanation of `record`; `change` is the nearest one that would reach the next level.
 pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     html! {
         (numbers(record))
@@ -100,7 +100,7 @@ fn waterfall(record: &Record<'_>) -> Waterfall {
     }
 }
 
-/// Why each dimension of a record without a score has no reading.
+/// Lists why each dimension of a record without a score has no value.
 fn unmeasured(record: &Record<'_>) -> Markup {
     let notes = open(record).filter_map(|it| Some((it.key, dimension_note(it, record)?)));
     html! { ul.sentences { @for (key, note) in notes { li { b { (key) } ": " (words(&note)) } } } }
@@ -139,7 +139,7 @@ fn next(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     }
 }
 
-/// Every rule and gate of the scorecard, and what it did here.
+/// Lists every rule and gate of the scorecard, with its effect here.
 fn conditions(record: &Record<'_>) -> Markup {
     let card = record.card;
     if card.rules.is_empty() && card.gates.is_empty() {
@@ -180,7 +180,7 @@ fn conditions(record: &Record<'_>) -> Markup {
     }
 }
 
-/// The facts that each dimension reads, through all that it names.
+/// Lists the facts that each dimension reads, directly or through `let`.
 fn facts(record: &Record<'_>) -> Markup {
     let card = record.card;
     scrolling_section(html! {
@@ -235,7 +235,7 @@ fn unit(unit: &str) -> String {
     if matches!(unit, "" | "1" | "count" | "ratio") { String::new() } else { format!(" {unit}") }
 }
 
-/// The places of the facts that a dimension reads, in the order in which its formulas name them.
+/// Returns the indexes of the facts that a dimension reads, in the order in which its formulas name them.
 fn behind(card: &Scorecard, dimension: &Dimension) -> Vec<usize> {
     let own = [Some(&dimension.formula), dimension.when.as_ref(), dimension.applies.as_ref()];
     let mut waiting: Vec<&Formula> = own.into_iter().flatten().rev().collect();
@@ -248,7 +248,7 @@ fn behind(card: &Scorecard, dimension: &Dimension) -> Vec<usize> {
             seen.push(symbol);
             match symbol {
                 Symbol::Fact(at) => facts.push(at),
-                // A let only names lets before it, so this ends.
+                // A `let` only names those before it, so this ends.
                 Symbol::Let(at) => waiting.extend(card.lets.get(at).map(|named| &named.formula)),
                 Symbol::Reading(_) | Symbol::Score | Symbol::Composite | Symbol::Coverage => {}
             }

@@ -1,14 +1,14 @@
-//! The arena: what can be played, who has which rating, and the matches, one page each.
+//! The arena: challenges, ratings and matches, one page each.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_core::timestamp::Timestamp;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
 use karat::page::scale::per_cent;
+use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -21,14 +21,14 @@ use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// Matches of a page.
+/// The number of matches on a page.
 const MATCHES: usize = 25;
-/// Most agents whose ratings are drawn over time.
+/// The largest number of agents whose ratings are drawn over time.
 const DRAWN: usize = 12;
-/// Values of a trend.
+/// The number of values of a trend.
 const TREND: usize = 24;
 
-/// What the address asks for.
+/// The query of the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
@@ -38,7 +38,7 @@ pub struct Asked {
     page: Option<usize>,
 }
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -148,14 +148,14 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
     }
 }
 
-/// The last ratings of an agent, oldest first.
+/// Returns the last ratings of an agent, oldest first.
 fn trend(board: &Board, agent: &str) -> Vec<f64> {
     let history = board.agent(agent).map_or(&[][..], |agent| agent.history.as_slice());
     let skipped = history.len().saturating_sub(TREND);
     history.iter().skip(skipped).map(|point| point.rating_points as f64).collect()
 }
 
-/// A change of points with its sign; none has no sign.
+/// Writes a change of points with its sign; 0 has no sign.
 pub fn signed(points: i64) -> String {
     if points == 0 { String::from("0") } else { format!("{points:+}") }
 }
@@ -304,7 +304,7 @@ fn matches(board: &Board, asked: &Asked) -> Markup {
     }
 }
 
-/// One agent in a few numbers.
+/// Shows one agent in a few numbers.
 fn career(agent: &AgentState) -> Markup {
     let career = &agent.career;
     html! {

@@ -1,18 +1,18 @@
-//! One scorecard as a person reads it: what counts how much, what holds a score back, what the checker found.
+//! One scorecard for people: its weights, the conditions that hold a score back, the findings of the checker.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use karat_core::diagnostic::Diagnostic;
-use karat_core::scorecard::{Dimension, Scorecard};
 use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
 use karat::leaderboard::stress::weights;
 use karat::number::cut;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
 use karat::page::scale::per_cent;
 use karat::page::{figure, scrolling};
+use karat_core::diagnostic::Diagnostic;
+use karat_core::scorecard::{Dimension, Scorecard};
 use maud::{Markup, html};
 
 use super::layout::{Sheet, heading, words};
@@ -23,7 +23,7 @@ use crate::params::{Named, Params};
 use crate::problem::Problem;
 use crate::state::App;
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -50,7 +50,7 @@ pub async fn show(
     }))
 }
 
-/// What counts how much, and what becomes of it.
+/// Shows the weights, and the steps from values to a score.
 fn rules(rule: &Rule) -> Markup {
     let card = &rule.card;
     html! {
@@ -76,7 +76,7 @@ fn rules(rule: &Rule) -> Markup {
     }
 }
 
-/// What it is made of.
+/// Shows the parts of the card.
 fn behind(rule: &Rule, found: &[Diagnostic]) -> Markup {
     html! {
         (facts(&rule.card))
@@ -157,7 +157,7 @@ fn dimensions(card: &Scorecard) -> Markup {
     }
 }
 
-/// The weights by what the evidence says it is about.
+/// Shows the weights of each profile.
 fn profiles(card: &Scorecard) -> Markup {
     let Some(profiles) = &card.profiles else { return html! {} };
     let by = card.facts.get(profiles.by).map_or("", |fact| fact.name.as_str());
@@ -243,7 +243,7 @@ fn facts(card: &Scorecard) -> Markup {
     }
 }
 
-/// What the checker finds; what stays by choice says why.
+/// Shows the findings of the checker; an allowed one says why.
 fn checked(found: &[Diagnostic]) -> Markup {
     html! {
         section aria-labelledby="checked" {

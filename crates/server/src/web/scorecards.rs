@@ -1,4 +1,4 @@
-//! All scorecards: what they are for, and how much was scored by them.
+//! All scorecards: their purposes, and the number of records of each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::guard::Caller;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// The page.
+/// Shows the page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let used = items::used_cards(&app).await?;

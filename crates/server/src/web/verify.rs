@@ -1,4 +1,4 @@
-//! A record verified on demand: the checks of `karat verify`, each with what it found.
+//! A record verified on demand: the checks of `karat verify`, each with its finding.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat_core::facts::Digest;
 use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat::engine::{Engine, Options};
 use karat::error::Error;
 use karat::verification::{Check, causes, recomputed, status};
+use karat_core::facts::Digest;
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
 
@@ -24,7 +24,7 @@ use crate::problem::Problem;
 use crate::receipt;
 use crate::state::App;
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -93,7 +93,7 @@ fn listed(checks: &[Check]) -> Markup {
     }
 }
 
-/// Checks whether the evidence, read and scored again, gives the record.
+/// Checks that the evidence, read and scored again, gives the record.
 fn evidence(kept: &RecordData, rule: &Rule, is_at_hand: bool) -> Check {
     let lacking = |says: &str| Check::new("evidence", CheckOutcome::Inconclusive, says);
     let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };

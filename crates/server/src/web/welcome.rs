@@ -1,4 +1,4 @@
-//! What stands where there is nothing to show yet: what to do next, in lines that work as they stand.
+//! First steps, shown while there is nothing else: commands that work as they are.
 
 use axum::http::HeaderMap;
 use axum::http::header::HOST as HOST_HEADER;
@@ -7,12 +7,12 @@ use maud::{Markup, html};
 use super::address;
 use crate::cards::Rule;
 
-/// An item that the scorecard of the line below scores.
+/// An item that the card of the command below scores.
 const ITEM: &str = r#"{"subject":"my-agent","id":"run-1","time":"2026-01-31T12:00:00Z","dimensions":{"accuracy":0.91,"safety":0.97}}"#;
-/// Where the server listens unless told otherwise.
+/// The default address of the server.
 const HOST: &str = "localhost:7373";
 
-/// The whole page of a server that has no record.
+/// Shows the page of a server without records.
 pub fn page(host: &str) -> Markup {
     html! {
         h1 { "No records yet" }
@@ -23,7 +23,7 @@ pub fn page(host: &str) -> Markup {
     }
 }
 
-/// A scorecard without records.
+/// Shows the first steps for a scorecard without records.
 pub fn nothing(host: &str, rule: &Rule) -> Markup {
     html! {
         div.empty {
@@ -44,7 +44,7 @@ fn next(host: &str, card: &str, item: &str) -> Markup {
     }
 }
 
-/// A line for a shell.
+/// Returns a command for a shell.
 fn line(host: &str, card: &str, body: &str) -> String {
     format!(
         "curl -H \"authorization: Bearer $KARAT_KEY\" -H 'content-type: application/json' \\\n  \
@@ -53,7 +53,7 @@ fn line(host: &str, card: &str, body: &str) -> String {
     )
 }
 
-/// How the visitor reached the server, fit for a line of a shell.
+/// Returns the host by which the visitor reached the server, safe for a shell.
 pub fn host(headers: &HeaderMap) -> String {
     let host = headers.get(HOST_HEADER).and_then(|host| host.to_str().ok()).unwrap_or(HOST);
     let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte));

@@ -1,4 +1,4 @@
-//! What if the weights were others: a form for them, and the ranks and their robustness beside those of the scorecard.
+//! Other weights on trial: a form for them, and the ranks and their robustness beside those of the scorecard.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use karat_core::number::Decimal;
 use karat::estimate::{Writing, ranks, whole_percent};
 use karat::leaderboard::Ranking;
 use karat::leaderboard::stress::weights;
@@ -17,6 +16,7 @@ use karat::page::scale::per_cent;
 use karat::page::{figure, scrolling};
 use karat::rows::Rows;
 use karat::text::{count, short};
+use karat_core::number::Decimal;
 use karat_stats::ranks::RankRange;
 use maud::{Markup, html};
 
@@ -28,15 +28,15 @@ use crate::params::{Named, Params};
 use crate::problem::Problem;
 use crate::state::App;
 
-/// What the address asks for: `w.KEY` is the weight of the dimension KEY.
+/// The query of the address: `w.KEY` is the weight of the dimension KEY.
 pub type Asked = BTreeMap<String, String>;
 
-/// What a field of a weight begins with.
+/// The prefix of a weight field.
 const FIELD: &str = "w.";
 /// The largest weight.
 const MOST: i64 = 1_000_000_000_000;
 
-/// The weights that are asked for, where nothing is said those of the card.
+/// Returns the weights of the query, with those of the card where none is given.
 fn asked_weights(rule: &Rule, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
     let card = &rule.card;
     let is_known = |name: &str| {
@@ -70,7 +70,7 @@ fn asked_weights(rule: &Rule, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
     card.dimensions.iter().map(|it| it.key.as_str()).zip(own).map(weight).collect()
 }
 
-/// The part of the page of a scorecard.
+/// Returns the section for the page of a scorecard.
 pub async fn section(
     app: &Arc<App>,
     rule: &Arc<Rule>,
@@ -93,7 +93,7 @@ pub async fn section(
     })
 }
 
-/// The same without the page around it.
+/// Returns the same section without the page around it.
 pub async fn fragment(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -110,7 +110,7 @@ pub async fn fragment(
 fn form(rule: &Rule, wanted: &[Decimal]) -> Markup {
     let path = address::scorecard(&rule.name());
     let largest = weights(&rule.card).iter().chain(wanted).map(|it| it.millionths()).max().unwrap_or(0);
-    // Shares of 1 move to 1; points move to twice the largest.
+    // Shares of 1 go up to 1; points go up to twice the largest.
     let top = if largest <= 1_000_000 { 1_000_000 } else { largest.saturating_mul(2) };
     html! {
         form method="get" action=(format!("{path}#what-if")) data-what-if=(format!("{path}/what-if")) {
@@ -129,7 +129,7 @@ fn form(rule: &Rule, wanted: &[Decimal]) -> Markup {
     }
 }
 
-/// What the weights make of the records there are.
+/// Shows the ranks of the present records under these weights.
 async fn answer(
     app: &Arc<App>,
     rule: &Arc<Rule>,
@@ -243,7 +243,7 @@ fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
     }
 }
 
-/// What part of the whole each weight is.
+/// Shows each weight as a share of the sum.
 fn shares(rule: &Rule, wanted: &[Decimal]) -> Markup {
     let own = weights(&rule.card);
     let sum = |list: &[Decimal]| list.iter().map(|it| it.millionths()).sum::<i64>().max(1) as f64;
