@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use karat_evidence::source::{Layout, Source};
-use karat_evidence::{ReaderOptions, canonical_json};
 use karat::card::CompiledCard;
 use karat::engine::Wanted;
+use karat_evidence::source::{Layout, Source};
+use karat_evidence::{ReaderOptions, canonical_json};
 use karat_store::Moment;
 use serde_json::{Map, Value};
 

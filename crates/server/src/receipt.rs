@@ -1,4 +1,4 @@
-//! What a receipt says, as checks: the same words on a page and on the command line.
+//! The checks of a receipt, in the same words on a page and on the command line.
 
 use karat::answers::{ChangedPart, CheckOutcome};
 use karat::text::clean;
@@ -6,12 +6,12 @@ use karat::verification::Check;
 use karat_store::log::{Checkpoint, VerifyingKey};
 use karat_store::{Kind, Receipt};
 
-/// Who claims to have signed the head in a receipt, and the head.
+/// Returns the alleged signer of the checkpoint in a receipt, and the checkpoint.
 pub fn claimed(receipt: &Receipt) -> Option<(&str, Checkpoint)> {
     Checkpoint::claimed(&receipt.checkpoint).ok()
 }
 
-/// The checks of a receipt itself: signature, inclusion, content, and of a record the sources.
+/// Returns the checks of a receipt itself: signature, inclusion, content, and for a record the sources.
 pub fn checks(receipt: &Receipt, key: Option<&VerifyingKey>) -> Vec<Check> {
     let verification = match key {
         Some(key) => receipt.verify(key),
