@@ -86,7 +86,7 @@ pub fn back_up(store: &Path, target: &Path, with_secret: bool) -> Result<(), Err
         _ => refused("make", &draft, &error),
     })?;
     let made = copy_into(&draft, store, with_secret).and_then(|()| {
-        // Removes an empty folder; if there is none, nothing is to be done.
+        // Makes room if it is an empty folder; it may also not exist.
         let _ = fs::remove_dir(&target);
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let rename = || {

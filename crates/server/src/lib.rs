@@ -133,7 +133,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the store in `folder`, which is created if there is none, and listens at `address`. `log_name` names a new
+    /// Opens the store in `folder`, which is created if missing, and listens at `address`. `log_name` names a new
     /// log (see [`folder::open`]).
     ///
     /// # Errors

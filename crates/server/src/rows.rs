@@ -28,7 +28,7 @@ pub struct ReadOptions {
 /// Reads the records at these positions, which `rules` scored.
 ///
 /// # Errors
-/// If there are none, they cannot be compared, or the store cannot be read.
+/// If there are no records, they cannot be compared, or the store cannot be read.
 pub fn read(
     reader: &mut Reader,
     rules: &[Arc<Rule>],

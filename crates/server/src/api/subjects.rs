@@ -137,7 +137,7 @@ pub(crate) struct HistoryEntry {
     task: Option<String>,
     #[schema(value_type = Option<Outcome>)]
     outcome: Option<&'static str>,
-    /// The score, a share from 0 to 1; null if there is none.
+    /// The score, a share from 0 to 1, or null.
     #[schema(minimum = 0, maximum = 1)]
     score: Option<f64>,
     /// The record that this one corrects.

@@ -126,7 +126,7 @@ pub fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup {
     }
 }
 
-/// Shows notes; nothing if there are none.
+/// Shows notes, if there are any.
 pub fn notes(notes: &[String]) -> Markup {
     html! {
         @if !notes.is_empty() {
