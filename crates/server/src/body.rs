@@ -172,7 +172,7 @@ impl Incoming {
             self.is_over = true;
             return Ok(false);
         };
-        let broken = |_| Problem::new(Code::BadRequest, "the body broke off");
+        let broken = |_| Problem::new(Code::BadRequest, "the connection broke before the body was complete");
         let data = frame.map_err(broken)?.into_data().unwrap_or_else(|_| Bytes::new());
         self.received += data.len();
         if self.received > self.bytes_max {

@@ -136,7 +136,7 @@ impl Cards {
             let wanted = wanted.escape_debug();
             Problem::not_found(match near {
                 Some(near) => format!("there is no scorecard `{wanted}`; did you mean `{near}`?"),
-                None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards names those there are"),
+                None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards lists them all"),
             })
         })
     }

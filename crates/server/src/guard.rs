@@ -62,7 +62,7 @@ impl Caller {
             )),
             Some(key) if key.allows(scope) => Ok(key),
             Some(_) => {
-                Err(Problem::new(Code::Forbidden, format!("this key has not the scope `{}`", scope.name())))
+                Err(Problem::new(Code::Forbidden, format!("this key lacks the scope `{}`", scope.name())))
             }
         }
     }

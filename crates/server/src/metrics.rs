@@ -84,9 +84,7 @@ impl Metrics {
             let _ = out.write_fmt(text);
         };
         let name = "karat_items_total";
-        line(format_args!(
-            "# HELP {name} Items of evidence by what became of them.\n# TYPE {name} counter\n"
-        ));
+        line(format_args!("# HELP {name} Items of evidence by result.\n# TYPE {name} counter\n"));
         for (result, counter) in
             [("accepted", &self.accepted), ("repeated", &self.repeated), ("refused", &self.refused)]
         {
@@ -103,7 +101,7 @@ impl Metrics {
             line(format_args!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"));
         }
         let name = "karat_request_seconds";
-        line(format_args!("# HELP {name} How long requests took.\n# TYPE {name} histogram\n"));
+        line(format_args!("# HELP {name} Duration of requests.\n# TYPE {name} histogram\n"));
         for (route, found) in self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let Route { method, path, status } = route;
             let labels = format!("method=\"{method}\",path=\"{path}\",status=\"{status}\"");

@@ -17,19 +17,19 @@ use crate::stored::Trust;
     info(
         title = "karat",
         version = "1",
-        description = "Evidence in, a deterministic, explained score record out, kept in a log that nobody can change \
-                       unnoticed. Errors are `application/problem+json` after RFC 9457 with a stable `code`.",
+        description = "Evidence in, a deterministic, explained score record out, kept in a log in which every \
+                       change is noticed. Errors are `application/problem+json` after RFC 9457 with a stable `code`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     tags(
         (name = "evidence", description = "Items of evidence in, records out"),
-        (name = "records", description = "What was scored, and why"),
-        (name = "reviews", description = "What people decide"),
-        (name = "scorecards", description = "The rules"),
+        (name = "records", description = "Scores, and how they add up"),
+        (name = "reviews", description = "Decisions of people"),
+        (name = "scorecards", description = "The files that say how facts become scores"),
         (name = "arena", description = "Challenges, agents, matches and ratings"),
-        (name = "log", description = "Proofs of what is kept"),
-        (name = "keys", description = "Who may do what"),
-        (name = "server", description = "How the server is"),
+        (name = "log", description = "Proofs that items are in the log"),
+        (name = "keys", description = "Keys and their scopes"),
+        (name = "server", description = "Health and metrics"),
     ),
     // Used only in parameters, from which schemas are not collected.
     components(schemas(Trust)),
@@ -41,7 +41,7 @@ pub(crate) fn head() -> utoipa::openapi::OpenApi {
     let mut head = Head::openapi();
     let bearer = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
-        .description(Some("`karat_` and 52 letters and digits. On loopback reading needs none."));
+        .description(Some("`karat_` and 52 letters and digits. On loopback, reading needs no key."));
     let mut components = head.components.take().unwrap_or_default();
     components.add_security_scheme("key", SecurityScheme::Http(bearer.build()));
     head.components = Some(components);

@@ -303,7 +303,10 @@ impl From<Error> for Problem {
             Error::Stopped => Self::new(Code::Busy, "the server is stopping; try again later").retry(5),
             Error::Full(_) => {
                 tracing::error!(%error, "the store is full");
-                Self::new(Code::StorageFull, "no space is left for the store; nothing of this was kept")
+                Self::new(
+                    Code::StorageFull,
+                    "no space is left for the store; nothing of this request was stored",
+                )
             }
             error => Self::internal(&error),
         }

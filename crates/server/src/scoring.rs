@@ -97,7 +97,7 @@ impl How<'_> {
     ) -> Result<(), Problem> {
         if let Some(own) = self.key.subject.as_deref().filter(|own| *own != item.subject) {
             let (own, other) = (own.escape_debug(), item.subject.escape_debug());
-            let message = format!("this key speaks for `{own}`, and the evidence is about `{other}`");
+            let message = format!("this key may send evidence of `{own}` only, and this is about `{other}`");
             return Err(Problem::new(Code::Forbidden, message).at("subject"));
         }
         let foreign = card
@@ -115,7 +115,7 @@ impl How<'_> {
             .collect();
         let Some(first) = parts.first().and_then(|part| part.field.clone()) else { return Ok(()) };
         let names: Vec<&str> = self.key.reports.iter().map(String::as_str).collect();
-        let message = format!("this key reports what comes from {}, and nothing else", names.join(", "));
+        let message = format!("this key may only report facts from {}", names.join(", "));
         Err(Problem::new(Code::Forbidden, message).at(first).with_parts(parts))
     }
 }

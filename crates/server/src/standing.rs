@@ -73,7 +73,7 @@ pub async fn told<T: Send + 'static>(
     let card = &question.rule.card;
     let Some(rules) = &card.standing else {
         let detail =
-            format!("`{}` has no section `[standing]`, so its records make no standing", card.name());
+            format!("`{}` has no section `[standing]`, so there are no standings under it", card.name());
         return Err(Problem::new(Code::Unanswerable, detail).at("card"));
     };
     // Shares are parts of a total, so they need all subjects.
@@ -127,7 +127,8 @@ fn select(
             None => format!("there is no record under `{name}`"),
         })),
         count if count > RECORDS_MAX => {
-            let detail = format!("standings are made of at most {RECORDS_MAX} records; ask for one subject");
+            let detail =
+                format!("standings are computed from at most {RECORDS_MAX} records; ask for one subject");
             Err(Problem::new(Code::Unanswerable, detail))
         }
         _ => Ok((positions, rules)),

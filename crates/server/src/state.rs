@@ -126,7 +126,7 @@ impl App {
         };
         if !app.options.is_loopback && app.memory.keys().is_empty() {
             return Err(Error::Failed(String::from(
-                "there is no key yet, and others could reach this server; start it once on 127.0.0.1, which makes one",
+                "there is no key yet, and others could reach this server; start it once on 127.0.0.1, which creates one",
             )));
         }
         app.keep_released_cards()?;

@@ -121,7 +121,7 @@ impl LogItem {
     responses(
         (status = 201, body = EvidenceScored, description = "The item is stored with its record."),
         (status = 200, content((EvidenceScored = "application/json"), (batch::BatchAnswer = "application/json")),
-            description = "The item was there before; or the lines of a batch were looked at."),
+            description = "The item was already stored; or a batch, answered line by line."),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -210,7 +210,7 @@ pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
 /// Makes `scored` the correction of the item `old` of the same subject.
 async fn corrects(app: &App, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
     if old == scored.id {
-        let detail = "an item cannot correct itself: give the correction an id of its own";
+        let detail = "an item cannot correct itself: give the correction its own id";
         return Err(Problem::parameter("replaces", detail));
     }
     let (subject, card) = (&scored.row.subject, &scored.row.card);
@@ -269,7 +269,7 @@ pub(crate) async fn earlier(
 
 /// Returns an item of evidence, as it was scored.
 #[utoipa::path(get, operation_id = "show_evidence", path = "/v1/evidence/{evidence}", tag = "evidence", params(
-    ("evidence" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "11"),
+    ("evidence" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "11"),
 ), responses(
     (status = 200, body = StoredEvidence),
 ))]

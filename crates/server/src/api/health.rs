@@ -48,7 +48,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Resu
         ("karat_log_entries", "Entries of the log.", *app.memory.size().borrow() as f64),
         ("karat_index_records", "Records in the index.", records as f64),
         ("karat_index_names", "Names in the index.", names as f64),
-        ("karat_uptime_seconds", "How long the server has been running.", app.clock.running_seconds()),
+        ("karat_uptime_seconds", "Time since the server started.", app.clock.running_seconds()),
     ];
     Ok(bytes(
         StatusCode::OK,

@@ -88,7 +88,8 @@ pub(crate) async fn make(
     let request: KeyRequest = body::json(&body)?;
     if app.memory.keys().iter().any(|key| key.name == request.name) {
         let name = request.name.escape_debug();
-        let detail = format!("there is a key of the name `{name}`; take another, or revoke that one first");
+        let detail =
+            format!("there is already a key named `{name}`; choose another name, or revoke that key first");
         return Err(Problem::new(Code::Conflict, detail).at("$.name"));
     }
     let random = random::<32>().map_err(|error| Problem::internal(&error))?;
@@ -119,7 +120,7 @@ pub(crate) async fn revoke(
     let key =
         key.ok_or_else(|| Problem::not_found(format!("there is no key `{}` in force", id.escape_debug())))?;
     if is_last && key.allows(Scope::Admin) {
-        let detail = "it is the last key of an administrator; make another first";
+        let detail = "it is the last key of an administrator; create another first";
         return Err(Problem::new(Code::Conflict, detail));
     }
     let effect = Effect::Key(Key::clone(&key), true);

@@ -74,7 +74,7 @@ pub(crate) async fn tile(
     caller.may_read()?;
     let wanted: TilePath = format!("tile/{path}").parse().map_err(Problem::not_found)?;
     let found = app.read(move |reader| Ok(reader.resource(wanted)?)).await?;
-    let found = found.ok_or_else(|| Problem::not_found("the log has not so many entries"))?;
+    let found = found.ok_or_else(|| Problem::not_found("the log has fewer entries"))?;
     let mut response = bytes(StatusCode::OK, "application/octet-stream", found);
     // The hashes at a path never change.
     response

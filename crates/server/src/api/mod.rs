@@ -81,7 +81,7 @@ pub(crate) fn json_ending(
     let mut body = Vec::with_capacity(1024 + last.len());
     serde_json::to_writer(&mut body, value).map_err(|error| Problem::internal(&error))?;
     let kept = body.strip_suffix(b"null}").map(<[u8]>::len);
-    body.truncate(kept.ok_or_else(|| Problem::internal(&"the last member of the answer is not the last"))?);
+    body.truncate(kept.ok_or_else(|| Problem::internal(&"the answer does not end with its last member"))?);
     body.extend_from_slice(last);
     body.push(b'}');
     Ok(bytes(status, "application/json", body))

@@ -59,7 +59,7 @@ pub struct ReceiptEntry {
 
 /// Returns the receipt of a record, with the latest checkpoint of the log: `karat verify` checks it offline.
 #[utoipa::path(get, operation_id = "show_receipt", path = "/v1/receipts/{record}", tag = "log", params(
-    ("record" = String, Path, description = "the place of the record in the log, or its id", example = "12"),
+    ("record" = String, Path, description = "the position of the record in the log, or its id", example = "12"),
 ), responses(
     (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Receipt),
 ))]

@@ -144,7 +144,7 @@ pub(crate) async fn list(
 
 /// Returns one record.
 #[utoipa::path(get, operation_id = "show_record", path = "/v1/records/{record}", tag = "records", params(
-    ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
+    ("record" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
     (status = 200, body = RecordDetail),
 ))]
@@ -170,7 +170,7 @@ pub(crate) async fn show(
 /// Explains a score: the rows that add up to it, missing facts, and the smallest change that reaches the next band or
 /// tier. The record is first computed again from its facts.
 #[utoipa::path(get, operation_id = "explain_record", path = "/v1/records/{record}/explanation", tag = "records", params(
-    ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
+    ("record" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
     (status = 200, description = "the answer of `karat explain --json`", content_type = "application/json", body = Explanation),
     (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -190,7 +190,7 @@ pub(crate) async fn explanation(
 fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
     let told = |error: EngineError| Problem::of_error(Code::Unanswerable, &error);
     let Some(claim) = Given::parse(content).map_err(told)? else {
-        return Err(Problem::internal(&"a stored record is none"));
+        return Err(Problem::internal(&"a stored record cannot be read as one"));
     };
     let rule = app.memory.cards().find(&claim.document().scorecard.name())?;
     let base = recompute::base(&claim, Some(&rule.card)).map_err(told)?;
@@ -212,7 +212,7 @@ pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
     };
     found.filter(|item| item.entry.kind == Kind::Record).ok_or_else(|| {
         let wanted = wanted.escape_debug();
-        Problem::not_found(format!("there is no record `{wanted}`; GET /v1/records lists those there are"))
+        Problem::not_found(format!("there is no record `{wanted}`; GET /v1/records lists them all"))
     })
 }
 

@@ -162,7 +162,7 @@ pub(crate) async fn text(
     request_body(content((String = "application/toml"), (String = "text/plain"))),
     responses(
         (status = 201, body = PublishedScorecard),
-        (status = 200, body = PublishedScorecard, description = "It was there before."),
+        (status = 200, body = PublishedScorecard, description = "It was already published."),
         (status = 409, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
     ))]

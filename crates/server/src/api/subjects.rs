@@ -200,7 +200,7 @@ fn places_of(index: &Index, subject: &str, card: Option<&str>, range: Range<u64>
 fn entry(item: Item, replaced_by: Option<String>) -> Result<HistoryEntry, Problem> {
     let Item { position, entry, content } = item;
     let record = Record::parse(&content).map_err(|error| Problem::internal(&error))?;
-    let record = record.ok_or_else(|| Problem::internal(&"what is stored as a record is not one"))?;
+    let record = record.ok_or_else(|| Problem::internal(&"a stored record cannot be read as one"))?;
     let record = record.document();
     Ok(HistoryEntry {
         id: entry.id,

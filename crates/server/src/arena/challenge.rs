@@ -100,7 +100,7 @@ impl Challenge {
         if self.title.trim().is_empty() {
             refuse(
                 String::from("$.title"),
-                String::from("found an empty text, expected what it is, in a line"),
+                String::from("found an empty text, expected the task in one line"),
             );
         }
         let difficulties = Rules::default().difficulties;
@@ -125,10 +125,7 @@ impl Challenge {
             );
         }
         if self.blind.is_some() {
-            refuse(
-                String::from("$.blind"),
-                String::from("found a value, expected none: the server makes it"),
-            );
+            refuse(String::from("$.blind"), String::from("found a value, expected none: the server sets it"));
         }
         let is_match = engine::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
         match rule.card.evaluator().filter(|_| is_match && rule.card.scorer().is_ok()) {

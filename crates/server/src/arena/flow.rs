@@ -150,8 +150,7 @@ pub async fn enter(
                 .agent(&agent)
                 .ok_or_else(|| unknown("agent", &agent, "an administrator registers agents"))?;
             let challenge = board.challenge(&slug).ok_or_else(|| {
-                unknown("challenge", &slug, "GET /v1/arena/challenges names those there are")
-                    .at("$.challenge")
+                unknown("challenge", &slug, "GET /v1/arena/challenges lists them all").at("$.challenge")
             })?;
             if let Some(open) = known.open_match.as_deref().and_then(|id| board.game(id)) {
                 if open.challenge == slug {
@@ -202,7 +201,7 @@ pub async fn submit(
         let entered = find().ok_or_else(|| unknown("match", &id, "POST /v1/arena/matches enters one"))?;
         if entered.agent_id != agent {
             let (own, other) = (agent.escape_debug(), entered.agent_id.escape_debug());
-            let detail = format!("`{other}` entered this match, and the key speaks for `{own}`");
+            let detail = format!("`{other}` entered this match, but the key is of `{own}`");
             return Err(Problem::new(Code::Forbidden, detail));
         }
         let permit = app.memory.arena.permits.take(&agent).await;
@@ -273,7 +272,8 @@ async fn judge(
 ) -> Result<Judged, Problem> {
     let (challenge, harness_id, career) = {
         let board = app.memory.arena.board();
-        let missing = || Problem::internal(&format!("match `{}` is of nobody or of nothing", game.match_id));
+        let missing =
+            || Problem::internal(&format!("match `{}` has no agent or no challenge", game.match_id));
         let known = board.agent(&game.agent_id).ok_or_else(missing)?;
         let challenge = board.challenge(&game.challenge).ok_or_else(missing)?;
         (challenge, known.agent.harness_id.clone(), known.career.clone())
@@ -336,8 +336,8 @@ async fn uninterrupted<T: Send + 'static>(
     tokio::spawn(work).await.map_err(|error| Problem::internal(&error))?
 }
 
-fn unknown(what: &str, name: &str, mend: &str) -> Problem {
-    Problem::not_found(format!("there is no {what} `{}`; {mend}", name.escape_debug()))
+fn unknown(what: &str, name: &str, hint: &str) -> Problem {
+    Problem::not_found(format!("there is no {what} `{}`; {hint}", name.escape_debug()))
 }
 
 fn milliseconds(moment: &str) -> i64 {

@@ -293,5 +293,5 @@ impl From<&SubmissionWarning> for Warning {
 /// Returns the problem of an answer that came too late.
 pub(super) fn too_late(game: &Match) -> Problem {
     let (id, end) = (game.match_id.escape_debug(), &game.expires_at);
-    Problem::new(Code::Expired, format!("the time of the match `{id}` was over at {end}; enter another"))
+    Problem::new(Code::Expired, format!("the time limit of the match `{id}` passed at {end}; enter another"))
 }

@@ -94,7 +94,7 @@ fn waterfall(record: &Record<'_>) -> Waterfall {
         "; amounts are cut so that they add up as shown, the record has them exactly"
     };
     Waterfall {
-        caption: format!("Reading times share of the weights is what a dimension adds{exact}"),
+        caption: format!("Value times share of the weights is the contribution of a dimension{exact}"),
         range: (0.0, top),
         parts: rows.iter().map(part).collect(),
     }

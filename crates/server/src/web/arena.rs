@@ -116,10 +116,10 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
     let table = Table {
         caption: match category {
             Some(category) => format!("Agents by their rating in {category}"),
-            None => String::from("Agents by rating; equal ones share a place"),
+            None => String::from("Agents by rating; equal ratings share a rank"),
         },
         columns: vec![
-            column("place", Kind::Number),
+            column("rank", Kind::Number),
             column("agent", Kind::Name),
             column("rating", Kind::Number),
             column("trend", Kind::Trend { range, decimals: 0 }),
@@ -139,7 +139,7 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
                     a href=(address::query("/arena", &[("category", name)])) aria-current=[(category == Some(name)).then_some("page")] { (name) }
                 }
             }
-            @if rows.is_empty() { p { "Nobody has played here yet." } }
+            @if rows.is_empty() { p { "No agent has played here yet." } }
             @else {
                 (figure("ratings-figure", &Figure::Table(table)))
                 @if category.is_none() { details { summary { "The ratings over time" } (over_time(board, &rows)) } }
@@ -206,7 +206,7 @@ fn challenges(board: &Board) -> Markup {
         }
     };
     let table = Table {
-        caption: String::from("What can be played; the scorecard says how an answer is scored"),
+        caption: String::from("The challenges; the scorecard says how an answer is scored"),
         columns: vec![
             column("challenge", Kind::Name),
             column("what it is", Kind::Text),

@@ -50,7 +50,8 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     let key = session::secret(headers).filter(|_| is_signed_in);
     let has_key = key.is_some();
     let response = if !is_safe && !is_own(headers) {
-        let why = "the form comes from another site, or from one that does not say so: open it here and send it again";
+        let why =
+            "the form comes from another site, or does not say from which: open it here and send it again";
         Problem::new(Code::Forbidden, why).into_response()
     } else {
         if let Some(bearer) = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
@@ -89,7 +90,7 @@ async fn told(response: Response<Body>) -> Response<Body> {
     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     let told: Told = serde_json::from_slice(&bytes).unwrap_or_else(|_| Told {
         title: head.status.canonical_reason().unwrap_or_default().to_owned(),
-        detail: String::from("the server could not say more"),
+        detail: String::from("the server gave no details"),
         problems: Vec::new(),
     });
     let sheet = Sheet { title: &told.title, part: "", caller: None };

@@ -43,7 +43,7 @@ pub async fn show(
             Played::Entered | Played::Submitted(_) => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
             Played::Scored(scored) => { (breakdown(scored)) (told(scored)) (rating(&scored.settled)) },
             Played::Expired(settled) => {
-                p.care { "The time was over before there was an answer, which counts as a loss." }
+                p.care { "The time limit passed before an answer came. That counts as a draw and does not change the rating." }
                 (rating(settled))
             }
         }

@@ -69,7 +69,7 @@ impl Sheet<'_> {
                     footer {
                         p {
                             "karat " (env!("CARGO_PKG_VERSION")) ". Every number here can be computed again from its evidence: "
-                            "open a record and verify it. Colour repeats what stands in words and numbers. "
+                            "open a record and verify it. Colour repeats what words and numbers say. "
                             a href="/v1/openapi.json" { "API" }
                         }
                     }

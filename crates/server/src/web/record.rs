@@ -53,7 +53,7 @@ impl RecordData {
         let log_size = reader.head()?.size;
         let claim =
             Record::parse(&item.content).map_err(|error| Problem::of_error(Code::Internal, &error))?;
-        let claim = claim.ok_or_else(|| Problem::internal(&"what is stored as a record is none"))?;
+        let claim = claim.ok_or_else(|| Problem::internal(&"a stored record cannot be read as one"))?;
         let document = claim.document();
         let id = ids::evidence(&document.subject, &document.evidence.id);
         let evidence = reader.find(Kind::Evidence, &id, log_size)?;
@@ -161,13 +161,13 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
                 button.go type="submit" { "Verify this record" }
             }
             dl.about {
-                div { dt { "kept since" } dd { time { (written(*moment)) } } }
+                div { dt { "stored" } dd { time { (written(*moment)) } } }
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
                 div { dt { "digest of the record" } dd { (content) } }
                 @for source in sources { div { dt { "digest of the evidence" } dd { (source) } } }
             }
             p {
-                "Take with you: " a href=(file("receipt.json")) download { "receipt" } ", "
+                "Download: " a href=(file("receipt.json")) download { "receipt" } ", "
                 a href=(file("record.json")) download { "record" }
                 @if kept.evidence.is_some() { ", " a href=(file("evidence.json")) download { "evidence" } }
                 ", " a href=(file("log.pub")) download { "key of the log" }

@@ -69,7 +69,7 @@ fn rules(rule: &Rule) -> Markup {
         @if let Some(section) = &card.standing {
             section aria-labelledby="standing" {
                 h2 id="standing" { "Standing" }
-                p { "What becomes of many scores of a subject." }
+                p { "How the scores of a subject become its official score." }
                 ul.sentences { @for line in standing::lines(card, section) { li { (line) } } }
             }
         }
@@ -123,8 +123,8 @@ fn dimensions(card: &Scorecard) -> Markup {
         Row { cells, group: None }
     };
     let caption = match shared {
-        Some(policy) => format!("Each reading is 0 to 1; {}", without_evidence(policy)),
-        None => String::from("Each reading is 0 to 1"),
+        Some(policy) => format!("Each value is 0 to 1; {}", without_evidence(policy)),
+        None => String::from("Each value is 0 to 1"),
     };
     let table = Table {
         caption,
@@ -248,7 +248,7 @@ fn checked(found: &[Diagnostic]) -> Markup {
     html! {
         section aria-labelledby="checked" {
             h2 id="checked" { "What the checker finds" }
-            @if found.is_empty() { p { "Nothing is left to say." } }
+            @if found.is_empty() { p { "The checker finds nothing." } }
             ul.sentences {
                 @for it in found {
                     li {

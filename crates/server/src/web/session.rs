@@ -52,11 +52,11 @@ pub async fn show(caller: Caller) -> Response<Body> {
 }
 
 fn page(caller: &Caller, status: StatusCode, wrong: &str) -> Response<Body> {
-    let lead = "A key says who you are: it opens what only some may see or do here, such as reviews.";
+    let lead = "A key identifies you: reviews and some other pages need one.";
     let content = html! {
         (heading(&[], "Sign in", lead))
         (fields(wrong))
-        p { "An administrator makes keys; the server shows the first one when it starts for the first time. \
+        p { "An administrator creates keys; the server shows the first one when it starts for the first time. \
              The key stays in this browser until it is closed." }
     };
     Sheet { title: "Sign in", part: "/sign-in", caller: Some(caller) }.answer_with(status, content)

@@ -255,7 +255,7 @@ fn reviews(standing: &SubjectStanding) -> Markup {
             .collect();
         let change = line.flags.delta.map_or(String::from("none"), |delta| format!("{delta:+}"));
         let decided = if decided.is_empty() {
-            Cell::Absent(String::from("nobody yet"))
+            Cell::Absent(String::from("no one yet"))
         } else {
             Cell::Text(list(&decided))
         };

@@ -67,7 +67,7 @@ pub async fn show(
             h2 id="signed" { "What was signed" }
             p { "The head of the log, as its key signed it:" }
             pre { code { (checkpoint) } }
-            p { "The key of the log. Whoever keeps it from now on notices if another history is shown later." }
+            p { "The public key of the log. Keep it: with it you notice if you are shown another history later." }
             pre { code { (log) } }
         }
         p { a href=(record) { "Back to the record" } }

@@ -16,7 +16,7 @@ const HOST: &str = "localhost:7373";
 pub fn page(host: &str) -> Markup {
     html! {
         h1 { "No records yet" }
-        p.lead { "Send evidence, and the leaderboard begins here." }
+        p.lead { "Send evidence, and the leaderboard appears here." }
         (next(host, "trust@1.0.0", ITEM))
         p { "Each line is scored at once, by the scorecard that it names, and kept in the log with its record. "
             a href="/scorecards" { "The scorecards" } " say what evidence they read." }
@@ -27,7 +27,7 @@ pub fn page(host: &str) -> Markup {
 pub fn nothing(host: &str, rule: &Rule) -> Markup {
     html! {
         div.empty {
-            p { b { "No record is as wanted." } " Take a filter away, or send evidence under "
+            p { b { "No runs match these filters." } " Remove a filter, or send evidence under "
                 a href=(address::scorecard(&rule.name())) { (rule.name()) } ":" }
             pre { code { (line(host, &rule.name(), "@evidence.json")) } }
         }
@@ -39,7 +39,7 @@ fn next(host: &str, card: &str, item: &str) -> Markup {
         div.empty {
             p { "With the key that the server showed when it started for the first time:" }
             pre { code { (line(host, card, &format!("'{item}'"))) } }
-            p { "Many items go in one body, one a line: " code { "content-type: application/x-ndjson" } "." }
+            p { "Send many items in one body, one per line: " code { "content-type: application/x-ndjson" } "." }
         }
     }
 }

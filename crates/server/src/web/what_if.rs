@@ -85,8 +85,8 @@ pub async fn section(
     };
     Ok(html! {
         section aria-labelledby="what-if" {
-            h2 id="what-if" { "What if the weights were others" }
-            p { "Move a weight and see how the ranks would change. Nothing is kept: a published scorecard never changes." }
+            h2 id="what-if" { "What if the weights were different" }
+            p { "Move a weight and see how the ranks would change. Nothing is stored: a published scorecard never changes." }
             (form)
             div id="what-if-result" aria-live="polite" { (result) }
         }
@@ -180,7 +180,7 @@ fn sentences(rows: &Rows, found: &WhatIf) -> Markup {
             }
             @if moved == 0 { "No rank changes. " } @else { (count(moved, "subject")) " of " (found.subjects.len()) @if moved == 1 { " moves. " } @else { " move. " } }
             "Around these weights the same subjects have rank 1 in " b { (whole_percent(found.around_after.share_first_kept)) } " of "
-            (found.around_after.plan.draws) " draws of weights; around those of the scorecard in " b { (whole_percent(found.around_before.share_first_kept)) } "."
+            (found.around_after.plan.draws) " random weights; around those of the scorecard in " b { (whole_percent(found.around_before.share_first_kept)) } "."
         }
     }
 }
@@ -251,14 +251,14 @@ fn shares(rule: &Rule, wanted: &[Decimal]) -> Markup {
     let share = |weight: &Decimal, of: f64| per_cent(weight.millionths() as f64 / of);
     html! {
         details {
-            summary { "The weights as parts of the whole" }
-            (scrolling("what-if-shares", "Weight as entered, its part of the whole, and that of the card", html! {
+            summary { "The weights as shares" }
+            (scrolling("what-if-shares", "Weight as entered, its share of the sum, and that of the card", html! {
                 thead {
                     tr {
                         th.name scope="col" { "dimension" }
                         th.number scope="col" { "weight" }
-                        th.number scope="col" { "part" }
-                        th.number scope="col" { "part now" }
+                        th.number scope="col" { "share" }
+                        th.number scope="col" { "share now" }
                     }
                 }
                 tbody {

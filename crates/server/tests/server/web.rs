@@ -252,7 +252,7 @@ fn an_empty_server_says_what_to_do_next_in_a_line_that_works() {
         check(path, look(&server, path).is(200));
     }
     let page = look(&server, "/?since=2999-01-01");
-    assert!(page.is(200).text().contains("No record is as wanted"));
+    assert!(page.is(200).text().contains("No runs match these filters"));
 }
 
 #[test]

@@ -116,7 +116,7 @@ pub(crate) async fn show(
 #[utoipa::path(post, operation_id = "publish_challenge", path = "/v1/arena/challenges", tag = "arena", security(("key" = ["admin"])),
     request_body = Challenge,
     responses(
-        (status = 200, description = "It was there before.", body = ShownChallenge),
+        (status = 200, description = "It was already published.", body = ShownChallenge),
         (status = 201, body = ShownChallenge),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
