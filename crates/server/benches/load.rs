@@ -88,7 +88,7 @@ struct Plan {
     items: u64,
     /// or the seconds.
     seconds: f64,
-    /// Requests a second of all connections together, evenly spaced; if not given, each follows the answer to the previous.
+    /// Requests a second of all connections together, evenly spaced; if not given, each follows the last answer.
     per_second: Option<f64>,
     /// Threads of other work that use the processors meanwhile.
     neighbours: usize,

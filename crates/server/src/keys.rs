@@ -64,7 +64,7 @@ pub struct Key {
     pub name: String,
     /// The scopes that it grants.
     pub scopes: BTreeSet<Scope>,
-    /// The only subject for which it may send evidence, if limited to one.
+    /// The only subject for which it may act, if limited to one.
     pub subject: Option<String>,
     /// The provenances of the facts that it may report; empty if it may report all.
     pub reports: BTreeSet<String>,
@@ -94,7 +94,7 @@ pub struct KeyRequest {
     pub name: String,
     /// The scopes that it grants.
     pub scopes: BTreeSet<Scope>,
-    /// The only subject for which it may send evidence. Such a key reports only facts of the subject and of its
+    /// The only subject for which it may act. Such a key reports only facts of the subject and of its
     /// operator.
     #[serde(default)]
     pub subject: Option<String>,

@@ -85,13 +85,13 @@ impl BatchAnswer {
     }
 }
 
-/// A line that was sent to the writer.
+/// A line of the batch: scored, or refused.
 struct Sent {
     line: u64,
     result: Result<Ids, Problem>,
 }
 
-/// The ids of the record that a line becomes.
+/// The ids of a scored line, and the digest of its evidence.
 struct Ids {
     evidence: String,
     record: String,

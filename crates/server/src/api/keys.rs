@@ -27,7 +27,7 @@ pub(crate) struct KnownKey {
     name: String,
     /// The scopes that it grants.
     scopes: Vec<Scope>,
-    /// The only subject for which it may send evidence.
+    /// The only subject for which it may act.
     subject: Option<String>,
     /// The provenances of the facts that it may report; empty if it may report all.
     reports: Vec<String>,

@@ -58,7 +58,7 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let missing =
-        || Problem::not_found(format!("there is no record of `{}` up to then", subject.escape_debug()));
+        || Problem::not_found(format!("there is no record of `{}` up to that time", subject.escape_debug()));
     let question = question(&app, &params, Some(subject.clone())).await?;
     let found = answer(&app, question).await?.subjects.into_iter().next().ok_or_else(missing)?;
     Ok(response(StatusCode::OK, &found))

@@ -168,7 +168,9 @@ pub(crate) async fn history(
         let positions = places_of(index, &subject, card.as_deref(), places, limit + 1);
         if positions.is_empty() && params.from.is_none() {
             let subject = subject.escape_debug();
-            return Err(Problem::not_found(format!("there is no such record of `{subject}` up to then")));
+            return Err(Problem::not_found(format!(
+                "there is no such record of `{subject}` up to that time"
+            )));
         }
         Ok(positions)
     });

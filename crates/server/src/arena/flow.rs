@@ -70,7 +70,7 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
                 return Ok(Done { value: known, repeated: true });
             }
             let detail = format!(
-                "there is another challenge `{}`, and it never changes: take another slug",
+                "there is another challenge `{}`, and a challenge never changes: choose another slug",
                 known.slug
             );
             return Err(Problem::new(Code::Conflict, detail).at("$.slug"));
@@ -115,7 +115,7 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
         let permit = app.memory.arena.permits.take(&agent.agent_id).await;
         if app.memory.arena.board().agent(&agent.agent_id).is_some() {
             let detail = format!(
-                "there is an agent `{}`; take another name, or have an administrator make it a new key",
+                "there is already an agent `{}`; choose another name, or ask an administrator for a new key",
                 agent.agent_id
             );
             return Err(Problem::new(Code::Conflict, detail).at("$.agent_id"));

@@ -145,8 +145,7 @@ fn rating(settled: &Settled) -> Markup {
         ("change by play", signed(rating.play_points)),
     ]);
     rows.extend(
-        (rating.floor_points != 0)
-            .then(|| ("kept from falling further", format!("{:+}", rating.floor_points))),
+        (rating.floor_points != 0).then(|| ("added by the floor", format!("{:+}", rating.floor_points))),
     );
     rows.extend(
         (rating.bonus_points != 0)

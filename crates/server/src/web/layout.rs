@@ -10,7 +10,7 @@ use super::assets::{ICON, SCRIPT, STYLE};
 use crate::guard::Caller;
 use crate::keys::Scope;
 
-/// Only files of the server are loaded, no inline script runs, no other site may frame a page.
+/// Only files of the server are loaded, no inline script runs, no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

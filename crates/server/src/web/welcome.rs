@@ -18,7 +18,7 @@ pub fn page(host: &str) -> Markup {
         h1 { "No records yet" }
         p.lead { "Send evidence, and the leaderboard appears here." }
         (next(host, "trust@1.0.0", ITEM))
-        p { "Each line is scored at once, by the scorecard that it names, and kept in the log with its record. "
+        p { "Each line is scored at once, by the scorecard that it names, and stored in the log with its record. "
             a href="/scorecards" { "The scorecards" } " say what evidence they read." }
     }
 }
