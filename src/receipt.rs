@@ -27,7 +27,7 @@ pub fn checks(receipt: &Receipt, key: Option<&VerifyingKey>) -> Vec<Check> {
         }
         (None, Ok(_)) => {
             let name = claimed(receipt).map_or("", |(name, _)| name);
-            let says = format!("not checked: without its key anybody may have signed for `{}`", clean(name));
+            let says = format!("not checked: without its key, anyone may have signed for `{}`", clean(name));
             Check::new("signature", CheckOutcome::Inconclusive, says)
                 .details(vec![String::from("give the public key of the log with --key")])
         }

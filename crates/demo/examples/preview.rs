@@ -1,5 +1,5 @@
-//! A server whose pages all have something to show, hostile names among it: `cargo run -p karat-demo --example preview
-//! [ADDRESS]`. Its store is a temporary folder, and it ends when its standard input does.
+//! A server whose pages all have something to show, hostile names included: `cargo run -p karat-demo --example preview
+//! [ADDRESS]`. Its store is in a temporary folder, and it ends when its standard input does.
 
 use std::io::Read as _;
 
@@ -8,7 +8,7 @@ use karat_server::{Options, Server};
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
-/// Names that must stay text wherever they stand.
+/// Names that must be shown as text everywhere.
 const HOSTILE: &str = include_str!("../../server/tests/hostile.jsonl");
 
 fn main() -> Result<(), Failed> {

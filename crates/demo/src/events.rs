@@ -1,4 +1,4 @@
-//! What happened beside the evaluations of the support agents: who operates whom, an incident, a decision.
+//! Events beside the evaluations of the support agents: who operates them, an incident, a decision.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use karat_server::api::reviews::{ReviewEvent, ReviewRequest, ReviewVerdict, keep
 use karat_server::problem::Problem;
 use karat_server::state::App;
 
-/// Who decides.
+/// The reviewer.
 const REVIEWER: &str = "northlab";
 
-/// Something that happened, and when.
+/// An event with its time.
 pub struct Happened {
-    /// When.
+    /// The time of the event.
     pub moment: Moment,
     request: ReviewRequest,
 }
 
-/// All of it, in the order of time.
+/// Returns all events, in the order of time.
 pub fn events() -> impl Iterator<Item = Happened> {
     let about = |moment, subject: &str, event| {
         let request = ReviewRequest {
@@ -63,7 +63,7 @@ pub fn events() -> impl Iterator<Item = Happened> {
     .into_iter()
 }
 
-/// Writes it down as a reviewer does.
+/// Stores the event as a request of a reviewer would.
 pub async fn happen(app: &Arc<App>, happened: Happened) -> Result<(), Problem> {
     app.clock.put(happened.moment);
     keep(app, happened.request, REVIEWER).await.map(|_| ())

@@ -19,16 +19,16 @@ use karat_server::problem::Problem;
 use karat_server::scoring::How;
 use karat_server::state::{App, Submission, scorecard_item};
 
-/// When evidence counts as handed in that does not say its time: 2026-02-01T00:00:00Z.
+/// The time at which evidence without a time counts as received: 2026-02-01T00:00:00Z.
 pub const BEGINNING: Moment = Moment(1_769_904_000_000);
 const DAY_MILLISECONDS: i64 = 86_400_000;
 
-/// Scorecards whose examples say no time, where the demo gives each a day of its own.
+/// Scorecards whose examples have no times: the demo gives each example its own day.
 const DATED: [&str; 2] = ["workflow@1.0.0", "trust@1.0.0"];
-/// Five days from one such day to the next.
+/// Five days from one of these days to the next.
 const STEP_MILLISECONDS: i64 = 5 * DAY_MILLISECONDS;
 
-/// Scorecards that do not come with karat.
+/// Scorecards that are not released with karat.
 const CARDS: &[&str] = &[
     "cards/task-run.toml",
     "cards/practice.toml",
@@ -69,7 +69,7 @@ const EVIDENCE: &[(&str, &str)] = &[
     ("support-agent", "standing/spring.jsonl"),
 ];
 
-/// Publishes the scorecards that are needed besides those of karat.
+/// Publishes the scorecards that are needed besides the released ones.
 pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
     let mut batch = Submission::default();
     for path in CARDS {
@@ -81,13 +81,13 @@ pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
     app.append_one(batch).await.map(|_| ())
 }
 
-/// All of the evidence, scored, by the day of its time; each day with the moment of its last item.
+/// Scores all evidence and groups it by day; each day has the time of its last item.
 pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Moment, Vec<Submission>>, Problem> {
     let app = Arc::clone(app);
     let scored = tokio::task::spawn_blocking(move || -> Result<_, Problem> {
         let mut next = BEGINNING.0;
         let mut days: BTreeMap<i64, (Moment, Vec<Submission>)> = BTreeMap::new();
-        // Examples are the word of everybody in them, so no key of somebody hands them in.
+        // The examples have facts of all provenances, so the key must allow all of them.
         let key = KeyRequest::admin("demo").make([0; 32])?.key;
         for (card, path) in EVIDENCE {
             let text = example(path)?;
@@ -118,7 +118,7 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Moment, Vec<Submission>>, P
     scored.await.map_err(|error| Problem::internal(&error))?
 }
 
-/// An item with a time, the `next` one if it has none of its own.
+/// Returns an item with a time: the `next` one if it has none.
 fn dated(item: &[u8], next: &mut i64) -> String {
     let mut item: Map<String, Value> = serde_json::from_slice(item).unwrap_or_default();
     item.entry("time").or_insert_with(|| {

@@ -1,8 +1,8 @@
-//! What `karat serve --demo` shows: the examples through their scorecards, and a season of matches between small programs
-//! that really run, all of it through the code that requests go through. Moments are fixed, so it is the same everywhere.
+//! The content of `karat serve --demo`: the examples through their scorecards, and a season of matches between small
+//! programs that really run, all through the code that serves requests. Times are fixed, so it is the same everywhere.
 //!
-//! * `evidence`: the examples, in the order of time; `events`: what reviewers decided meanwhile.
-//! * `season`: the matches; [`programs`]: who plays, and what.
+//! * `evidence`: the examples, in the order of time; `events`: the decisions of reviewers meanwhile.
+//! * `season`: the matches; [`programs`]: the players and their games.
 
 mod events;
 mod evidence;
@@ -16,13 +16,13 @@ use karat_store::{Error, Moment};
 use karat_server::problem::Problem;
 use karat_server::state::App;
 
-/// The moment at which the demo begins to run: 2026-06-08T12:00:00Z.
+/// The time at which the clock of the demo starts: 2026-06-08T12:00:00Z.
 pub const NOW: Moment = Moment(1_780_920_000_000);
 
-/// Fills an empty store. The clock, which must be one that stands still, runs on from [`NOW`] afterwards.
+/// Fills an empty store. The clock must be stopped; afterwards it runs on from [`NOW`].
 ///
 /// # Errors
-/// That something cannot be written.
+/// If something cannot be written.
 pub fn fill(app: &Arc<App>) -> Result<(), Error> {
     let failed = |error: std::io::Error| Error::Failed(format!("the demo cannot be prepared: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -33,7 +33,7 @@ pub fn fill(app: &Arc<App>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Evidence and matches, in the order of time.
+/// Adds evidence and matches, in the order of time.
 async fn play(app: &Arc<App>) -> Result<(), Problem> {
     app.clock.put(evidence::BEGINNING);
     evidence::publish(app).await?;

@@ -1,4 +1,4 @@
-//! A season: six programs meet four challenges, round after round, as agents do over HTTP.
+//! A season: six programs play four challenges, round after round, as agents do over HTTP.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use karat_server::clock::written;
 use karat_server::problem::Problem;
 use karat_server::state::App;
 
-/// When the first round is played: 2026-04-27T08:00:00Z.
+/// The time of the first round: 2026-04-27T08:00:00Z.
 const FIRST: Moment = Moment(1_777_276_800_000);
 const ROUNDS: u32 = 24;
 /// 42 hours from round to round.
 const PAUSE_MILLISECONDS: i64 = 42 * 3_600_000;
-/// How long before the demo begins to run the last matches are entered.
+/// The time from the entry of the last matches to the start of the demo.
 const LAST_MILLISECONDS: i64 = 2000;
 
 /// A challenge that all play at the same time.
 pub struct Round {
-    /// When it begins.
+    /// The time at which it begins.
     pub moment: Moment,
     game: Game,
 }
 
-/// All rounds, in the order of time.
+/// Returns all rounds, in the order of time.
 pub fn rounds() -> impl Iterator<Item = Round> {
     let moments = (0..ROUNDS).map(|round| Moment(FIRST.0 + i64::from(round) * PAUSE_MILLISECONDS));
     moments.zip(GAMES.into_iter().cycle()).map(|(moment, game)| Round { moment, game })
@@ -44,7 +44,7 @@ pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Lets everybody play a round.
+/// Lets every program play a round.
 pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
     app.clock.put(round.moment);
     flow::expire_overdue(app).await?;
@@ -54,7 +54,7 @@ pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
         let challenge = app.memory.arena.board().challenge(round.game.slug);
         let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
         let played = instance.and_then(|instance| round.game.play(program, instance, game.attempt_number));
-        // Whoever is still at work when the time is over hands in nothing.
+        // A program that is still at work at the end of the time limit submits nothing.
         finished.extend(played.map(|played| (played, program, game)));
     }
     finished.sort_by_key(|(played, program, _)| (played.steps, program.name));
@@ -67,7 +67,7 @@ pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Leaves two matches open, for whoever looks at once.
+/// Leaves two matches open, to be seen right after the start.
 pub async fn enter_last(app: &Arc<App>) -> Result<(), Problem> {
     app.clock.put(Moment(NOW.0 - LAST_MILLISECONDS));
     flow::expire_overdue(app).await?;

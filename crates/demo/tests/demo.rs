@@ -6,7 +6,7 @@ use karat_server::clock::Clock;
 use karat_server::{Options, Server, api};
 use tempfile::TempDir;
 
-/// A server with the demo, in a folder.
+/// Returns a server with the demo, in a folder.
 fn filled() -> (Server, TempDir) {
     let folder = TempDir::with_prefix("karat-").unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
@@ -40,7 +40,7 @@ fn every_page_of_the_demo_has_something_to_show() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let waiting = runtime.block_on(api::reviews::waiting(&server.app, None)).unwrap();
     let subjects: Vec<&str> = waiting.iter().map(|it| it.subject.as_str()).collect();
-    // What was rejected of `ibis` would still stand, so it waits again.
+    // The rejected score of `ibis` is still what its evidence gives, so it waits again.
     assert_eq!(subjects, ["dunnock", "ibis", "plover"]);
     assert!(server.app.clock.now() >= karat_demo::NOW, "the clock runs on");
 }

@@ -1,12 +1,13 @@
-//! What a server keeps up with, over connections of this machine: scored submissions one by one from 64 connections, as
-//! many as it takes, beside others who use the processors, and 10,000 a second, and in batches of 1,000, each beside a bare
-//! endpoint that appends the same bodies to a file and syncs it, once for all that wait. Then the memory that a million items
-//! take, a leaderboard of all of them, and how long a start takes, with the cache of the index and without.
+//! The load that a server sustains over local connections: scored submissions one by one from 64 connections, at full
+//! speed, beside other processes that use the processors, and at 10,000 a second; and in batches of 1,000. Each is
+//! compared with a bare endpoint that appends the same bodies to a file and syncs it once for all that wait. Then the
+//! memory for a million items, a leaderboard of all of them, and the time of a start, with the cache of the index and
+//! without.
 //!
 //! `cargo bench -p karat-server`, with names as arguments to choose: `single`, `busy`, `paced`, `batches` (with the
 //! leaderboard).
-//! `--items=N` fills in other than a million items, of some 550 bytes of disk each; `--folder=PATH` is where the files are,
-//! if not beside the build. `--few` only shows that it works, and so does `cargo test`.
+//! `--items=N` stores another number than a million items, of about 550 bytes of disk each; `--folder=PATH` is the
+//! place of the files, if not beside the build. `--few` only shows that it works, and so does `cargo test`.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark may stop")]
 #![expect(clippy::print_stdout, reason = "it is a program")]
 
@@ -34,20 +35,20 @@ use mimalloc::MiMalloc;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-/// What `karat` itself has.
+/// The allocator of `karat`.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 const PATH: &str = "/v1/evidence?card=workflow@1.0.0";
 const SUBJECTS: u64 = 100_000;
 const ROUNDS: usize = 5;
-/// Requests a second, where they come at their times.
+/// Requests a second, if paced.
 const PACE: f64 = 10_000.0;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |flag: &str| arguments.iter().any(|given| given == flag);
-    // `cargo bench` names itself; `cargo test` does not.
+    // Cargo passes `--bench` in `cargo bench`, not in `cargo test`.
     let few = has("--few") || !has("--bench");
     let names: Vec<&String> = arguments.iter().filter(|given| !given.starts_with('-')).collect();
     let chosen = |name: &str| names.is_empty() || names.iter().any(|given| *given == name);
@@ -78,33 +79,33 @@ fn main() {
     }
 }
 
-/// What is sent.
+/// The load to send.
 struct Plan {
     connections: u64,
-    /// Items of a request; more than one are a batch.
+    /// Items per request; more than one are a batch.
     lines: u64,
-    /// When so many items were sent, it is over,
+    /// The items after which it ends,
     items: u64,
-    /// and after so many seconds.
+    /// or the seconds.
     seconds: f64,
-    /// Requests a second of all connections together, each at its time; if none, each as soon as the one before was answered.
+    /// Requests a second of all connections together, evenly spaced; if not given, each follows the last answer.
     per_second: Option<f64>,
-    /// Threads that use the processors meanwhile and have nothing to do with it.
+    /// Threads of other work that use the processors meanwhile.
     neighbours: usize,
 }
 
-/// What came of it.
+/// The result of one run.
 struct Load {
     items: u64,
     items_per_second: f64,
-    /// Of the endpoint, without that of clients and neighbours.
+    /// Processor time of the endpoint, without that of clients and neighbours.
     processor_seconds: f64,
-    /// How long requests took, in ascending order.
+    /// The durations of requests, in ascending order.
     waits_seconds: Vec<f64>,
 }
 
 impl Load {
-    /// The wait that so many in a hundred requests did not exceed, in milliseconds.
+    /// Returns this percentile of the durations, in milliseconds.
     fn percentile_milliseconds(&self, percent: usize) -> f64 {
         percentile(&self.waits_seconds, percent) * 1e3
     }
@@ -120,12 +121,12 @@ impl Load {
     }
 }
 
-/// What so many in a hundred did not exceed, of those in ascending order.
+/// Returns this percentile of values in ascending order.
 fn percentile(ascending: &[f64], percent: usize) -> f64 {
     ascending.get(ascending.len().saturating_sub(1) * percent / 100).copied().unwrap_or(f64::NAN)
 }
 
-/// Server and bare endpoint take turns, so that neighbours on the machine trouble both; the median of the rounds counts.
+/// Server and bare endpoint take turns, so that neighbours on the machine slow both; the median of the rounds counts.
 fn compare(plan: &Plan) {
     let (bare, server) = (Bare::start(), Kept::start());
     let mut rounds: Vec<[Load; 2]> =
@@ -151,7 +152,7 @@ fn compare(plan: &Plan) {
     );
 }
 
-/// Many items, what they take of memory and disk, and a leaderboard of them.
+/// Stores many items, measures their memory and disk, and asks for a leaderboard of them.
 fn fill(plan: &Plan) {
     let server = Kept::start();
     let before = resident_kib();
@@ -166,7 +167,7 @@ fn fill(plan: &Plan) {
         fs::read_dir(server.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
     println!("  disk {} bytes an item", disk / items);
     let mut client = Client::new(server.address, "");
-    // Answers are kept; another level is another question.
+    // Answers are cached; another level is another question.
     let mut times: Vec<f64> = (0..20)
         .map(|at| {
             let asked = Instant::now();
@@ -220,7 +221,7 @@ impl Plan {
                     break;
                 }
                 let body: String = (number..number + self.lines).map(item).collect();
-                // Who comes late because the one before had to wait has waited too; so has who is woken late.
+                // A request that is sent late, after a slow one or a late wake-up, counts the delay as waiting.
                 let asked = self.per_second.map_or_else(Instant::now, |per_second| {
                     start + Duration::from_secs_f64((number - first) as f64 / self.lines as f64 / per_second)
                 });
@@ -261,7 +262,7 @@ impl Plan {
     }
 }
 
-/// A run of a workflow of one step, in a line of some 500 bytes.
+/// Returns a workflow run of one step, in a line of about 500 bytes.
 fn item(number: u64) -> String {
     let (subject, task) = (number % SUBJECTS, number / SUBJECTS);
     let quality = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
@@ -289,7 +290,7 @@ impl Client {
         Self { stream: BufReader::new(stream), common: format!("host: {address}\r\n{key}") }
     }
 
-    /// The body of the answer, which must be of success.
+    /// Returns the body of the answer, which must be a success.
     fn ask(&mut self, method: &str, path: &str, media: &str, body: &[u8]) -> String {
         let (common, length) = (&self.common, body.len());
         let head = format!(
@@ -329,7 +330,7 @@ impl Kept {
         Self::start_in(scratch())
     }
 
-    /// The server with a store that may be there already; then its key is not known.
+    /// Starts a server with a store that may already exist; then its key is unknown.
     fn start_in(folder: TempDir) -> Self {
         let unlimited = Rate { per_second: 1e9, burst: 1e9 };
         let rates = RateOptions { key: unlimited, address: unlimited };
@@ -345,7 +346,7 @@ impl Kept {
         self.folder.as_ref().expect("it was not stopped").path()
     }
 
-    /// Stops it, and leaves its folder.
+    /// Stops it, and keeps its folder.
     fn stop(mut self) -> TempDir {
         let folder = self.folder.take().expect("it was not stopped");
         drop(self);
@@ -356,15 +357,15 @@ impl Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // What went wrong there was printed there.
+        // Errors were printed there.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// Bodies that wait for a sync, each with who is to be answered after it.
+/// Bodies that wait for a sync, each with the sender of its answer.
 type Queue = SyncSender<(Bytes, oneshot::Sender<()>)>;
 
-/// An endpoint that appends bodies to a file and answers when it is synced.
+/// An endpoint that appends bodies to a file and answers after the sync.
 struct Bare {
     address: SocketAddr,
     syncs_seconds: Arc<Mutex<Vec<f64>>>,
@@ -399,7 +400,7 @@ impl Bare {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
-            // As many as the server has.
+            // The same number as the server has.
             let workers = karat_server::workers();
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(workers)
@@ -417,7 +418,7 @@ impl Bare {
         Self { address, syncs_seconds, stop, thread, _folder: folder }
     }
 
-    /// How long the syncs took.
+    /// Returns the durations of the syncs.
     fn stop(self) -> Vec<f64> {
         drop(self.stop);
         self.thread.join().unwrap();
@@ -432,27 +433,27 @@ async fn append(State(queue): State<Queue>, body: Bytes) -> StatusCode {
     StatusCode::CREATED
 }
 
-/// A new folder on a real disk, where builds go and not in memory, unless told otherwise.
+/// Creates a new folder on a real disk, beside the builds and not in memory, unless another is given.
 fn scratch() -> TempDir {
     let given = std::env::args().find_map(|given| given.strip_prefix("--folder=").map(PathBuf::from));
     let folder = given.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")));
     TempDir::with_prefix_in("load-", folder).unwrap()
 }
 
-/// The processor time of this process so far, as Linux tells it; none elsewhere.
+/// Returns the processor time of this process so far, as Linux reports it; 0 elsewhere.
 fn processor_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// The processor time of this thread so far.
+/// Returns the processor time of this thread so far.
 fn thread_seconds() -> f64 {
     let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     times.split_whitespace().next().and_then(|it| it.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
 }
 
-/// The memory of this process that is in use, clients included.
+/// Returns the resident memory of this process, clients included.
 fn resident_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Answers that took work, kept as long as they hold: a question names the size of the log that it is about.
+//! A cache of answers that took work: a question includes the size of the log, so an answer stays valid.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most answers that are kept.
+/// The largest number of cached answers.
 const ANSWERS: usize = 64;
-/// The largest answer that is kept, in bytes.
+/// The largest answer that is cached, in bytes.
 const BYTES_MAX: usize = 4 << 20;
 
 /// Answers by question.
@@ -13,14 +13,14 @@ const BYTES_MAX: usize = 4 << 20;
 pub struct Answers(Mutex<VecDeque<(String, Arc<[u8]>)>>);
 
 impl Answers {
-    /// The answer to a question that was asked before.
+    /// Returns the cached answer to a question.
     #[must_use]
     pub fn get(&self, question: &str) -> Option<Arc<[u8]>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|(other, _)| other == question).map(|(_, answer)| Arc::clone(answer))
     }
 
-    /// Keeps an answer, in place of the oldest one if there are many.
+    /// Caches an answer; if the cache is full, the oldest answer is dropped.
     pub fn put(&self, question: String, answer: Vec<u8>) -> Arc<[u8]> {
         let answer: Arc<[u8]> = answer.into();
         if answer.len() <= BYTES_MAX {

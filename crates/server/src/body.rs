@@ -1,4 +1,4 @@
-//! Reading bodies: never more than allowed, never slower than allowed.
+//! Request bodies, within limits of size and time.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::problem::{Code, Problem};
 
-/// Of a slow batch, so many bytes must arrive each time.
+/// The bytes of a slow batch that must arrive within each timeout.
 const PACE_BYTES: usize = 1 << 20;
 
-/// The media type of a body in lower case, without its parameters.
+/// Returns the media type of a body in lower case, without its parameters.
 #[must_use]
 pub fn media_type(headers: &HeaderMap) -> String {
     let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -29,7 +29,7 @@ pub fn media_type(headers: &HeaderMap) -> String {
 /// Refuses every other media type.
 ///
 /// # Errors
-/// What was found and expected.
+/// If the media type is another one: the problem names both.
 pub fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
     let found = media_type(headers);
     if expected.contains(&found.as_str()) {
@@ -40,7 +40,7 @@ pub fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(), Proble
     Err(Problem::new(Code::UnsupportedMediaType, detail).at("content-type"))
 }
 
-/// A body that tells whether it was read to its end.
+/// A body that records whether it was read to its end.
 #[derive(Debug)]
 pub struct Watched {
     body: Body,
@@ -48,7 +48,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// The same body, and what tells whether it was read to its end.
+    /// Wraps a body; the flag is set once it was read to its end.
     #[must_use]
     pub fn new(body: Body) -> (Self, Arc<AtomicBool>) {
         let is_read = Arc::new(AtomicBool::new(body.is_end_stream()));
@@ -84,7 +84,7 @@ impl HttpBody for Watched {
 #[derive(Debug)]
 pub struct Incoming {
     body: Body,
-    /// What has arrived and was not taken.
+    /// Bytes that have arrived and were not taken yet.
     held: Vec<u8>,
     received: usize,
     bytes_max: usize,
@@ -95,10 +95,10 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// The body of a request, of at most `bytes_max` bytes, of which each MiB may take `timeout`.
+    /// Takes the body of a request, of at most `bytes_max` bytes; each MiB may take `timeout`.
     ///
     /// # Errors
-    /// That its header says it is larger.
+    /// If its header says that it is larger.
     pub fn new(
         headers: &HeaderMap,
         body: Body,
@@ -115,26 +115,26 @@ impl Incoming {
         Ok(Self { body, held, received: 0, bytes_max, timeout, deadline, paced: 0, is_over: false })
     }
 
-    /// How many bytes have arrived.
+    /// Returns the number of bytes that have arrived.
     #[must_use]
     pub fn received(&self) -> usize {
         self.received
     }
 
-    /// The whole body.
+    /// Returns the whole body.
     ///
     /// # Errors
-    /// That it is too large, too slow, or breaks off.
+    /// If it is too large or too slow, or the connection breaks.
     pub async fn whole(mut self) -> Result<Vec<u8>, Problem> {
         while self.more().await? {}
         Ok(self.held)
     }
 
-    /// The lines that have arrived, as soon as there are some `bytes` of them or the body is over; empty when all was
-    /// taken. Only the last of all may end without an end of line.
+    /// Returns the lines that have arrived, once they have `bytes` bytes or the body has ended; empty at the end. Only
+    /// the last line of the body may lack an end of line.
     ///
     /// # Errors
-    /// As [`Self::whole`]; that a line is longer than `line_max`.
+    /// As [`Self::whole`], or if a line is longer than `line_max`.
     pub async fn lines(&mut self, bytes: usize, line_max: usize) -> Result<Vec<u8>, Problem> {
         let mut end = None;
         loop {
@@ -161,7 +161,7 @@ impl Incoming {
         }
     }
 
-    /// Waits for more; whether there was any.
+    /// Waits for more bytes; returns false at the end of the body.
     async fn more(&mut self) -> Result<bool, Problem> {
         let late = |_| {
             let seconds = self.timeout.as_secs_f64();
@@ -172,7 +172,7 @@ impl Incoming {
             self.is_over = true;
             return Ok(false);
         };
-        let broken = |_| Problem::new(Code::BadRequest, "the body broke off");
+        let broken = |_| Problem::new(Code::BadRequest, "the connection broke before the body was complete");
         let data = frame.map_err(broken)?.into_data().unwrap_or_else(|_| Bytes::new());
         self.received += data.len();
         if self.received > self.bytes_max {
@@ -187,10 +187,10 @@ impl Incoming {
     }
 }
 
-/// Reads JSON; what is wrong is told with its place.
+/// Reads JSON; an error names the JSON path.
 ///
 /// # Errors
-/// The member that is wrong.
+/// If a member is invalid.
 pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -206,7 +206,7 @@ fn too_large(bytes_max: usize) -> Problem {
     Problem::new(Code::TooLarge, format!("the body is larger than {bytes_max} bytes; send it in parts"))
 }
 
-/// That a line of a batch is too long.
+/// Returns the problem of a line of a batch that is too long.
 #[must_use]
 pub fn line_too_long(line_max: usize) -> Problem {
     Problem::new(

@@ -1,4 +1,4 @@
-//! The scorecards of a server, those that come with karat and those that were published, each ready to score.
+//! The scorecards of a server, released or published on it, each ready to score.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,10 +14,10 @@ use karat_core::timestamp::WrittenTimestamp;
 
 use crate::problem::{Code, Problem};
 
-/// Most engines of a scorecard that wait for the next item.
+/// The largest number of idle engines per scorecard.
 const IDLE_MAX: usize = 8;
 
-/// A scorecard that is known here, with engines that score by it.
+/// A known scorecard, with engines that score by it.
 #[derive(Debug)]
 pub struct Rule {
     /// The scorecard.
@@ -26,7 +26,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Creates a pool without engines; they are made when they are asked for.
+    /// Creates a pool without engines; they are made on demand.
     #[must_use]
     pub fn new(card: impl Into<Arc<CompiledCard>>) -> Self {
         Self { card: card.into(), idle: Mutex::default() }
@@ -38,11 +38,11 @@ impl Rule {
         self.card.name()
     }
 
-    /// Lends an engine to `work`, set to the moment of the verdict.
+    /// Lends an engine to `work`, set to the time of the verdict.
     ///
     /// # Errors
     ///
-    /// If the scorecard is a family; what `work` says.
+    /// If the scorecard is a family, or `work` fails.
     pub fn with_engine<T>(
         &self,
         as_of: Option<WrittenTimestamp<'_>>,
@@ -61,8 +61,8 @@ impl Rule {
         };
         engine.set_as_of_written(as_of);
         let done = work(&mut engine);
-        // One with vectors of a trace is not kept: what is scored next would be compared with them, and an item is scored
-        // from itself alone.
+        // An engine with cached vectors of a trace is dropped: the next item would be compared with them, but an item
+        // is scored from itself alone.
         if engine.cache().is_none() {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             if idle.len() < IDLE_MAX {
@@ -77,15 +77,15 @@ impl Rule {
 #[derive(Debug, Default)]
 pub struct Cards {
     by_name: BTreeMap<String, Arc<Rule>>,
-    /// In the order in which they were published; of one id the last one is what the id alone means.
+    /// In the order of publication: an id without a version means the last card with this id.
     order: Vec<Arc<Rule>>,
 }
 
 impl Cards {
-    /// Those that come with karat.
+    /// Returns the scorecards released with karat.
     ///
     /// # Errors
-    /// That one of them is broken: a defect.
+    /// If one of them is broken, which is a defect.
     pub fn released() -> Result<Self, Problem> {
         let mut cards = Self::default();
         for embedded in EMBEDDED {
@@ -95,28 +95,28 @@ impl Cards {
         Ok(cards)
     }
 
-    /// Checks a scorecard, which may be a challenge of a family that is published here or comes with karat.
+    /// Checks a scorecard, which may be a challenge of a published or released family.
     #[must_use]
     pub fn check(&self, text: &str) -> Checked {
         cards::check_with(&given(text), &|name| self.library(name))
     }
 
-    /// Checks and compiles a scorecard, which may be a challenge of a family that is published here or comes with karat.
+    /// Checks and compiles a scorecard, which may be a challenge of a published or released family.
     ///
     /// # Errors
     ///
-    /// If it has errors: all of them.
+    /// If the card has errors: all of them are listed.
     pub fn compile(&self, text: &str) -> Result<CompiledCard, Error> {
         CompiledCard::checked(&given(text), &|name| self.library(name))
     }
 
-    /// The text of the base of a challenge.
+    /// Returns the text of the base of a challenge.
     fn library(&self, name: &str) -> Option<String> {
         let known = self.by_name.get(name).map(|pool| pool.card.text().to_owned());
         known.or_else(|| cards::library(name))
     }
 
-    /// Adds a scorecard, if none of its name is there.
+    /// Adds a scorecard, unless one with its name is known.
     pub fn add(&mut self, pool: Arc<Rule>) {
         if let Entry::Vacant(free) = self.by_name.entry(pool.name()) {
             free.insert(Arc::clone(&pool));
@@ -124,10 +124,10 @@ impl Cards {
         }
     }
 
-    /// The scorecard with this id, or `id@version`.
+    /// Finds the scorecard with this id, or `id@version`.
     ///
     /// # Errors
-    /// That there is none, and which may be meant.
+    /// If there is no such card; the problem suggests the nearest name.
     pub fn find(&self, wanted: &str) -> Result<Arc<Rule>, Problem> {
         let by_id = || self.order.iter().rev().find(|pool| pool.card.id == wanted);
         self.by_name.get(wanted).or_else(by_id).map(Arc::clone).ok_or_else(|| {
@@ -136,12 +136,12 @@ impl Cards {
             let wanted = wanted.escape_debug();
             Problem::not_found(match near {
                 Some(near) => format!("there is no scorecard `{wanted}`; did you mean `{near}`?"),
-                None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards names those there are"),
+                None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards lists them all"),
             })
         })
     }
 
-    /// All of them, by name.
+    /// Returns all scorecards, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Rule>> {
         self.by_name.values()
     }

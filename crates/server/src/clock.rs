@@ -1,5 +1,5 @@
-//! The only place where a clock is read and random numbers are drawn. Nothing below the server does either: it hands
-//! moments, keys and nonces in.
+//! The only place that reads a clock and draws random numbers. Crates below the server do neither: the server passes
+//! them timestamps, keys and nonces.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,50 +7,50 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use karat_store::Moment;
 
-/// The clock of a server: what time it is, and how long it has been running.
+/// The clock of a server: the time, and the time since the start.
 #[derive(Debug, Clone)]
 pub struct Clock {
     started: Instant,
     put: Option<Arc<Put>>,
 }
 
-/// A clock that was put to a moment.
+/// A clock set to a time.
 #[derive(Debug)]
 struct Put {
     moment: AtomicI64,
-    /// Milliseconds since the start from which on it runs; it stands still before there are any.
+    /// Milliseconds since the start at which it began to run; the largest number while it is stopped.
     since: AtomicI64,
 }
 
 impl Clock {
-    /// The clock of the machine.
+    /// Returns the clock of the machine.
     #[must_use]
     pub fn system() -> Self {
         Self { started: Instant::now(), put: None }
     }
 
-    /// A clock that stands still at a moment, for tests and examples; its clones are the same clock.
+    /// Returns a stopped clock, for tests and examples; its clones share the time.
     #[must_use]
     pub fn fixed(moment: Moment) -> Self {
         let put = Put { moment: AtomicI64::new(moment.0), since: AtomicI64::new(i64::MAX) };
         Self { started: Instant::now(), put: Some(Arc::new(put)) }
     }
 
-    /// Puts a clock that stands still to another moment. The clock of the machine is not ours to put.
+    /// Sets a stopped clock to another time. Does nothing to the clock of the machine.
     pub fn put(&self, moment: Moment) {
         if let Some(put) = &self.put {
             put.moment.store(moment.0, Ordering::SeqCst);
         }
     }
 
-    /// Lets a clock that stands still run on from where it stands.
+    /// Starts a stopped clock.
     pub fn run(&self) {
         if let Some(put) = &self.put {
             put.since.store(self.running_milliseconds(), Ordering::SeqCst);
         }
     }
 
-    /// The moment, to the millisecond. A clock before 1970 shows 1970.
+    /// Returns the time to the millisecond. A clock before 1970 shows 1970.
     #[must_use]
     pub fn now(&self) -> Moment {
         if let Some(put) = &self.put {
@@ -65,7 +65,7 @@ impl Clock {
         i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Seconds since the server began; never goes back.
+    /// Returns the seconds since the server started; never goes back.
     #[must_use]
     pub fn running_seconds(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
@@ -75,13 +75,13 @@ impl Clock {
 /// Fills `bytes` from the random source of the operating system.
 ///
 /// # Errors
-/// That there is none.
+/// If it has none.
 pub fn random<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| format!("there is no source of random numbers: {error}"))?;
     Ok(bytes)
 }
-/// Returns a moment of the log, as people read it.
+/// Writes a timestamp of the log in RFC 3339.
 #[must_use]
 pub fn written(moment: karat_store::Moment) -> String {
     karat_core::timestamp::Timestamp { milliseconds: moment.0 }.to_string()

@@ -1,4 +1,4 @@
-//! New records as server-sent events, from any place of the log on.
+//! New records as server-sent events, from any position of the log.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -14,13 +14,13 @@ use crate::problem::{Code, Problem};
 use crate::select::Filter;
 use crate::state::App;
 
-/// Records that are looked up at once.
+/// The number of records that are looked up at once.
 const CHUNK: usize = 64;
-/// How often a silent stream says that it is alive.
+/// The time between two keep-alive comments on a silent stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What finds the records that are wanted. It is asked again for each part of the log: a name has a number only once a
-/// record has it.
+/// A function that builds the filter of the stream. It is called again for each part of the log: a name has a number
+/// only after a record has it.
 pub(crate) type Find = Box<dyn Fn(&App) -> Result<Filter, Problem> + Send>;
 
 struct State {
@@ -33,10 +33,10 @@ struct State {
     _permit: OwnedSemaphorePermit,
 }
 
-/// The records at the position `next` of the log and after it, and those that come.
+/// Streams the records from position `next` of the log, then new ones.
 ///
 /// # Errors
-/// That too many streams are open.
+/// If too many streams are open.
 pub(crate) fn stream(
     app: Arc<App>,
     find: Find,
@@ -56,7 +56,8 @@ pub(crate) fn stream(
 }
 
 impl State {
-    /// The next record; none when the server stops or cannot read its store: then the client asks again from where it was.
+    /// Returns the next record; `None` if the server stops or cannot read its store: then the client reconnects from
+    /// its last event.
     async fn next(&mut self) -> Option<(u64, String)> {
         loop {
             if let Some(found) = self.found.pop_front() {

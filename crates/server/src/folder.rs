@@ -1,4 +1,4 @@
-//! The folder of a server: the store, the secret key of its log, and the public one for whoever checks it.
+//! The folder of a server: the store, the secret key of its log, and the public key to verify it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -12,17 +12,17 @@ use crate::clock::random;
 
 /// The store.
 pub const STORE: &str = "karat.db";
-/// The rows of the index, which can be worked out again from the store.
+/// The rows of the index, which can be computed again from the store.
 pub const INDEX: &str = "index.cache";
-/// The name of the log and the secret key that signs it, in hexadecimal: two lines, readable by the owner alone.
+/// The name of the log and the secret key that signs it, in hexadecimal: two lines, readable only by the owner.
 pub const SECRET: &str = "log.key";
-/// The key that checks the signatures of the log: `NAME+ID+KEY`.
+/// The key that verifies the signatures of the log: `NAME+ID+KEY`.
 pub const PUBLIC: &str = "log.pub";
 
-/// Opens the store in `folder`, and makes folder, store and key where there are none.
+/// Opens the store in `folder`; creates folder, store and key if they do not exist.
 ///
-/// `name` names a log that is begun here: a text without blanks or `+`, best an address without its scheme. None takes
-/// one at random.
+/// `name` names a new log: a text without blanks or `+`, preferably an address without its scheme. `None` picks a
+/// random name.
 ///
 /// # Errors
 /// If the folder cannot be written, if it has a store without its key, or if the store cannot be opened.
@@ -54,16 +54,17 @@ pub fn open(folder: &Path, name: Option<&str>) -> Result<(Sqlite, Signer), Error
     Ok((sqlite, signer))
 }
 
-/// Copies the folder with the store at `store` to `target`, which a server can be started with. A server may be writing to
-/// the store meanwhile; the copy is of one moment. `target` is made, or is an empty folder, and appears when it is whole.
+/// Copies the folder with the store at `store` to `target`, from which a server can be started. A server may write to
+/// the store meanwhile; the copy is of one moment. `target` is created, or is an empty folder, and appears only when
+/// complete.
 ///
-/// The key that signs the log is copied only if `with_secret` is set: whoever can read it can sign another log.
+/// The key that signs the log is copied only if `with_secret` is set: anyone who can read it can sign another log.
 ///
 /// # Errors
-/// If there is something at `target`, if the store cannot be read, or if the copy cannot be written. Then nothing is at
-/// `target` that was not there before.
+/// If there is something at `target`, the store cannot be read, or the copy cannot be written. Then `target` is
+/// unchanged.
 pub fn back_up(store: &Path, target: &Path, with_secret: bool) -> Result<(), Error> {
-    let target: PathBuf = target.components().collect(); // without a slash at its end
+    let target: PathBuf = target.components().collect(); // without a trailing slash
     let (Some(name), Some(parent)) = (target.file_name(), target.parent()) else {
         return Err(Error::Failed(format!("`{}` cannot be the name of a new folder", target.display())));
     };
@@ -85,7 +86,7 @@ pub fn back_up(store: &Path, target: &Path, with_secret: bool) -> Result<(), Err
         _ => refused("make", &draft, &error),
     })?;
     let made = copy_into(&draft, store, with_secret).and_then(|()| {
-        // An empty folder makes room; one that is not there need not.
+        // Makes room if it is an empty folder; it may also not exist.
         let _ = fs::remove_dir(&target);
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let rename = || {
@@ -104,7 +105,7 @@ pub fn back_up(store: &Path, target: &Path, with_secret: bool) -> Result<(), Err
 fn copy_into(draft: &Path, store: &Path, with_secret: bool) -> Result<(), Error> {
     let folder = store.parent().unwrap_or(Path::new(""));
     sqlite::copy(store, &draft.join(STORE))?;
-    // A start finds out which part of it holds for the copy, and works out the rest.
+    // The start of a server checks which part of it is valid for the copy, and computes the rest.
     let _ = fs::copy(folder.join(INDEX), draft.join(INDEX));
     for (name, is_secret) in [(PUBLIC, false), (SECRET, true)] {
         let (from, to) = (folder.join(name), draft.join(name));
@@ -120,7 +121,7 @@ fn copy_into(draft: &Path, store: &Path, with_secret: bool) -> Result<(), Error>
     Ok(())
 }
 
-/// The error of a file or folder that could not be read, made or written.
+/// Returns the error of a file or folder that could not be read, created or written.
 fn refused(what: &str, path: &Path, error: &std::io::Error) -> Error {
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
@@ -164,12 +165,12 @@ fn make_secret(folder: &Path, path: &Path, name: Option<&str>) -> Result<Signer,
     Ok(signer)
 }
 
-/// Writes a file so that at every moment it is not there, the old one, or the new one, whole.
+/// Writes a file so that at every moment it is missing, the old one or the new one, but never partial.
 fn replace(folder: &Path, path: &Path, text: &str, is_secret: bool) -> std::io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push("-new");
     let draft = PathBuf::from(name);
-    // What a process left behind that was stopped on the way.
+    // A draft left by a process that was stopped.
     let _ = fs::remove_file(&draft);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,4 +1,4 @@
-//! What stands around every request: who asks, whether they may, what they are told, what is counted.
+//! Middleware around every request: authentication, permission, limits, metrics.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use crate::problem::{Code, Problem};
 use crate::state::App;
 use crate::web::browser;
 
-/// What a wrong key costs, in requests.
+/// The cost of a wrong key, in requests.
 const WRONG_KEY_TOKENS: f64 = 20.0;
 
-/// Where a request came from.
+/// The address that a request came from.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
-/// Who asks, and by what right.
+/// The caller of a request, with its key.
 #[derive(Debug, Clone)]
 pub struct Caller {
     key: Option<Arc<Key>>,
@@ -39,18 +39,18 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whether reading is allowed.
+    /// Checks that reading is allowed.
     ///
     /// # Errors
-    /// What is missing.
+    /// If a key is required.
     pub fn may_read(&self) -> Result<(), Problem> {
         if self.is_reading_open { Ok(()) } else { self.key(Scope::Read).map(|_| ()) }
     }
 
-    /// The key, if it has `scope`.
+    /// Returns the key, if it has `scope`.
     ///
     /// # Errors
-    /// That there is none, or what it lacks.
+    /// If there is no key, or it lacks the scope.
     pub fn key(&self, scope: Scope) -> Result<&Arc<Key>, Problem> {
         match &self.key {
             None => Err(Problem::new(
@@ -62,7 +62,7 @@ impl Caller {
             )),
             Some(key) if key.allows(scope) => Ok(key),
             Some(_) => {
-                Err(Problem::new(Code::Forbidden, format!("this key has not the scope `{}`", scope.name())))
+                Err(Problem::new(Code::Forbidden, format!("this key lacks the scope `{}`", scope.name())))
             }
         }
     }
@@ -72,13 +72,13 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // Without the guard around it nobody may do anything.
+        // Without the guard, nothing is allowed.
         let nobody = Self { key: None, is_reading_open: false };
         Ok(parts.extensions.get::<Self>().cloned().unwrap_or(nobody))
     }
 }
 
-/// The routes with what stands around each of them: what browsers need, and within it the guard.
+/// Wraps the routes in middleware: that for browsers, and within it the guard.
 pub fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
     routes
         .fallback(|| async {
@@ -124,7 +124,7 @@ async fn guard(app: Arc<App>, request: Request, next: Next) -> Response {
         }
     };
     harden(response.headers_mut());
-    // What is left of a body would be taken for the next request, so the connection ends; the client must know.
+    // The rest of an unread body would be taken for the next request, so the connection ends and the client must know.
     if !is_read.load(Ordering::Relaxed) {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
@@ -145,7 +145,7 @@ async fn guard(app: Arc<App>, request: Request, next: Next) -> Response {
     response
 }
 
-/// Who asks, if they may ask at all.
+/// Returns the caller, if the request is allowed at all.
 fn admit(app: &App, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller, Problem> {
     check_host(app, headers)?;
     let now = app.clock.running_seconds();
@@ -174,7 +174,8 @@ fn admit(app: &App, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller,
     Ok(Caller { key: Some(key), is_reading_open })
 }
 
-/// A page of another site must not reach a server on this machine under the name of that site.
+/// Checks the header `Host`: a page of another site must not reach a server on this machine under the name of that
+/// site.
 fn check_host(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     let mut hosts = headers.get_all(HOST).iter();
     let (host, more) = (hosts.next(), hosts.next());
@@ -206,7 +207,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Headers that keep a browser from doing more with an answer than showing it. A page may set its own.
+/// Adds headers that allow a browser only to show an answer. A page may set its own.
 fn harden(headers: &mut HeaderMap) {
     let mut put = |name: HeaderName, value: &'static str| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
@@ -218,7 +219,7 @@ fn harden(headers: &mut HeaderMap) {
     put(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
 }
 
-/// Names of methods are counted, so a client may not invent any.
+/// Returns the method for the metrics; clients cannot add names of their choice.
 fn method_name(method: &Method) -> &'static str {
     let known = [
         (Method::GET, "GET"),

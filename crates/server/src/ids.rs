@@ -1,13 +1,13 @@
-//! The ids under which items stand in the store.
+//! The ids of items in the store.
 
-/// A subject or id as one part of a longer id: `%` and `/` are written `%25` and `%2F`, so that no two pairs of names
-/// make the same id.
+/// Encodes a subject or id as one part of a longer id: `%` and `/` become `%25` and `%2F`, so that no two pairs of
+/// names give the same id.
 #[must_use]
 pub fn part(name: &str) -> String {
     joined([name])
 }
 
-/// The id of an item of evidence: `SUBJECT/ID`. Ids of evidence are unique for each subject only.
+/// Returns the id of an item of evidence: `SUBJECT/ID`. Ids of evidence are unique only within a subject.
 ///
 /// ```
 /// assert_eq!(karat_server::ids::evidence("team/bot", "run-1"), "team%2Fbot/run-1");
@@ -17,8 +17,8 @@ pub fn evidence(subject: &str, id: &str) -> String {
     joined([subject, id])
 }
 
-/// The id of the record that a scorecard gives the item of evidence with the id `evidence`: `SUBJECT/ID/CARD@VERSION`. The
-/// name of a scorecard has nothing that would be written otherwise.
+/// Returns the id of the record of the evidence `evidence` under a scorecard: `SUBJECT/ID/CARD@VERSION`. Names of
+/// scorecards need no encoding.
 ///
 /// ```
 /// use karat_server::ids;
@@ -30,7 +30,7 @@ pub fn record(evidence: &str, card: &str) -> String {
     [evidence, "/", card].concat()
 }
 
-/// The names as parts of one id.
+/// Joins names into one id, each encoded.
 fn joined<const N: usize>(names: [&str; N]) -> String {
     let mut id = String::with_capacity(names.map(|name| name.len() + 1).iter().sum());
     for (place, name) in names.into_iter().enumerate() {

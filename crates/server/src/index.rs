@@ -1,5 +1,5 @@
-//! The fields of every record that lists and leaderboards need, in memory: 80 bytes a record, and each name once. The index
-//! follows from the log; [`crate::index_cache`] saves it between starts.
+//! The fields of every record that lists and leaderboards need, in memory: 80 bytes a record, and each name once. The
+//! index is computed from the log; [`crate::index_cache`] saves it between starts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -14,42 +14,42 @@ use crate::stored::Trust;
 /// A record that is new to the index.
 #[derive(Debug, Clone)]
 pub struct NewRow {
-    /// Who is scored.
+    /// The subject.
     pub subject: String,
-    /// `id@version` of the rule.
+    /// The scorecard, `id@version`.
     pub card: String,
-    /// What stands for the task: its name or that of the challenge; none where the item is a task of its own.
+    /// The task: its name or that of the challenge; `None` if the item is its own task.
     pub task: Option<String>,
-    /// When it took place, if it says so.
+    /// The time at which it took place, if given.
     pub time: Option<Timestamp>,
-    /// How it ended, if it says so.
+    /// The outcome, if given.
     pub outcome: Option<Outcome>,
     /// The score, if there is one.
     pub score: Option<Score>,
     /// The digest of its evidence.
     pub evidence: Digest,
-    /// Whose word its facts are.
+    /// The trust class of its facts.
     pub trust: Trust,
 }
 
-/// A record as the index keeps it; names are places in [`Index::name`].
+/// A record in the index; names are numbers for [`Index::name`].
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// Its place in the log.
+    /// The position in the log.
     pub position: u64,
-    /// When it took place, if it says so.
+    /// The time at which it took place, if given.
     pub time: Option<Timestamp>,
     /// The score, if there is one.
     pub score: Option<Score>,
-    /// Who is scored.
+    /// The subject.
     pub subject: u32,
-    /// The rule.
+    /// The scorecard.
     pub card: u32,
-    /// What was attempted; none where it is a task of its own.
+    /// The task; `None` if the item is its own task.
     pub task: Option<u32>,
-    /// How it ended, if it says so.
+    /// The outcome, if given.
     pub outcome: Option<Outcome>,
-    /// Whose word its facts are.
+    /// The trust class of its facts.
     pub trust: Trust,
     /// The first half of the digest of its evidence.
     evidence: [u8; 16],
@@ -60,14 +60,14 @@ pub struct Row {
 pub struct Index {
     rows: Vec<Row>,
     names: Names,
-    /// Evidence that was corrected, and where.
+    /// Corrected evidence, with the position of the correction.
     replaced: BTreeMap<[u8; 16], u64>,
 }
 
 /// Names, each once, with a number.
 #[derive(Debug, Default)]
 struct Names {
-    /// Only looked up, never walked through.
+    /// Only looked up, never iterated.
     places: HashMap<Arc<str>, u32>,
     list: Vec<Arc<str>>,
 }
@@ -78,7 +78,7 @@ impl Names {
             return *place;
         }
         let name: Arc<str> = name.into();
-        // A log of four billion different names does not fit into the memory first.
+        // Memory runs out before a log has four billion different names.
         let place = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
         self.list.push(Arc::clone(&name));
         self.places.insert(name, place);
@@ -87,7 +87,7 @@ impl Names {
 }
 
 impl Index {
-    /// Adds the record at `position`, which is higher than all before.
+    /// Adds the record at `position`, which is higher than all earlier ones.
     pub fn add(&mut self, position: u64, new: &NewRow) {
         let row = Row {
             position,
@@ -105,18 +105,18 @@ impl Index {
 
     fn push(&mut self, row: Row) {
         if self.rows.len() == self.rows.capacity() {
-            // Not twice as many: most of them would be waiting for rows.
+            // Not doubled: most of the memory would be unused.
             self.rows.reserve_exact(self.rows.len() / GROWTH + GROWTH);
         }
         self.rows.push(row);
     }
 
-    /// Takes note that the evidence with that digest was corrected by the item at `position`.
+    /// Notes that the evidence with that digest was corrected by the item at `position`.
     pub fn replace(&mut self, evidence: Digest, position: u64) {
         self.replaced.entry(half(evidence)).or_insert(position);
     }
 
-    /// The records that the log had at `size` and that were not corrected until then, in order.
+    /// Returns the records up to the log size `size` that were not corrected by then, in order.
     pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> + Clone {
         let end = self.rows.partition_point(|row| row.position < size);
         let is_replaced =
@@ -125,15 +125,15 @@ impl Index {
         self.rows.iter().take(end).filter(move |row| !has_replaced || !is_replaced(row))
     }
 
-    /// The same from the position `start` on.
+    /// Returns the same records from the position `start`.
     pub fn from(&self, start: u64, size: u64) -> impl Iterator<Item = &Row> {
         let skipped = self.rows.partition_point(|row| row.position < start);
         let end = self.rows.partition_point(|row| row.position < size);
         self.rows.iter().take(end).skip(skipped)
     }
 
-    /// Returns the first `limit` rows at positions within `range`, as bytes, with the corrections of evidence beside them, and
-    /// the part of the range that these are all of.
+    /// Encodes the first `limit` rows at positions within `range`, and the corrections of evidence there; also returns
+    /// the part of the range that they cover.
     pub(crate) fn encode(&self, range: Range<u64>, limit: usize) -> (Range<u64>, Vec<u8>) {
         let Range { start, mut end } = range;
         let first = self.rows.partition_point(|row| row.position < start);
@@ -170,8 +170,8 @@ impl Index {
         (start..end, out.0)
     }
 
-    /// Adds the rows that [`Self::encode`] wrote. Returns `None`, and adds no row, if `bytes` are not such rows, or if one is
-    /// not within `range`.
+    /// Adds the rows that [`Self::encode`] wrote. Returns `None`, and adds no row, if `bytes` are not such rows, or one
+    /// is not within `range`.
     pub(crate) fn decode(&mut self, range: Range<u64>, bytes: &[u8]) -> Option<()> {
         let mut decoder = Decoder(bytes);
         let names = (0..decoder.count()?)
@@ -202,45 +202,45 @@ impl Index {
         Some(())
     }
 
-    /// How many records there are, corrected ones included.
+    /// Returns the number of records, corrected ones included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     #[must_use]
     pub fn names(&self) -> usize {
         self.names.list.len()
     }
 
-    /// The number of a name, if any record has it.
+    /// Returns the number of a name, if a record has it.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u32> {
         self.names.places.get(name).copied()
     }
 
-    /// The name with that number.
+    /// Returns the name with that number.
     #[must_use]
     pub fn name(&self, number: u32) -> &str {
         usize::try_from(number).ok().and_then(|at| self.names.list.get(at)).map_or("", |name| name)
     }
 }
 
-/// A row as bytes.
+/// The size of an encoded row.
 const ROW_BYTES: usize = 55;
-/// The rows for which memory is taken ahead are one in so many of those that there are.
+/// Memory for more rows is reserved in steps of one row per `GROWTH` rows present.
 const GROWTH: usize = 8;
-/// Stands for no task.
+/// The number that means no task.
 const NO_NAME: u32 = u32::MAX;
 
-/// Numbers and rows as bytes, the highest byte of each number first.
+/// An encoder of numbers and rows, the highest byte of each number first.
 struct Encoder(Vec<u8>);
 
 impl Encoder {
@@ -267,7 +267,7 @@ impl Encoder {
     }
 }
 
-/// What an [`Encoder`] wrote, read from its beginning.
+/// A decoder of the bytes that an [`Encoder`] wrote.
 struct Decoder<'a>(&'a [u8]);
 
 impl<'a> Decoder<'a> {
@@ -340,7 +340,7 @@ mod tests {
         index.add(1, &row("a", b"old"));
         index.add(3, &row("a", b"new"));
         index.replace(Digest::of(b"old"), 2);
-        // The same evidence under another rule, scored after it was corrected.
+        // The same evidence under another card, scored after it was corrected.
         index.add(5, &row("a", b"old"));
         let positions = |size| index.rows(size).map(|row| row.position).collect::<Vec<_>>();
         assert_eq!((positions(2), positions(3), positions(9)), (vec![1], vec![], vec![3]));

@@ -1,10 +1,10 @@
 //! A file with the rows of the index beside the store, so that a start need not read every record again.
 //!
-//! The file is derived and may be removed at any time. It is a list of segments. Each has the rows of a range of the log and
-//! a note, signed with the key of the log, that says which version of karat worked them out, which range they are of, the
-//! root of the log at the end of the range, and the digest of the rows. A start uses the segments up to the first one of
-//! which anything does not hold, and works out the rest from the records: so a row that differs from its record is one that
-//! the holder of the key signed.
+//! The file is derived and may be removed at any time. It is a list of segments. Each has the rows of a range of the
+//! log and a note, signed with the key of the log, with the version of karat that computed them, the range, the root of
+//! the log at the end of the range, and the digest of the rows. A start uses the segments up to the first one that
+//! fails a check, and computes the rest from the records: so a row that differs from its record was signed by the
+//! holder of the key.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -22,29 +22,28 @@ use karat_store::{Error, Reader};
 use crate::index::Index;
 use crate::memory::Memory;
 
-/// The first line of a note. The number changes whenever a row is worked out or written otherwise.
+/// The first line of a note. The number changes whenever rows are computed or encoded differently.
 const FORMAT: &str = "karat/index/1";
-/// Rows that go into one segment.
+/// The number of rows in one segment.
 const SEGMENT_ROWS: usize = 16 * 1024;
-/// Time between two looks at how much the index has grown.
+/// The time between two checks of how much the index has grown.
 const PERIOD: Duration = Duration::from_secs(1);
-/// The longest note; they have some 300 bytes.
+/// The longest note; notes have about 300 bytes.
 const NOTE_MAX_BYTES: u64 = 4096;
 
-/// The cache of one store, open for writing. It is never synced: what a loss of power leaves of it is used as far as it is
-/// whole.
+/// The cache of one store, open for writing. It is never synced: after a power loss, its intact segments are used.
 pub(crate) struct IndexCache {
     file: File,
     signer: Signer,
-    /// The bytes of the file that hold.
+    /// The length of the valid part of the file, in bytes.
     length: u64,
     /// The position in the log up to which the file has the rows.
     end: u64,
 }
 
 impl IndexCache {
-    /// Opens the cache at `path`, or makes an empty one, and adds its rows to `index`. `None` if the file cannot be opened:
-    /// then there is no cache, and nothing else is lost.
+    /// Opens the cache at `path`, or creates an empty one, and adds its rows to `index`. `None` if the file cannot be
+    /// opened: then the server runs without a cache.
     pub fn open(path: &Path, signer: Signer, reader: &mut Reader, index: &mut Index) -> Option<Self> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.inspect_err(|error| tracing::warn!(%error, "there is no cache of the index")).ok()?;
@@ -53,7 +52,7 @@ impl IndexCache {
         Some(cache)
     }
 
-    /// The position in the log up to which the rows are known.
+    /// Returns the position in the log up to which the rows are known.
     pub fn end(&self) -> u64 {
         self.end
     }
@@ -119,11 +118,11 @@ impl IndexCache {
                 let rows = memory.index().len();
                 if is_over || rows >= known + SEGMENT_ROWS {
                     known = rows;
-                    // Each row before this position is in the index.
+                    // Every row before this position is in the index.
                     let size = *memory.size().borrow();
                     let encode = |range| memory.index().encode(range, SEGMENT_ROWS);
                     if let Err(error) = self.save(size, encode, &mut reader) {
-                        // The next start works out what is missing.
+                        // The next start computes the missing rows.
                         tracing::warn!(%error, "the cache of the index cannot be written");
                     }
                 }
@@ -137,14 +136,14 @@ impl IndexCache {
     }
 }
 
-/// The text of the note of a segment.
+/// Returns the text of the note of a segment.
 fn text_of(range: Range<u64>, reader: &mut Reader, rows: &[u8]) -> Result<String, Error> {
     let Range { start, end } = range;
     let (root, version) = (reader.root(end)?, env!("CARGO_PKG_VERSION"));
     Ok(format!("{FORMAT}\n{version}\n{start} {end}\n{root}\n{}\n", Digest::of(rows)))
 }
 
-/// The thread that adds rows to the cache. When this is dropped it adds the last ones and ends.
+/// The thread that adds rows to the cache. When this is dropped, the thread adds the last rows and ends.
 pub(crate) struct Follower {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -153,7 +152,7 @@ pub(crate) struct Follower {
 impl Drop for Follower {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // A thread that broke down has told why.
+        // A thread that panicked has already reported why.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -172,14 +171,14 @@ mod tests {
     use crate::stored::Trust;
 
     const ITEMS: u64 = 60;
-    /// Rows of a segment here.
+    /// The number of rows of a segment in these tests.
     const FEW: usize = 7;
 
     fn signer(name: &str) -> Signer {
         Signer::new(name, &[7; 32]).unwrap()
     }
 
-    /// A log whose items have `mark` in them.
+    /// Returns a log whose items have `mark` in them.
     fn log(mark: &str) -> Reader {
         let store = Store::open(Arc::new(MemoryBackend::new()), signer("log"), Limits::default()).unwrap();
         let item = |at: u64| NewItem {
@@ -194,7 +193,7 @@ mod tests {
         store.reader().unwrap()
     }
 
-    /// An index of every second item of it.
+    /// Returns an index of every second item of the log.
     fn index() -> Index {
         let mut index = Index::default();
         for position in (1..ITEMS).step_by(2) {
@@ -214,7 +213,7 @@ mod tests {
         index
     }
 
-    /// Everything that an index says of the first items of a log.
+    /// Lists everything that an index has about the first items of a log.
     fn said(index: &Index, size: u64) -> Vec<String> {
         let name = |number| index.name(number);
         let row = |row: &crate::index::Row| {
@@ -238,7 +237,7 @@ mod tests {
         }
     }
 
-    /// The cache of `index()`, saved when the log had some sizes.
+    /// Saves the cache of `index()` at several sizes of the log.
     fn saved(file: &File) {
         let (index, mut reader) = (index(), log("a"));
         for size in [5, 5, 40, ITEMS] {
@@ -263,7 +262,7 @@ mod tests {
         let (end, loaded) = load(&file, "log", "a");
         assert_eq!((end, said(&loaded, ITEMS)), (ITEMS, said(&index(), ITEMS)));
         assert_eq!(format!("{:?}", loaded.rows(ITEMS).last()), format!("{:?}", index().rows(ITEMS).last()));
-        // Corrections too.
+        // Corrections are included.
         let hidden = |mut index: Index| {
             let row = NewRow {
                 subject: String::from("a"),
@@ -312,7 +311,7 @@ mod tests {
             let (end, loaded) = load(&file, "log", "a");
             assert_eq!(said(&loaded, ITEMS), said(&index(), end), "{length} bytes");
         }
-        // What was not used is written again.
+        // Segments that were not used are written again.
         let (mut reader, mut loaded) = (log("a"), Index::default());
         let mut cache = IndexCache::open(&file.0, signer("log"), &mut reader, &mut loaded).unwrap();
         cache.save(ITEMS, |range| index().encode(range, FEW), &mut reader).unwrap();

@@ -1,5 +1,5 @@
-//! Keys: who may do what. A key is 32 random bytes, shown once; the store has its SHA-256, which is enough for a secret
-//! that nobody can guess, and the states of a key are items of the log like all others.
+//! Keys and their scopes. A key is 32 random bytes, shown once; the store has its SHA-256, which is enough for a secret
+//! that cannot be guessed, and the states of a key are items of the log like all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,34 +16,34 @@ use utoipa::ToSchema;
 
 use crate::problem::{Code, Problem};
 
-/// What every key begins with, so that one that was lost is recognised.
+/// The prefix of every key, by which a leaked one is recognised.
 const PREFIX: &str = "karat_";
 const SCHEMA: &str = "karat/key/1";
-/// What the id of the item ends in that revokes a key.
+/// The suffix of the id of an item that revokes a key.
 const REVOKED: &str = "/revoked";
 /// The longest name, in characters.
 pub const NAME_MAX_CHARACTERS: usize = 100;
 
-/// What a key allows.
+/// A permission of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[schema(as = KeyScope)]
 pub enum Scope {
-    /// To read everything but keys.
+    /// Read everything but keys.
     #[serde(rename = "read")]
     Read,
-    /// To send evidence.
+    /// Send evidence.
     #[serde(rename = "write:evidence")]
     WriteEvidence,
-    /// To decide on reviews.
+    /// Decide on reviews.
     #[serde(rename = "review")]
     Review,
-    /// To publish scorecards and to make and revoke keys; it includes all others.
+    /// Publish scorecards, create and revoke keys; includes all other scopes.
     #[serde(rename = "admin")]
     Admin,
 }
 
 impl Scope {
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,27 +55,27 @@ impl Scope {
     }
 }
 
-/// A key as it is known: all but the secret.
+/// A key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// Its id: the first sixteen digits of its hash.
+    /// The id: the first sixteen digits of the hash.
     pub id: String,
-    /// Who holds it; no two keys in force have the same name.
+    /// The name of the holder; no two active keys have the same name.
     pub name: String,
-    /// What it allows.
+    /// The scopes that it grants.
     pub scopes: BTreeSet<Scope>,
-    /// The only subject that it speaks for, if there is one.
+    /// The only subject for which it may act, if limited to one.
     pub subject: Option<String>,
-    /// Whose facts it may report; empty where it may report those of everybody.
+    /// The provenances of the facts that it may report; empty if it may report all.
     pub reports: BTreeSet<String>,
     hash: [u8; 32],
 }
 
-/// A secret that was just made, and what the store keeps of it.
+/// A new secret, with the key that the store keeps of it.
 pub struct NewKey {
     /// The secret, to be shown once.
     pub secret: String,
-    /// What is known of it.
+    /// The key without the secret.
     pub key: Key,
 }
 
@@ -85,25 +85,26 @@ impl fmt::Debug for NewKey {
     }
 }
 
-/// What is asked for of a new key.
+/// The request to create a key.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeyRequest {
-    /// Who will hold it, in up to 100 characters.
+    /// The name of the holder, in up to 100 characters.
     #[schema(example = "ci of team blue")]
     pub name: String,
-    /// What it allows.
+    /// The scopes that it grants.
     pub scopes: BTreeSet<Scope>,
-    /// The only subject that it speaks for. Such a key reports facts of the subject and of its operator only.
+    /// The only subject for which it may act. Such a key reports only facts of the subject and of its
+    /// operator.
     #[serde(default)]
     pub subject: Option<String>,
-    /// Whose facts it may report, as scorecards write it in `from`: `harness`, `task`, `subject`, `judge`, `operator`,
-    /// `third-party`. Left out: of a subject's key `subject`, of others everybody's.
+    /// The provenances of the facts that it may report, as in `from` of a scorecard: `harness`, `task`, `subject`,
+    /// `judge`, `operator`, `third-party`. If not given: `subject` for a key of a subject, all for others.
     #[serde(default)]
     pub reports: Option<BTreeSet<String>>,
 }
 
-/// A state of a key, as the store has it.
+/// A state of a key, as stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -117,17 +118,17 @@ struct Stored {
 }
 
 impl KeyRequest {
-    /// The key of an administrator.
+    /// Returns the request for a key of an administrator.
     #[must_use]
     pub fn admin(name: &str) -> Self {
         let scopes = [Scope::Admin].into();
         Self { name: name.to_owned(), scopes, subject: None, reports: None }
     }
 
-    /// Makes a key of these random bytes.
+    /// Creates a key from these random bytes.
     ///
     /// # Errors
-    /// Every member that is not what it should be.
+    /// If a member is invalid: all invalid members are listed.
     pub fn make(self, random: [u8; 32]) -> Result<NewKey, Problem> {
         let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
         let Self { name, scopes, subject, reports } = self;
@@ -167,20 +168,20 @@ impl KeyRequest {
 }
 
 impl Key {
-    /// Whether it has `scope`.
+    /// Returns true if it has `scope`.
     #[must_use]
     pub fn allows(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
     }
 
-    /// Whether it may give a fact that the scorecard says comes from `reporter`. Where a scorecard does not say, only a
-    /// key may give it that reports for everybody.
+    /// Returns true if it may report a fact whose provenance is `reporter`. If the scorecard states none, only a key
+    /// that may report all facts may report it.
     #[must_use]
     pub fn may_report(&self, reporter: Reporter) -> bool {
         self.reports.is_empty() && self.subject.is_none() || self.reports.contains(reporter.name())
     }
 
-    /// The item that says that it was made, or that it was revoked.
+    /// Returns the item that stores its creation or revocation.
     #[must_use]
     pub fn item(&self, revoked: bool) -> NewItem {
         let stored = Stored {
@@ -203,10 +204,10 @@ impl Key {
         }
     }
 
-    /// The key that an item of the store says was made, or revoked.
+    /// Reads the key from an item of the store that creates or revokes it.
     ///
     /// # Errors
-    /// Why it is none.
+    /// If it is not such an item.
     pub fn parse(content: &[u8]) -> Result<(Self, bool), String> {
         let stored: Stored = serde_json::from_slice(content).map_err(|error| error.to_string())?;
         if stored.schema != SCHEMA {
@@ -220,14 +221,14 @@ impl Key {
     }
 }
 
-/// The keys in force.
+/// The active keys.
 #[derive(Debug, Default)]
 pub struct Keys {
     by_id: BTreeMap<String, Arc<Key>>,
 }
 
 impl Keys {
-    /// Takes note of a key that was made or revoked.
+    /// Adds a new key, or removes a revoked one.
     pub fn set(&mut self, key: Key, is_revoked: bool) {
         if is_revoked {
             self.by_id.remove(&key.id);
@@ -236,8 +237,8 @@ impl Keys {
         }
     }
 
-    /// The key with that secret. Its place is found by its hash, which tells nothing of the secret; the hashes are
-    /// compared in constant time.
+    /// Returns the key with that secret. It is looked up by a part of its hash, which reveals nothing about the secret;
+    /// the hashes are compared in constant time.
     #[must_use]
     pub fn authenticate(&self, secret: &str) -> Option<Arc<Key>> {
         let Digest(hash) = Digest::of(secret.as_bytes());
@@ -245,18 +246,18 @@ impl Keys {
         bool::from(key.hash.ct_eq(&hash)).then(|| Arc::clone(key))
     }
 
-    /// The key with that id.
+    /// Returns the key with that id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<Arc<Key>> {
         self.by_id.get(id).map(Arc::clone)
     }
 
-    /// All keys, by id.
+    /// Returns all keys, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Key>> {
         self.by_id.values()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()

@@ -1,17 +1,17 @@
-//! karat as a service: evidence in over HTTP, scored by the same code as on the command line, kept in a log that nobody can
-//! change unnoticed, and read back as records, standings and leaderboards.
+//! karat as a service: evidence in over HTTP, scored by the same code as on the command line, kept in a log in which
+//! every change is noticed, and read back as records, standings and leaderboards.
 //!
-//! [`Server::bind`] opens a folder and an address, [`Server::run`] serves until it is told to stop. [`router`] is the same
+//! [`Server::bind`] opens a folder and an address, [`Server::run`] serves until it is stopped. [`router`] is the same
 //! without a socket.
 //!
-//! * [`state`]: the [`App`] that every request works with; [`memory`] is what it keeps of the log, with the [`index`] of
-//!   records, the [`cards`] and the [`keys`].
+//! * [`state`]: the [`App`] that every request works with; [`memory`] is its in-memory state, computed from the log,
+//!   with the [`index`] of records, the [`cards`] and the [`keys`].
 //! * [`api`]: one file for each resource; [`openapi`] describes them, [`problem`] is every error.
-//! * [`arena`]: challenges, agents, matches and what they do to ratings.
-//! * [`select`], [`rows`], [`quick`], [`standing`]: which records an answer is about, and what is made of them; [`answers`] keeps
-//!   what took work.
+//! * [`arena`]: challenges, agents, matches and their effect on ratings.
+//! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; [`answers`]
+//!   caches those that took work.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
-//! * [`guard`], [`limits`], [`body`], [`listen`]: who may ask, how often, how much, how slowly.
+//! * [`guard`], [`limits`], [`body`], [`listen`]: permissions, rates, sizes and timeouts.
 //! * [`web`]: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
 
@@ -62,42 +62,42 @@ use crate::clock::Clock;
 use crate::limits::RateOptions;
 pub use crate::state::App;
 
-/// What may be set about a server.
+/// The options of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Whether only programs of this machine can ask: then reading needs no key, and names of other hosts are refused.
-    /// [`Server::bind`] sets it from the address.
+    /// True if only programs on this machine can connect: then reading needs no key, and names of other hosts are
+    /// refused. [`Server::bind`] sets it from the address.
     pub is_loopback: bool,
-    /// Whether reading needs no key wherever the server listens.
+    /// True if reading needs no key, on any address.
     pub is_public: bool,
-    /// Names besides `localhost` under which a server on loopback may be asked, and the only ones elsewhere if there are any.
+    /// Host names besides `localhost` that a server on loopback accepts; elsewhere, if given, the only ones accepted.
     pub hosts: Vec<String>,
-    /// How much may wait for the writer, and how much it commits together.
+    /// Limits of the queue of the writer, and of what it commits together.
     pub store: karat_store::Limits,
-    /// How often keys and addresses may ask.
+    /// The rates for keys and addresses.
     pub rates: RateOptions,
-    /// Connections that may be open at once; further ones wait.
+    /// The largest number of open connections; further ones wait.
     pub connections_max: usize,
-    /// Requests that may be at work at once; further ones are turned away.
+    /// The largest number of requests at work; further ones are turned away.
     pub requests_max: usize,
-    /// Streams of events that may be open at once.
+    /// The largest number of open event streams.
     pub streams_max: usize,
     /// The largest body, and the longest line of a batch, in bytes.
     pub body_bytes_max: usize,
     /// The largest batch, in bytes.
     pub batch_bytes_max: usize,
-    /// The most lines of a batch.
+    /// The largest number of lines in a batch.
     pub batch_lines_max: u64,
-    /// How long the head of a request may take.
+    /// The time limit for the head of a request.
     pub head_timeout: Duration,
-    /// How long a body may take; of a batch each MiB.
+    /// The time limit for a body; of a batch, for each MiB.
     pub body_timeout: Duration,
-    /// How long requests may go on when the server stops.
+    /// The time that requests get to finish when the server stops.
     pub stop_timeout: Duration,
 }
 
 impl Default for Options {
-    /// For teams: bodies of 1 MiB, batches of 64 MiB and 100,000 lines, 30 seconds for either.
+    /// Returns options for teams: bodies of 1 MiB, batches of 64 MiB and 100,000 lines, 30 seconds for either.
     fn default() -> Self {
         Self {
             is_loopback: true,
@@ -123,20 +123,20 @@ impl Default for Options {
 pub struct Server {
     /// Its state.
     pub app: Arc<App>,
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
-    /// The secret of the first key, if it was made just now: to be shown once.
+    /// The secret of the first key, if it was created now: to be shown once.
     pub first_key: Option<String>,
     listener: TcpListener,
 }
 
 impl Server {
-    /// Opens the store in `folder`, which is made if there is none, and listens at `address`. `log_name` names a log that
-    /// begins here (see [`folder::open`]).
+    /// Opens the store in `folder`, which is created if missing, and listens at `address`. `log_name` names a new
+    /// log (see [`folder::open`]).
     ///
     /// # Errors
-    /// That the address is taken, that it can be reached from elsewhere while there is no key, that another process has the
-    /// store open, or what is wrong with it.
+    /// If the address is taken, other machines can reach it while there is no key, another process has the store open,
+    /// or the store is damaged.
     pub fn bind(
         folder: &Path,
         log_name: Option<&str>,
@@ -160,7 +160,7 @@ impl Server {
         Self::bind_watched(folder, log_name, address, options, clock, &mut |_, _| {})
     }
 
-    /// Does the same, and reports to `watch` how many items of the log were read, and of how many.
+    /// Does the same, and reports progress to `watch`: items of the log read so far, and their total.
     ///
     /// # Errors
     /// As [`Self::bind`].
@@ -197,10 +197,10 @@ impl Server {
         Ok(Self { app, address, first_key, listener })
     }
 
-    /// Answers until `stop` is ready, then finishes what was accepted.
+    /// Answers until `stop` is ready, then finishes the accepted requests.
     ///
     /// # Errors
-    /// That the system gives no threads or no connections.
+    /// If the system gives no threads or no connections.
     pub fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
         let failed = |error: std::io::Error| Error::Failed(format!("the server cannot go on: {error}"));
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
@@ -213,14 +213,15 @@ impl Server {
     }
 }
 
-/// How many threads answer requests: one less than there are processors, for one is for the thread that writes.
+/// Returns the number of threads that answer requests: one less than there are processors, which is left for the
+/// writer.
 #[must_use]
 pub fn workers() -> usize {
     thread::available_parallelism().map_or(1, |processors| processors.get().saturating_sub(1).max(1))
 }
 
-/// Answers whoever connects to `listener` until `stop` is ready, then finishes what was accepted. What goes wrong with one
-/// connection ends that one.
+/// Answers connections to `listener` until `stop` is ready, then finishes the accepted requests. An error on one
+/// connection ends only that one.
 pub async fn serve(
     app: Arc<App>,
     listener: tokio::net::TcpListener,
@@ -229,16 +230,16 @@ pub async fn serve(
     listen::serve(app, listener, stop).await;
 }
 
-/// Everything that the server answers.
+/// Returns the routes of the server, with their middleware.
 pub fn router(app: Arc<App>) -> Router {
     let (router, _) = api::routes().split_for_parts();
     guard::around(router.merge(web::routes()), app)
 }
 
-/// Ready when the process is asked to stop, by a terminal or by whoever supervises it.
+/// Waits until the process is asked to stop, by a terminal or a supervisor.
 ///
 /// # Errors
-/// That the system does not tell.
+/// If the system cannot report signals.
 pub async fn interrupted() -> std::io::Result<()> {
     #[cfg(unix)]
     {

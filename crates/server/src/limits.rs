@@ -1,12 +1,12 @@
-//! How often a key or an address may ask: a bucket of tokens for each, filled at a steady rate.
+//! Rate limits for keys and addresses: a bucket of tokens for each, filled at a steady rate.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Most buckets that are kept. Beyond that, those that are full again go, and then everybody begins anew.
+/// The largest number of buckets. Beyond it, full buckets are dropped, and if that is not enough, all of them.
 const BUCKETS: usize = 10_000;
 
-/// How often somebody may ask.
+/// A rate limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
     /// Requests a second, on average.
@@ -15,17 +15,17 @@ pub struct Rate {
     pub burst: f64,
 }
 
-/// How often keys and addresses may ask.
+/// The rate limits of keys and addresses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateOptions {
-    /// Each key.
+    /// The limit for each key.
     pub key: Rate,
-    /// Each address without a key.
+    /// The limit for each address without a key.
     pub address: Rate,
 }
 
 impl Default for RateOptions {
-    /// 10,000 requests a second with a key, 200 without; twice as many at once.
+    /// Returns 10,000 requests a second with a key, 200 without; bursts of twice that.
     fn default() -> Self {
         Self {
             key: Rate { per_second: 10_000.0, burst: 20_000.0 },
@@ -34,16 +34,16 @@ impl Default for RateOptions {
     }
 }
 
-/// Who asks.
+/// The caller to whom a limit applies.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// The holder of the key with that id.
     Key(String),
-    /// Whoever is at that address.
+    /// The address of a caller without a key.
     Address(String),
 }
 
-/// The buckets of all who asked.
+/// The buckets of all callers.
 #[derive(Debug)]
 pub struct Rates {
     options: RateOptions,
@@ -57,16 +57,16 @@ struct Bucket {
 }
 
 impl Rates {
-    /// Everybody's bucket is full.
+    /// Creates the limits with all buckets full.
     #[must_use]
     pub fn new(options: RateOptions) -> Self {
         Self { options, buckets: Mutex::default() }
     }
 
-    /// Takes `tokens` from the bucket of `who` at that moment, or says after how many seconds there will be as many.
+    /// Takes `tokens` from the bucket of `who` at that time.
     ///
     /// # Errors
-    /// The seconds to wait, at least one.
+    /// If there are too few: the seconds until there are enough, at least one.
     pub fn take(&self, who: Who, tokens: f64, now_seconds: f64) -> Result<(), u32> {
         let rate = self.rate(&who);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);

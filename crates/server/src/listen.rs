@@ -1,4 +1,4 @@
-//! Connections: how many, how slow they may be, and how they end when the server stops.
+//! Connections: their number, their timeouts, and their end when the server stops.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -21,11 +21,11 @@ use crate::state::App;
 
 /// The longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 64 << 10;
-/// How long to wait when the system has no connection to give, out of file handles say.
+/// The time to wait when the system has no connection to give, for example when it is out of file handles.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Answers whoever connects until `stop` is ready, then finishes what was accepted. What goes wrong with one connection
-/// ends that one.
+/// Answers connections until `stop` is ready, then finishes the accepted requests. An error on one connection ends only
+/// that one.
 pub(crate) async fn serve(
     app: Arc<App>,
     listener: TcpListener,
@@ -36,7 +36,7 @@ pub(crate) async fn serve(
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
-        // A connection that is not accepted waits in the queue of the system, and costs nothing.
+        // A connection that is not accepted waits in the queue of the system at no cost.
         let accepted = tokio::select! {
             () = &mut stop => break,
             accepted = accept(&permits, &listener) => accepted,
@@ -49,7 +49,7 @@ pub(crate) async fn serve(
                 continue;
             }
         };
-        // Answers are small and whole: waiting for more to send only costs time.
+        // Answers are small and complete: waiting for more to send only costs time.
         let _ = stream.set_nodelay(true);
         let router = router.clone();
         let answer = service_fn(move |request: hyper::Request<Incoming>| {

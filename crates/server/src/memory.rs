@@ -1,5 +1,5 @@
-//! The memory of a server: the index of records, the scorecards, the keys, the arena. All of it follows from the log. A start
-//! loads it; after that it follows what is committed, on the thread that writes.
+//! The memory of a server: the index of records, the scorecards, the keys, the arena. All of it is computed from the
+//! log. A start loads it; then the writer thread applies every commit to it.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -23,12 +23,12 @@ use crate::keys::{Key, Keys};
 use crate::problem::Problem;
 use crate::stored;
 
-/// Positions of the log that a thread works on at once when a server starts.
+/// The number of log positions that a thread handles at once when a server starts.
 const CHUNK: usize = 2048;
-/// Items that are read at once of a kind that is listed.
+/// The number of items read at once, for kinds that can be listed.
 const LISTED: usize = 256;
 
-/// What an item of the log changes in memory.
+/// The change of memory by one item of the log.
 #[derive(Debug)]
 pub enum Effect {
     /// A record.
@@ -37,13 +37,13 @@ pub enum Effect {
     Replaced(Digest),
     /// A scorecard.
     Card(Arc<Rule>),
-    /// A key was made, or revoked.
+    /// A key was created, or revoked.
     Key(Key, bool),
-    /// Something of the arena.
+    /// An item of the arena.
     Arena(Box<arena::Content>),
 }
 
-/// What is kept in memory.
+/// The state in memory.
 #[derive(Debug)]
 pub struct Memory {
     index: RwLock<Index>,
@@ -54,19 +54,19 @@ pub struct Memory {
     size: watch::Sender<u64>,
 }
 
-/// A job of the store that waits to be written: what it changes, and who waits for the outcomes.
+/// A job of the store that waits to be written, with its effects and the receiver of the outcomes.
 pub struct Waiting {
-    /// For each batch the effects of its items, by their places.
+    /// For each batch, the effects of its items, each with the index of its item.
     pub effects: Vec<Vec<(usize, Effect)>>,
-    /// Gets the outcomes.
+    /// The sender of the outcomes.
     pub answer: oneshot::Sender<Vec<Outcome>>,
 }
 
 impl Memory {
-    /// That of an empty log: the scorecards that come with karat.
+    /// Returns the memory of an empty log: the released scorecards.
     ///
     /// # Errors
-    /// That one of them is broken: a defect.
+    /// If one of them is broken, which is a defect.
     pub fn new() -> Result<Self, Problem> {
         Ok(Self {
             index: RwLock::default(),
@@ -77,8 +77,8 @@ impl Memory {
         })
     }
 
-    /// Takes in what the log of `store` has, before anything is written to it, and reports the progress to `watch`. The rows
-    /// of the index that are in the cache at `cache`, if there is one, are not worked out again.
+    /// Loads the log of `store`, before anything is written to it, and reports the progress to `watch`. Rows of the
+    /// index that are in the cache at `cache`, if there is one, are not computed again.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -94,7 +94,7 @@ impl Memory {
             let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
             IndexCache::open(path, signer, &mut reader, &mut index)
         });
-        // Records are of these scorecards, so they come first.
+        // Records refer to these scorecards, so they come first.
         for kind in Kind::ALL.into_iter().filter(|kind| kind.is_listed()) {
             let mut start = 0;
             while let items = reader.list(Term::kind(kind), start..size, Order::Oldest, LISTED)?
@@ -113,7 +113,8 @@ impl Memory {
         Ok(cache)
     }
 
-    /// Works out the effects of evidence and records on as many threads as there are processors, and applies them in order.
+    /// Computes the effects of evidence and records on as many threads as there are processors, and applies them in
+    /// order.
     fn load_records(
         &self,
         store: &Store<Waiting>,
@@ -132,7 +133,7 @@ impl Memory {
                     let mine = chunks.iter().skip(first).step_by(threads);
                     scope.spawn(move || {
                         for range in mine {
-                            // The other end is gone once another thread failed.
+                            // The receiver is gone if another thread failed.
                             if send.send(self.effects(&mut reader, range.clone(), end)).is_err() {
                                 break;
                             }
@@ -150,7 +151,7 @@ impl Memory {
         })
     }
 
-    /// The effects of the evidence and records at positions within `range`, of a log of that `size`.
+    /// Returns the effects of the evidence and records at positions within `range`, of a log of that `size`.
     fn effects(
         &self,
         reader: &mut Reader,
@@ -164,29 +165,29 @@ impl Memory {
         Ok(effects)
     }
 
-    /// The index of records.
+    /// Returns the index of records.
     pub fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The scorecards.
+    /// Returns the scorecards.
     pub fn cards(&self) -> RwLockReadGuard<'_, Cards> {
         self.cards.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The keys.
+    /// Returns the keys.
     pub fn keys(&self) -> RwLockReadGuard<'_, Keys> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How large the log is as far as memory knows it, and when it grows.
+    /// Returns the size of the log as memory knows it, and watches it grow.
     #[must_use]
     pub fn size(&self) -> watch::Receiver<u64> {
         self.size.subscribe()
     }
 
-    /// Takes in the effects of everything that was committed together, and then answers: so a question that is asked after
-    /// an answer sees what it is about.
+    /// Applies the effects of everything that was committed together, then sends the outcomes: so a request that
+    /// follows an answer sees its effects.
     pub fn take_in(&self, mut committed: Vec<(Waiting, Vec<Outcome>)>) {
         let mut effects = Vec::new();
         let mut size = *self.size.borrow();
@@ -204,7 +205,7 @@ impl Memory {
         self.apply(effects);
         self.size.send_replace(size);
         for (waiting, outcomes) in committed {
-            // A caller may have gone away: what was written stays written.
+            // A caller may have disconnected: the items stay stored.
             let _ = waiting.answer.send(outcomes);
         }
     }
@@ -224,7 +225,8 @@ impl Memory {
         }
     }
 
-    /// What `item` of a log of that `size` changes. What cannot be read is left out and told: the log has it all the same.
+    /// Returns the effect of `item` in a log of that `size`. An unreadable item is left out and reported; the log still
+    /// has it.
     fn effect(&self, reader: &mut Reader, item: &Item, size: u64) -> Result<Option<Effect>, Problem> {
         let told = |why: String| {
             tracing::warn!(

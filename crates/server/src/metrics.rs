@@ -1,4 +1,4 @@
-//! What a server counts, as text for Prometheus.
+//! The metrics of a server, as text for Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 /// Upper ends of the buckets of durations, in seconds.
 const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
 
-/// What was counted since the server started.
+/// The counts since the server started.
 #[derive(Debug, Default)]
 pub struct Metrics {
     requests: Mutex<BTreeMap<Route, Durations>>,
@@ -19,12 +19,12 @@ pub struct Metrics {
     bytes: AtomicU64,
 }
 
-/// What a request was, without anything that a client could invent.
+/// A kind of request, without anything that a client could invent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
     /// The method, or `other`.
     pub method: &'static str,
-    /// The path with names in place of values, or empty where there is none.
+    /// The path with names in place of values, or empty if there is no such path.
     pub path: String,
     /// The status of the answer.
     pub status: u16,
@@ -38,7 +38,7 @@ struct Durations {
 }
 
 impl Metrics {
-    /// Counts a request that was answered.
+    /// Counts an answered request.
     pub fn answered(&self, route: Route, seconds: f64) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let found = requests.entry(route).or_default();
@@ -49,14 +49,14 @@ impl Metrics {
         }
     }
 
-    /// How many requests were answered.
+    /// Returns the number of answered requests.
     #[must_use]
     pub fn answered_total(&self) -> u64 {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.values().map(|it| it.count).sum()
     }
 
-    /// Counts what became of items of evidence.
+    /// Counts items of evidence by result.
     pub fn items(&self, accepted: u64, repeated: u64, refused: u64) {
         for (counter, more) in
             [(&self.accepted, accepted), (&self.repeated, repeated), (&self.refused, refused)]
@@ -70,12 +70,12 @@ impl Metrics {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Counts a request that was turned away because there was too much to do.
+    /// Counts a request that was turned away because of load.
     pub fn turned_away(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Everything, in the text format of Prometheus 0.0.4. `gauges` are values of the moment: name, help and value.
+    /// Returns all metrics in the text format of Prometheus 0.0.4. `gauges` are current values: name, help and value.
     #[must_use]
     pub fn text(&self, gauges: &[(&str, &str, f64)]) -> String {
         let mut out = String::new();
@@ -84,9 +84,7 @@ impl Metrics {
             let _ = out.write_fmt(text);
         };
         let name = "karat_items_total";
-        line(format_args!(
-            "# HELP {name} Items of evidence by what became of them.\n# TYPE {name} counter\n"
-        ));
+        line(format_args!("# HELP {name} Items of evidence by result.\n# TYPE {name} counter\n"));
         for (result, counter) in
             [("accepted", &self.accepted), ("repeated", &self.repeated), ("refused", &self.refused)]
         {
@@ -103,7 +101,7 @@ impl Metrics {
             line(format_args!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"));
         }
         let name = "karat_request_seconds";
-        line(format_args!("# HELP {name} How long requests took.\n# TYPE {name} histogram\n"));
+        line(format_args!("# HELP {name} Duration of requests.\n# TYPE {name} histogram\n"));
         for (route, found) in self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let Route { method, path, status } = route;
             let labels = format!("method=\"{method}\",path=\"{path}\",status=\"{status}\"");

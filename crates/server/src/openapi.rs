@@ -1,4 +1,4 @@
-//! The description of the API after OpenAPI 3.1, made from the routes themselves. It is committed at `docs/openapi.json`.
+//! The OpenAPI 3.1 description of the API, generated from the routes. It is committed at `docs/openapi.json`.
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
@@ -17,41 +17,41 @@ use crate::stored::Trust;
     info(
         title = "karat",
         version = "1",
-        description = "Evidence in, a deterministic, explained score record out, kept in a log that nobody can change \
-                       unnoticed. Errors are `application/problem+json` after RFC 9457 with a stable `code`.",
+        description = "Evidence in, a deterministic, explained score record out, kept in a log in which every \
+                       change is noticed. Errors are `application/problem+json` after RFC 9457 with a stable `code`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     tags(
         (name = "evidence", description = "Items of evidence in, records out"),
-        (name = "records", description = "What was scored, and why"),
-        (name = "reviews", description = "What people decide"),
-        (name = "scorecards", description = "The rules"),
+        (name = "records", description = "Scores, and how they add up"),
+        (name = "reviews", description = "Decisions of people"),
+        (name = "scorecards", description = "The files that say how facts become scores"),
         (name = "arena", description = "Challenges, agents, matches and ratings"),
-        (name = "log", description = "Proofs of what is kept"),
-        (name = "keys", description = "Who may do what"),
-        (name = "server", description = "How the server is"),
+        (name = "log", description = "Proofs that items are in the log"),
+        (name = "keys", description = "Keys and their scopes"),
+        (name = "server", description = "Health and metrics"),
     ),
-    // Only parameters name it, and what only they name is not collected.
+    // Used only in parameters, from which schemas are not collected.
     components(schemas(Trust)),
 )]
 struct Head;
 
-/// What the description begins with.
+/// Returns the head of the description.
 pub(crate) fn head() -> utoipa::openapi::OpenApi {
     let mut head = Head::openapi();
     let bearer = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
-        .description(Some("`karat_` and 52 letters and digits. On loopback reading needs none."));
+        .description(Some("`karat_` and 52 letters and digits. On loopback, reading needs no key."));
     let mut components = head.components.take().unwrap_or_default();
     components.add_security_scheme("key", SecurityScheme::Http(bearer.build()));
     head.components = Some(components);
     head
 }
 
-/// The whole description as JSON, with an end of line.
+/// Returns the whole description as JSON, with an end of line.
 ///
 /// # Errors
-/// None for the routes there are.
+/// If it cannot be written as JSON, which the present routes never cause.
 pub fn json() -> Result<String, Problem> {
     let (_, mut document) = api::routes().split_for_parts();
     let paths = std::mem::take(&mut document.paths.paths);
@@ -67,13 +67,13 @@ pub fn json() -> Result<String, Problem> {
     Ok(format!("{text}\n"))
 }
 
-/// Adds what is answered before a handler is reached: by the guard, where a key lacks something, and where a parameter or a
+/// Adds the answers that come before a handler runs: from the guard, if a key lacks a scope, and if a parameter or a
 /// body cannot be read.
 fn complete(operation: &mut Operation) {
     let parameters = operation.parameters.as_deref().unwrap_or_default();
     let is_named = parameters.iter().any(|it| it.parameter_in == ParameterIn::Path);
     let has_body = operation.request_body.is_some();
-    // None is said where reading may need a key; an empty one where nothing does.
+    // No security is stated if reading may need a key; an empty list if nothing does.
     let is_open =
         operation.security.as_ref().is_some_and(|all| all.contains(&SecurityRequirement::default()));
     let needs_scope = operation.security.is_some() && !is_open;
@@ -94,7 +94,7 @@ fn complete(operation: &mut Operation) {
     }
 }
 
-/// Describes bytes as such: as a list of numbers no client could read them.
+/// Describes bytes as a binary string: a client could not use a list of numbers.
 fn as_bytes(operation: &mut Operation) {
     for response in operation.responses.responses.values_mut() {
         if let RefOr::T(response) = response
@@ -112,7 +112,7 @@ fn problem() -> RefOr<Described> {
     ResponseBuilder::new().content("application/problem+json", content).into()
 }
 
-/// This description.
+/// Returns this description.
 #[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", security(()),
     responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json", body = BTreeMap<String, Value>)))]
 pub(crate) async fn document() -> Result<Response<Body>, Problem> {

@@ -1,4 +1,4 @@
-//! Parameters of requests, refused with a problem where they are not what they should be.
+//! Parameters of requests; invalid ones are refused with a problem.
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::problem::{Code, Problem};
 
-/// The query of a request. Names that are not known are refused: a filter that is spelled wrongly would not filter.
+/// The query of a request. Unknown names are refused: a misspelled filter would not filter.
 #[derive(Debug)]
 pub struct Params<T>(pub T);
 
@@ -63,10 +63,10 @@ pub fn not_a_timestamp(name: &str, text: &str, error: TimestampError) -> Problem
     Problem::parameter(name, format!("found `{}`, {error}", text.escape_debug()))
 }
 
-/// How many are wanted of a list.
+/// Reads the number of entries that a list should have.
 ///
 /// # Errors
-/// That it is none or too many.
+/// If it is 0 or too large.
 pub fn limit(given: Option<usize>, usual: usize, max: usize) -> Result<usize, Problem> {
     match given.unwrap_or(usual) {
         limit if (1..=max).contains(&limit) => Ok(limit),

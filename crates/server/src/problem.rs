@@ -1,4 +1,4 @@
-//! Every error of the API: `application/problem+json` after RFC 9457, with a stable code and, where one is at fault, the
+//! Every error of the API: `application/problem+json` after RFC 9457, with a stable code and, if one is at fault, the
 //! field.
 
 use axum::body::Body;
@@ -10,14 +10,14 @@ use karat_store::{Error, Refusal};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-/// What went wrong, for programs: a code never changes its meaning.
+/// The kind of error, for programs: a code never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schema(as = ProblemCode)]
 pub enum Code {
-    /// A parameter, header or body is not what it should be.
+    /// A parameter, header or body is invalid.
     BadRequest,
-    /// No key was given, or none that is known.
+    /// No key was given, or an unknown one.
     Unauthenticated,
     /// The key may not do this.
     Forbidden,
@@ -29,32 +29,32 @@ pub enum Code {
     Timeout,
     /// The id is taken by another item.
     Conflict,
-    /// The time of the match is over.
+    /// The time limit of the match has passed.
     Expired,
     /// The body is larger than allowed.
     TooLarge,
-    /// The body is of another media type.
+    /// The body has the wrong media type.
     UnsupportedMediaType,
     /// The header `Host` names another server.
     Misdirected,
-    /// The evidence is not what its kind or its scorecard says.
+    /// The evidence does not fit its kind or its scorecard.
     EvidenceRefused,
     /// The scorecard has errors.
     CardRefused,
-    /// The question has no answer, for the reason told.
+    /// The question has no answer, for the reason given.
     Unanswerable,
     /// Too many requests with this key or from this address.
     TooManyRequests,
-    /// The server has too much to do at the moment.
+    /// The server has too much to do now.
     Busy,
-    /// No space is left for what was sent.
+    /// There is no space left to store the request.
     StorageFull,
     /// A defect of the server or of its store.
     Internal,
 }
 
 impl Code {
-    /// Its status.
+    /// Returns the status of the code.
     #[must_use]
     pub const fn status(self) -> StatusCode {
         match self {
@@ -79,7 +79,7 @@ impl Code {
         }
     }
 
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,7 +105,7 @@ impl Code {
     }
 }
 
-/// What went wrong, after RFC 9457.
+/// An error, after RFC 9457.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
     /// `urn:karat:problem:` and the code.
@@ -120,25 +120,25 @@ pub struct Problem {
     #[serde(serialize_with = "write_status")]
     #[schema(value_type = u16, example = 422)]
     status: Code,
-    /// What went wrong, for programs.
+    /// The kind of error, for programs.
     pub code: Code,
-    /// What went wrong and how to mend it, for people.
+    /// The error and a hint, for people.
     pub detail: String,
-    /// Where: a JSON path in the body, or the name of a parameter.
+    /// The place of the error: a JSON path in the body, or the name of a parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// Everything that is wrong, where it is more than one thing can say.
+    /// Every error, if there is more than one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ProblemPart>,
-    /// Of a conflict, the digest of what is stored.
+    /// In a conflict, the digest of the stored item.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     stored: Option<Box<str>>,
-    /// Of a conflict, the digest of what was sent.
+    /// In a conflict, the digest of the item that was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     given: Option<Box<str>>,
-    /// After how many seconds it makes sense to try again.
+    /// The seconds after which to try again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
 }
@@ -155,24 +155,24 @@ fn write_status<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_u16(code.status().as_u16())
 }
 
-/// One of several things that are wrong.
+/// One of several errors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ProblemPart {
-    /// Where: a JSON path in the item.
+    /// The place of the error: a JSON path in the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What is wrong and how to mend it.
+    /// The error and a hint.
     pub detail: String,
-    /// The line of the text, from 1, where one is known.
+    /// The line of the text, from 1, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The column of the line, from 1, where one is known.
+    /// The column of the line, from 1, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
 }
 
 impl Problem {
-    /// A problem that `detail` explains.
+    /// Creates a problem that `detail` explains.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self {
@@ -189,51 +189,51 @@ impl Problem {
         }
     }
 
-    /// The same about a field of the body or a parameter.
+    /// Adds the place: a field of the body or a parameter.
     #[must_use]
     pub fn at(self, field: impl Into<String>) -> Self {
         Self { field: Some(field.into()), ..self }
     }
 
-    /// A request that is malformed at a parameter.
+    /// Creates the problem of an invalid parameter.
     #[must_use]
     pub fn parameter(name: &str, detail: impl Into<String>) -> Self {
         Self::new(Code::BadRequest, detail).at(name)
     }
 
-    /// That there is no such thing.
+    /// Creates the problem of something that does not exist.
     #[must_use]
     pub fn not_found(detail: impl Into<String>) -> Self {
         Self::new(Code::NotFound, detail)
     }
 
-    /// A defect, which goes into the log of the server and not to the client.
+    /// Creates the problem of a defect, whose cause goes to the log of the server and not to the client.
     #[must_use]
     pub fn internal(what: &dyn std::fmt::Display) -> Self {
         tracing::error!(%what, "the server could not answer");
         Self::new(Code::Internal, "the server could not answer; its own log says why")
     }
 
-    /// The same with everything that is wrong.
+    /// Adds the list of all errors.
     #[must_use]
     pub fn with_parts(self, problems: Vec<ProblemPart>) -> Self {
         Self { problems, ..self }
     }
 
-    /// The same with the digests of what is stored and what was sent.
+    /// Adds the digests of the stored item and of the one that was sent.
     #[must_use]
     pub fn with_digests(self, stored: Digest, given: Digest) -> Self {
         let written = |digest: Digest| Some(digest.to_string().into_boxed_str());
         Self { stored: written(stored), given: written(given), ..self }
     }
 
-    /// The same to be tried again later.
+    /// Adds the time after which to try again.
     #[must_use]
     pub fn retry(self, seconds: u32) -> Self {
         Self { retry_after_seconds: Some(seconds), ..self }
     }
 
-    /// The status of the answer.
+    /// Returns the status of the answer.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.code.status()
@@ -267,7 +267,7 @@ impl Problem {
     }
 }
 
-/// Returns why the store refuses items, as a problem.
+/// Returns the reason why the store refuses items, as a problem.
 pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
     let part = |refusal: &Refusal| ProblemPart {
         field: None,
@@ -293,7 +293,7 @@ pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
 }
 
 impl From<Error> for Problem {
-    /// Refused items are explained where they are sent: here they are what nobody expected.
+    /// Refused items are explained where they are sent; a refusal that gets here is a defect.
     fn from(error: Error) -> Self {
         match error {
             Error::Busy => {
@@ -303,7 +303,10 @@ impl From<Error> for Problem {
             Error::Stopped => Self::new(Code::Busy, "the server is stopping; try again later").retry(5),
             Error::Full(_) => {
                 tracing::error!(%error, "the store is full");
-                Self::new(Code::StorageFull, "no space is left for the store; nothing of this was kept")
+                Self::new(
+                    Code::StorageFull,
+                    "no space is left for the store; nothing of this request was stored",
+                )
             }
             error => Self::internal(&error),
         }

@@ -1,4 +1,4 @@
-//! Readers of the store, a few of them, handed from request to request.
+//! Readers of the store: a few, passed from request to request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use crate::memory::Waiting;
 use crate::problem::Problem;
 
-/// Most readers at work at once: more would only wait for the same disk.
+/// The largest number of readers at work: more would only wait for the same disk.
 const READERS: usize = 8;
 
 /// The readers of a store.
@@ -25,16 +25,16 @@ impl std::fmt::Debug for Readers {
 }
 
 impl Readers {
-    /// No reader yet.
+    /// Creates the pool without readers.
     #[must_use]
     pub fn new(store: Arc<Store<Waiting>>) -> Self {
         Self { store, idle: Mutex::default(), turns: Semaphore::new(READERS) }
     }
 
-    /// Reads on a thread that may wait for the disk.
+    /// Reads the store on a thread that may wait for the disk.
     ///
     /// # Errors
-    /// What `read` says, or that the store cannot be read.
+    /// If `read` fails, or the store cannot be read.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&mut Reader) -> Result<T, Problem> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Stored records as the rows that leaderboards and standings are made of.
+//! Stored records as the rows from which leaderboards and standings are computed.
 
 use std::sync::Arc;
 
@@ -13,22 +13,22 @@ use karat_store::Reader;
 use crate::cards::Rule;
 use crate::problem::{Code, Problem};
 
-/// Most records that are read for one answer. Beyond that only the index is asked.
+/// The largest number of records that are read for one answer. Beyond it, only the index is used.
 pub const RECORDS_MAX: usize = 20_000;
 
-/// What is kept of the records that are read.
+/// The options for reading records.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// What each must meet.
+    /// The filters that every record must match.
     pub filters: Vec<Filter>,
     /// Fields whose values are kept as labels.
     pub labels: Vec<String>,
 }
 
-/// Reads the records at these places, which `rules` made.
+/// Reads the records at these positions, which `rules` scored.
 ///
 /// # Errors
-/// That there are none, that they cannot be compared, or that the store cannot be read.
+/// If there are no records, they cannot be compared, or the store cannot be read.
 pub fn read(
     reader: &mut Reader,
     rules: &[Arc<Rule>],
@@ -61,19 +61,19 @@ pub fn read(
     loader.finish().map_err(|failure| unanswerable(&failure))
 }
 
-/// What outcomes count as under a scorecard.
+/// Returns how a scorecard counts outcomes.
 #[must_use]
 pub fn policy(rule: &Rule) -> Policy {
     rule.card.standing.as_ref().map_or_else(Policy::default, |standing| standing.outcomes)
 }
 
-/// A question that has no answer.
+/// Returns the problem of a question that has no answer.
 #[must_use]
 pub fn unanswerable(error: &Error) -> Problem {
     Problem::of_error(Code::Unanswerable, error)
 }
 
-/// The same, said by the statistics.
+/// Returns the problem of statistics that have no answer.
 #[must_use]
 pub fn refused(error: &StatisticsError) -> Problem {
     Problem::new(Code::Unanswerable, error.to_string())

@@ -1,4 +1,4 @@
-//! One item of evidence in, what the store keeps of it out: the evidence in canonical form, and its record.
+//! Scoring of one item of evidence into two stored items: the evidence in canonical form, and its record.
 
 use karat::engine::Scored;
 use karat::error::Error;
@@ -14,29 +14,29 @@ use crate::keys::Key;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::stored::Trust;
 
-/// An item that was scored.
+/// A scored item.
 #[derive(Debug)]
 pub struct ScoredItem {
-    /// Its own id, unique for its subject.
+    /// The id in the evidence, unique for its subject.
     pub id: String,
     /// The evidence, in canonical form.
     pub evidence: NewItem,
     /// The record.
     pub record: NewItem,
-    /// What the index keeps of the record.
+    /// The row for the index.
     pub row: NewRow,
-    /// What a reader of the score should know.
+    /// Notes that help to read the score.
     pub notes: Vec<Note>,
 }
 
-/// How an item is to be scored.
+/// The parameters of scoring an item.
 #[derive(Debug, Clone, Copy)]
 pub struct How<'a> {
     /// The scorecard, with engines.
     pub rule: &'a Rule,
-    /// The time of the verdict, as it was given.
+    /// The time of the verdict, as given.
     pub as_of: Option<WrittenTimestamp<'a>>,
-    /// Whose word it is.
+    /// The key that sent it.
     pub key: &'a Key,
 }
 
@@ -45,7 +45,7 @@ impl How<'_> {
     ///
     /// # Errors
     ///
-    /// If the item is refused: everything that is wrong with it. If the key may not say this.
+    /// If the item is refused: every reason is listed. If the key may not report it.
     pub fn score(&self, bytes: &[u8]) -> Result<ScoredItem, Problem> {
         self.rule.with_engine(self.as_of, |engine| {
             engine.try_visit(bytes, |scored| self.keep(scored)).map_err(|refused| match refused {
@@ -89,7 +89,7 @@ impl How<'_> {
         })
     }
 
-    /// Whether the key may say this: about this subject, and what the scorecard says comes from somebody.
+    /// Checks that the key may report this: the subject, and the provenance of every fact.
     fn check(
         &self,
         card: &karat_core::scorecard::Scorecard,
@@ -97,7 +97,7 @@ impl How<'_> {
     ) -> Result<(), Problem> {
         if let Some(own) = self.key.subject.as_deref().filter(|own| *own != item.subject) {
             let (own, other) = (own.escape_debug(), item.subject.escape_debug());
-            let message = format!("this key speaks for `{own}`, and the evidence is about `{other}`");
+            let message = format!("this key may send evidence of `{own}` only, and this is about `{other}`");
             return Err(Problem::new(Code::Forbidden, message).at("subject"));
         }
         let foreign = card
@@ -115,12 +115,12 @@ impl How<'_> {
             .collect();
         let Some(first) = parts.first().and_then(|part| part.field.clone()) else { return Ok(()) };
         let names: Vec<&str> = self.key.reports.iter().map(String::as_str).collect();
-        let message = format!("this key reports what comes from {}, and nothing else", names.join(", "));
+        let message = format!("this key may only report facts from {}", names.join(", "));
         Err(Problem::new(Code::Forbidden, message).at(first).with_parts(parts))
     }
 }
 
-/// The reason why an item is not taken.
+/// The reason why an item is refused.
 enum Refused {
     Evidence(Error),
     Key(Problem),
@@ -132,7 +132,7 @@ impl From<Error> for Refused {
     }
 }
 
-/// The digest of what an item of the store has.
+/// Returns the digest of the content of an item.
 #[must_use]
 pub fn digest(item: &NewItem) -> Digest {
     Digest::of(&item.content)

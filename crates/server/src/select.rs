@@ -1,4 +1,4 @@
-//! The records that an answer is about.
+//! Selection of the records for an answer.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::problem::Problem;
 use crate::state::App;
 use crate::stored::Trust;
 
-/// The records that are asked for, as parameters name them.
+/// The selected records, as parameters name them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Selection<'a> {
-    /// Those of this subject.
+    /// Only records of this subject.
     pub subject: Option<&'a str>,
-    /// Those of this scorecard; of a family, those of its challenges.
+    /// Only records of this scorecard; for a family, of its challenges.
     pub card: Option<&'a str>,
-    /// Those of these tasks, with commas between them.
+    /// Only records of these tasks, separated by commas.
     pub track: Option<&'a str>,
-    /// Those that took place at this moment or later.
+    /// Only records of items that took place at this timestamp or later.
     pub since: Option<&'a str>,
-    /// Those that took place before this moment.
+    /// Only records of items that took place before this timestamp.
     pub until: Option<&'a str>,
-    /// Those with facts that are at least so trustworthy.
+    /// Only records whose facts have at least this trust class.
     pub trust: Option<Trust>,
 }
 
-/// The same in the numbers of the index: it admits records or does not.
+/// A selection in the numbers of the index.
 #[derive(Debug, Clone)]
 pub struct Filter {
     subject: Option<u32>,
@@ -54,7 +54,7 @@ impl Filter {
         let numbers =
             |names: &mut dyn Iterator<Item = String>| names.filter_map(|name| index.number(&name)).collect();
         let filter = Self {
-            // A number that no subject has, where there is no such name.
+            // An unknown subject gets a number that none has.
             subject: selection.subject.map(|subject| index.number(subject).unwrap_or(u32::MAX)),
             cards: rules.as_ref().map(|rules| numbers(&mut rules.iter().map(|rule| rule.name()))),
             tasks: selection
@@ -67,7 +67,7 @@ impl Filter {
         Ok((filter, rules.unwrap_or_default()))
     }
 
-    /// Returns whether a record is asked for. One without a time is in no span.
+    /// Returns true if a record is selected. A record without a time is in no period.
     #[must_use]
     pub fn admits(&self, row: &Row) -> bool {
         self.subject.is_none_or(|it| it == row.subject)
@@ -79,7 +79,7 @@ impl Filter {
     }
 }
 
-/// The scorecard of that name, or the challenges of the family of that name.
+/// Returns the scorecard with that name, or the challenges of the family with that name.
 fn rules(app: &App, card: &str) -> Result<Vec<Arc<Rule>>, Problem> {
     let cards = app.memory.cards();
     let rule = cards.find(card)?;
@@ -90,17 +90,17 @@ fn rules(app: &App, card: &str) -> Result<Vec<Arc<Rule>>, Problem> {
     Ok(cards.iter().filter(|rule| rule.card.base.as_ref() == Some(&family)).map(Arc::clone).collect())
 }
 
-/// The size of the log at a moment, or now.
+/// Returns the size of the log at a timestamp, or now.
 ///
 /// # Errors
-/// If the store cannot be read, or the moment is wrong.
+/// If the store cannot be read, or the timestamp is invalid.
 pub async fn size_at(app: &App, known_at: Option<&str>) -> Result<u64, Problem> {
     match timestamp("known_at", known_at)? {
         None => Ok(*app.memory.size().borrow()),
         Some(known_at) => {
             let known_at = karat_store::Moment(known_at.milliseconds);
             let size = app.read(move |reader| Ok(reader.size_at(known_at)?)).await?;
-            // What was committed this moment is not in memory yet.
+            // The latest commit may not be in memory yet.
             Ok(size.min(*app.memory.size().borrow()))
         }
     }

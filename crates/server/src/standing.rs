@@ -1,4 +1,4 @@
-//! What subjects stand for: their records, and the decisions that the log has about them.
+//! Standings of subjects, from their records and the decisions in the log about them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,39 +20,39 @@ use crate::rows::{self, RECORDS_MAX, ReadOptions, unanswerable};
 use crate::select::{Filter, Selection};
 use crate::state::App;
 
-/// Which standings are wanted.
+/// A question for standings.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// The rule; of a family, its section counts for all challenges.
+    /// The scorecard; for a family, its section counts for all challenges.
     pub rule: Arc<Rule>,
     /// One subject, or all.
     pub subject: Option<String>,
-    /// The moment of the standing.
+    /// The timestamp of the standing.
     pub as_of: Timestamp,
-    /// The size of the log that counts.
+    /// The size of the log up to which items count.
     pub size: u64,
-    /// How intervals are drawn.
+    /// The plan of the intervals.
     pub interval: Interval,
-    /// A line of events that is not in the log, to see what it would change.
+    /// A line of events that is not in the log, to see its effect.
     pub proposed: Option<String>,
 }
 
-/// What subjects stand for.
+/// The standings that answer a question.
 #[derive(Debug)]
 pub struct Standings {
     /// The standings, in the order of the subjects.
     pub subjects: Vec<Standing>,
-    /// How many lines of events count; the last is the one that was proposed.
+    /// The number of lines of events that count; the last is the proposed one.
     pub events: usize,
 }
 
-/// The plan of intervals, if nothing else is asked for; the same as on the command line.
+/// The default plan of intervals, the same as on the command line.
 pub const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
 
-/// What the subjects of the question stand for.
+/// Computes the standings of the subjects of the question.
 ///
 /// # Errors
-/// That the scorecard has no section `[standing]`, that there are no records, or too many.
+/// If the scorecard has no section `[standing]`, or there are no records, or too many.
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
         subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
@@ -61,7 +61,7 @@ pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Pro
     told(app, question, lines).await
 }
 
-/// What `tell` says of the subjects of the question.
+/// Computes the standings and passes them to `tell`, whose result it returns.
 ///
 /// # Errors
 /// As [`answer`].
@@ -73,10 +73,10 @@ pub async fn told<T: Send + 'static>(
     let card = &question.rule.card;
     let Some(rules) = &card.standing else {
         let detail =
-            format!("`{}` has no section `[standing]`, so its records make no standing", card.name());
+            format!("`{}` has no section `[standing]`, so there are no standings under it", card.name());
         return Err(Problem::new(Code::Unanswerable, detail).at("card"));
     };
-    // Shares are parts of a whole: then the others count too.
+    // Shares are parts of a total, so they need all subjects.
     let alone = question.subject.clone().filter(|_| rules.shares.is_none());
     let (asked, of) = (question.clone(), alone.clone());
     let selected = app.indexed(move |app, index| select(app, index, &asked, of.as_deref()));
@@ -127,14 +127,15 @@ fn select(
             None => format!("there is no record under `{name}`"),
         })),
         count if count > RECORDS_MAX => {
-            let detail = format!("standings are made of at most {RECORDS_MAX} records; ask for one subject");
+            let detail =
+                format!("standings are computed from at most {RECORDS_MAX} records; ask for one subject");
             Err(Problem::new(Code::Unanswerable, detail))
         }
         _ => Ok((positions, rules)),
     }
 }
 
-/// What was decided about one subject or all under a scorecard, as a file of events.
+/// Reads the decisions about one subject or all under a scorecard, as a file of events.
 fn decisions(reader: &mut Reader, question: &Question, subject: Option<&str>) -> Result<Events, Problem> {
     let term = match subject {
         Some(subject) => Term::subject(Kind::Review, subject),

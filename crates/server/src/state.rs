@@ -23,23 +23,23 @@ use crate::readers::Readers;
 
 /// The state of a server.
 pub struct App {
-    /// What may be set.
+    /// The options.
     pub options: Options,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
-    /// Index, scorecards and keys.
+    /// The index, the scorecards, the keys and the arena.
     pub memory: Arc<Memory>,
-    /// What was counted.
+    /// The metrics.
     pub metrics: Metrics,
-    /// Leaderboards that were asked for before.
+    /// Cached leaderboards.
     pub answers: Answers,
-    /// How often everybody may ask.
+    /// The rate limits.
     pub rates: Rates,
-    /// Requests that may be at work at once.
+    /// Permits for requests at work.
     pub(crate) permits: Semaphore,
-    /// Streams of events that may be open at once.
+    /// Permits for open event streams.
     pub(crate) streams: Arc<Semaphore>,
-    /// Whether the server is stopping.
+    /// True once the server is stopping.
     pub(crate) stopping: watch::Sender<bool>,
     store: Arc<Store<Waiting>>,
     readers: Arc<Readers>,
@@ -53,17 +53,17 @@ impl std::fmt::Debug for App {
     }
 }
 
-/// Items that are stored together or not at all, and what they change in memory.
+/// Items that are stored together or not at all, with their effects in memory.
 #[derive(Debug, Default)]
 pub struct Submission {
     /// The items.
     pub items: Vec<NewItem>,
-    /// What they change, each with the place of its item.
+    /// The effects, each with the index of its item.
     pub effects: Vec<(usize, Effect)>,
 }
 
 impl Submission {
-    /// The same with one more item.
+    /// Adds one more item.
     #[must_use]
     pub fn with(mut self, item: NewItem, effect: Option<Effect>) -> Self {
         let place = self.items.len();
@@ -74,11 +74,11 @@ impl Submission {
 }
 
 impl App {
-    /// Opens the store in `backend` and reads what memory keeps of it. On the first start it makes the key of an
-    /// administrator and returns its secret, which nobody can read again.
+    /// Opens the store in `backend` and loads memory from it. On the first start it creates the key of an administrator
+    /// and returns its secret, which cannot be read again.
     ///
     /// # Errors
-    /// That another process writes to the store, or what is wrong with it.
+    /// If another process writes to the store, or the store is damaged.
     pub fn open(
         backend: Arc<dyn Backend>,
         signer: Signer,
@@ -88,8 +88,8 @@ impl App {
         Self::open_watched(backend, signer, options, clock, None, &mut |_, _| {})
     }
 
-    /// Does the same, keeps the rows of the index in a file at `cache` between starts, and reports to `watch` how many items
-    /// of the log were read, and of how many.
+    /// Does the same, keeps the rows of the index in a file at `cache` between starts, and reports progress to `watch`:
+    /// items of the log read so far, and their total.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -126,7 +126,7 @@ impl App {
         };
         if !app.options.is_loopback && app.memory.keys().is_empty() {
             return Err(Error::Failed(String::from(
-                "there is no key yet, and others could reach this server; start it once on 127.0.0.1, which makes one",
+                "there is no key yet, and others could reach this server; start it once on 127.0.0.1, which creates one",
             )));
         }
         app.keep_released_cards()?;
@@ -134,26 +134,26 @@ impl App {
         Ok((Arc::new(app), secret))
     }
 
-    /// The key that checks the signatures of the log, `NAME+ID+KEY`.
+    /// Returns the key that verifies the signatures of the log, `NAME+ID+KEY`.
     #[must_use]
     pub fn log_key(&self) -> String {
         self.store.verifying_key().to_string()
     }
 
-    /// Stores each of the batches whole or not at all, and returns when they would outlive a loss of power and memory has
-    /// them. Once this was called the batches are stored even if nobody waits for the answer.
+    /// Stores each of the batches completely or not at all, and returns once they would survive a power loss and are in
+    /// memory. After the call the batches are stored even if the caller no longer waits.
     ///
     /// # Errors
-    /// That the queue is full, or that nothing can be written; what is wrong with a batch is its own outcome.
+    /// If the queue is full, or nothing can be written. An error in a batch is the outcome of that batch.
     pub async fn append(&self, batches: Vec<Submission>) -> Result<Vec<Outcome>, Problem> {
         let receiver = self.submit(batches)?;
         receiver.await.map_err(|_| Problem::from(Error::Stopped))
     }
 
-    /// The same for one batch.
+    /// Stores one batch.
     ///
     /// # Errors
-    /// As [`Self::append`]; what is wrong with the batch.
+    /// As [`Self::append`], or if the batch is refused.
     pub async fn append_one(&self, batch: Submission) -> Result<Vec<Accepted>, Problem> {
         match self.append(vec![batch]).await?.pop() {
             Some(Ok(accepted)) => Ok(accepted),
@@ -163,10 +163,10 @@ impl App {
         }
     }
 
-    /// The same without waiting: the receiver gets the outcomes.
+    /// Queues the batches without waiting: the receiver gets the outcomes.
     ///
     /// # Errors
-    /// That the queue is full.
+    /// If the queue is full.
     pub fn submit(&self, batches: Vec<Submission>) -> Result<oneshot::Receiver<Vec<Outcome>>, Problem> {
         let (answer, receiver) = oneshot::channel();
         let (items, effects) = batches.into_iter().map(|batch| (batch.items, batch.effects)).unzip();
@@ -181,7 +181,7 @@ impl App {
     /// Reads the store on a thread that may wait for the disk.
     ///
     /// # Errors
-    /// What `read` says, or that the store cannot be read.
+    /// If `read` fails, or the store cannot be read.
     pub async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut Reader) -> Result<T, Problem> + Send + 'static,
@@ -189,10 +189,10 @@ impl App {
         self.readers.run(read).await
     }
 
-    /// Works on a thread that may take its time, so that other requests do not wait.
+    /// Does long work on a separate thread, so that other requests do not wait.
     ///
     /// # Errors
-    /// What `work` says.
+    /// If `work` fails.
     pub async fn checked<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
@@ -200,10 +200,11 @@ impl App {
         tokio::task::spawn_blocking(work).await.map_err(|error| Problem::internal(&error))?
     }
 
-    /// Looks through the index on such a thread: it is as long as the log. Commits wait until `look` is done, so it only looks.
+    /// Reads the index on such a thread: it is as long as the log. Commits wait until `look` is done, so it should only
+    /// read.
     ///
     /// # Errors
-    /// What `look` says.
+    /// If `look` fails.
     pub async fn indexed<T: Send + 'static>(
         self: &Arc<Self>,
         look: impl FnOnce(&Self, &Index) -> Result<T, Problem> + Send + 'static,
@@ -212,12 +213,12 @@ impl App {
         self.checked(move || look(&app, &app.memory.index())).await
     }
 
-    /// Ends streams and keeps whoever waits from beginning anew.
+    /// Ends event streams and prevents new ones.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
     }
 
-    /// The scorecards that come with karat, in the log like those that are published, so that it can be read without karat.
+    /// Stores the released scorecards in the log like published ones, so that it can be read without karat.
     fn keep_released_cards(&self) -> Result<(), Error> {
         let mut reader = self.store.reader()?;
         let size = reader.head()?.size;
@@ -243,7 +244,7 @@ impl App {
         Ok(made.secret)
     }
 
-    /// Writes before anybody can ask.
+    /// Writes a batch before the first request.
     fn write_first(&self, batch: Submission) -> Result<(), Error> {
         let told = |problem: Problem| Error::Failed(problem.detail);
         let receiver = self.submit(vec![batch]).map_err(told)?;
@@ -252,7 +253,7 @@ impl App {
     }
 }
 
-/// Returns the item of the log that a scorecard is.
+/// Returns the item of the log that stores a scorecard.
 #[must_use]
 pub fn scorecard_item(rule: &Rule) -> NewItem {
     NewItem {

@@ -1,4 +1,4 @@
-//! A server whose folder cannot be written is refused, and changes nothing. A process of its own tries, because the
+//! A server whose folder cannot be written is refused, and changes nothing. A separate process tries, because the
 //! superuser may write everywhere.
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 #![expect(clippy::print_stderr, reason = "the child answers its parent so")]

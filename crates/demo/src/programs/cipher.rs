@@ -11,7 +11,7 @@ const WORDS: [&str; 24] = [
     "does", "work",
 ];
 const LENGTH: usize = 12;
-/// How often each letter stands in English text, in tenths of a percent, from a to z.
+/// The frequency of each letter in English text, in tenths of a percent, from a to z.
 const FREQUENCIES: [i64; 26] =
     [82, 15, 28, 43, 127, 22, 20, 61, 70, 2, 8, 40, 24, 67, 75, 19, 1, 60, 63, 91, 28, 10, 24, 2, 20, 1];
 
@@ -58,7 +58,7 @@ fn play(text: &str, way: Way, run: &mut Run) -> Option<Value> {
             run.step()?;
             run.below(26)
         }
-        // Shift after shift, until each word is one that it knows.
+        // Tries shift after shift, until the program knows every word.
         Way::Exhaustive => {
             let mut found = 0;
             for shift in 0..26 {
@@ -96,7 +96,7 @@ fn counts(text: &str) -> [i64; 26] {
     counts
 }
 
-/// The more it looks like English, the more.
+/// Returns how much it looks like English; higher is more alike.
 fn likeness(text: &str) -> i64 {
     counts(text).iter().zip(FREQUENCIES).map(|(count, frequency)| count * frequency).sum()
 }

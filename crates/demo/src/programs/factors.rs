@@ -1,13 +1,13 @@
-//! Numbers taken apart into primes.
+//! Factorization of numbers into primes.
 
 use karat_stats::random::Random;
 use serde_json::{Value, json};
 
 use super::{Game, Run, Way, below};
 
-/// Numbers of an instance.
+/// The numbers of an instance.
 const NUMBERS: usize = 12;
-/// Divisors that chance tries for each number.
+/// The random divisors that are tried for each number.
 const DRAWS: usize = 300;
 
 pub const GAME: Game = Game {
@@ -51,7 +51,7 @@ fn play(text: &str, way: Way, run: &mut Run) -> Option<Value> {
     Some(json!({ "factors": factors }))
 }
 
-/// By 2, 3 and what is near a multiple of 6, up to the root and to `most`; what is left over counts as a prime.
+/// Divides by 2, 3 and the neighbours of multiples of 6, up to the root and to `most`; the rest counts as a prime.
 fn divide(number: u64, most: u64, run: &mut Run) -> Option<String> {
     let mut rest = number;
     let mut primes = Vec::new();
@@ -70,7 +70,7 @@ fn divide(number: u64, most: u64, run: &mut Run) -> Option<String> {
     Some(written(&primes))
 }
 
-/// By chance, as often as patience lasts.
+/// Divides by random numbers, up to the limit of tries.
 fn guess(number: u64, run: &mut Run) -> Option<String> {
     let (mut rest, mut primes) = (number, Vec::new());
     for _ in 0..DRAWS {
@@ -86,7 +86,7 @@ fn guess(number: u64, run: &mut Run) -> Option<String> {
     Some(written(&primes))
 }
 
-/// By every number up to what is left.
+/// Divides by every number up to the rest.
 fn every_divisor(number: u64, run: &mut Run) -> Option<String> {
     let (mut rest, mut primes, mut divisor) = (number, Vec::new(), 2);
     while rest > 1 {

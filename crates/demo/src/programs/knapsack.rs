@@ -1,11 +1,11 @@
-//! A knapsack: items of the highest value that can be carried.
+//! A knapsack: the items of the highest total value that can be carried.
 
 use karat_stats::random::Random;
 use serde_json::{Value, json};
 
 use super::{Game, Run, Way, below};
 
-/// What chance tries.
+/// The number of random tries.
 const DRAWS: usize = 60;
 
 pub const GAME: Game = Game {
@@ -45,7 +45,7 @@ impl Sack {
         Some(Self { capacity, items: lines.map(item).collect::<Option<_>>()? })
     }
 
-    /// What goes in if items are tried in that order.
+    /// Returns the items that fit if they are tried in that order.
     fn fill(&self, order: &[usize]) -> Vec<usize> {
         let mut room = self.capacity;
         let mut chosen: Vec<usize> = order
@@ -101,7 +101,7 @@ fn play(text: &str, way: Way, run: &mut Run) -> Option<Value> {
         }
         Way::Greedy => {
             run.spend(8 * order.len() as u64)?;
-            // By value for its weight, the better first; in whole numbers.
+            // By value for its weight, the better first; in integers.
             let worth = |place: &usize| sack.items.get(*place).map(|item| item.value * 1000 / item.weight);
             order.sort_by_key(|place| std::cmp::Reverse(worth(place)));
             sack.fill(&order)
@@ -124,7 +124,7 @@ fn play(text: &str, way: Way, run: &mut Run) -> Option<Value> {
     Some(sack.answer(&chosen))
 }
 
-/// Dynamic programming: the best value for each room, item by item. A step is a row.
+/// Solves it by dynamic programming: the best value for each capacity, item by item. A step is a row.
 fn table(sack: &Sack, run: &mut Run) -> Option<Vec<usize>> {
     let mut rows = vec![vec![0usize; sack.capacity + 1]];
     for item in &sack.items {
@@ -149,7 +149,7 @@ fn table(sack: &Sack, run: &mut Run) -> Option<Vec<usize>> {
     Some(chosen)
 }
 
-/// Every choice there is, one step each.
+/// Tries every choice, one step each.
 fn every_choice(sack: &Sack, run: &mut Run) -> Option<Vec<usize>> {
     let count = u32::try_from(sack.items.len()).ok()?;
     let mut best = Vec::new();

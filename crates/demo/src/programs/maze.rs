@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::{Game, Run, Way, below};
 
-/// Fields of a side, walls included; odd.
+/// The fields on each side, walls included; odd.
 const SIDE: usize = 21;
-/// Walls that are taken out again, so that there is more than one way.
+/// The walls that are removed again, so that there is more than one way.
 const GAPS: usize = 12;
 
 pub const GAME: Game = Game {
@@ -27,7 +27,7 @@ pub const GAME: Game = Game {
     play,
 };
 
-/// A field is its place in the rows written one after the other.
+/// A maze; a field is its index in the rows, written one after the other.
 struct Grid {
     walls: Vec<bool>,
     start: usize,
@@ -47,7 +47,7 @@ impl Grid {
         around.into_iter().filter(|field| self.walls.get(*field) == Some(&false))
     }
 
-    /// How far apart two fields are without walls.
+    /// Returns the distance of two fields without walls.
     fn apart(&self, at: usize) -> usize {
         (at / SIDE).abs_diff(self.goal / SIDE) + (at % SIDE).abs_diff(self.goal % SIDE)
     }
@@ -103,7 +103,7 @@ fn make(chance: &mut Random) -> (String, Value) {
             text.push('\n');
         }
     }
-    // The same search as that of whoever works with care, without an end.
+    // The same search as for `Careful`, without a limit.
     let mut run = Run { steps: 0, limit: u64::MAX, chance: chance.clone(), calls: Vec::new() };
     let path = search(&grid, Way::Careful, &mut run).unwrap_or_default();
     (text, json!({ "length": path.len().saturating_sub(1), "path": written(&path) }))
@@ -117,14 +117,14 @@ fn play(text: &str, way: Way, run: &mut Run) -> Option<Value> {
         way => search(&grid, way, run)?,
     };
     let mut answer = json!({"length": path.len().saturating_sub(1), "path": written(&path)});
-    // Whoever is in a hurry leaves out what the form asks for.
+    // A hasty program leaves out a required field.
     if way != Way::Hasty {
         answer["method"] = format!("{way:?}").to_lowercase().into();
     }
     Some(answer)
 }
 
-/// Breadth first, nearest first, or depth first.
+/// Searches breadth first, nearest first, or depth first.
 fn search(grid: &Grid, way: Way, run: &mut Run) -> Option<Vec<usize>> {
     let mut from = vec![None; SIDE * SIDE];
     let mut open = VecDeque::from([grid.start]);
@@ -158,7 +158,7 @@ fn search(grid: &Grid, way: Way, run: &mut Run) -> Option<Vec<usize>> {
     Some(path)
 }
 
-/// By chance until the goal is met; rounds are left out.
+/// Walks at random until it meets the goal; loops are left out.
 fn walk(grid: &Grid, run: &mut Run) -> Option<Vec<usize>> {
     let mut path = vec![grid.start];
     while let Some(&at) = path.last().filter(|at| **at != grid.goal) {
@@ -173,7 +173,7 @@ fn walk(grid: &Grid, run: &mut Run) -> Option<Vec<usize>> {
     Some(path)
 }
 
-/// Every way that meets no field twice.
+/// Tries every way that visits no field twice.
 fn every_way(grid: &Grid, run: &mut Run) -> Option<Vec<usize>> {
     let mut best: Option<Vec<usize>> = None;
     let mut path = vec![grid.start];

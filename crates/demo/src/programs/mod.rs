@@ -1,5 +1,5 @@
-//! The programs of the demo season. Each one works in its own way, the same way at every challenge; what it answers and
-//! how many steps that takes is what happens when it runs.
+//! The programs of the demo season. Each one works in its own way, the same at every challenge; its answers, and the
+//! steps they take, come from really running it.
 
 mod cipher;
 mod factors;
@@ -13,44 +13,44 @@ use serde_json::{Value, json};
 
 use karat_server::arena::{Challenge, Instance};
 
-/// How long a step takes, by the clock of a match.
+/// The duration of a step, on the clock of a match.
 pub const STEP_MILLISECONDS: u64 = 10;
-/// Instances of each challenge.
+/// The number of instances of each challenge.
 const INSTANCES: u64 = 8;
 
 /// A way to work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// As the books say.
+    /// The textbook algorithm.
     Careful,
-    /// What looks best at the moment.
+    /// The best choice at each moment.
     Greedy,
-    /// What comes first.
+    /// The first choice that comes up.
     Hasty,
-    /// What chance gives.
+    /// Random choices.
     Random,
-    /// Everything there is.
+    /// Every choice.
     Exhaustive,
 }
 
 /// A program that plays.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
-    /// Its name as an agent.
+    /// The name as an agent.
     pub name: &'static str,
-    /// How it works.
+    /// The way it works.
     pub way: Way,
-    /// The harness that it registered.
+    /// The registered harness.
     pub harness_id: &'static str,
-    /// The harness that it says it plays with.
+    /// The harness that it reports with each submission.
     pub plays_with: &'static str,
-    /// Whether it hands in what it did.
+    /// True if it submits a log of its calls.
     pub hands_in_log: bool,
-    /// Whether it plays without its memory.
+    /// True if it plays without its memory.
     pub memoryless: bool,
 }
 
-/// All of them. Two work alike, so they tie.
+/// All programs. Two work alike, so they tie.
 pub const PROGRAMS: [Program; 6] = [
     program("cartographer", Way::Careful, true, true),
     program("surveyor", Way::Careful, true, true),
@@ -64,12 +64,12 @@ const fn program(name: &'static str, way: Way, hands_in_log: bool, memoryless: b
     Program { name, way, harness_id: "loop-2", plays_with: "loop-2", hands_in_log, memoryless }
 }
 
-/// What makes and solves instances of a challenge.
+/// A game: it creates and solves instances of a challenge.
 #[derive(Clone, Copy)]
 pub struct Game {
-    /// Its slug.
+    /// The slug of the challenge.
     pub slug: &'static str,
-    /// What it is, in a line.
+    /// The task, in one line.
     title: &'static str,
     briefing: &'static str,
     card: &'static str,
@@ -82,11 +82,11 @@ pub struct Game {
     play: fn(&str, Way, &mut Run) -> Option<Value>,
 }
 
-/// All challenges of the season.
+/// All games of the season.
 pub const GAMES: [Game; 4] = [cipher::GAME, maze::GAME, knapsack::GAME, factors::GAME];
 
 impl Game {
-    /// The challenge with its instances: number n of each is made from the seed n.
+    /// Returns the challenge with its instances: number n is made from the seed n.
     #[must_use]
     pub fn challenge(&self) -> Challenge {
         let instances = (1..=INSTANCES).map(|seed| {
@@ -108,7 +108,7 @@ impl Game {
         }
     }
 
-    /// Lets a program play an instance. None if it was still at work when the time was over.
+    /// Lets a program play an instance. Returns `None` if it is still at work at the end of the time limit.
     #[must_use]
     pub fn play(&self, program: &Program, instance: &Instance, attempt_number: u64) -> Option<Played> {
         let text = instance.workspace_files.get(self.file)?;
@@ -124,27 +124,27 @@ impl Game {
     }
 }
 
-/// What a program did.
+/// The result of a program.
 #[derive(Debug)]
 pub struct Played {
-    /// Its answer.
+    /// The answer.
     pub answer: Value,
-    /// The steps that it took.
+    /// The number of steps.
     pub steps: u64,
-    /// Its calls.
+    /// The calls of tools.
     pub calls: Vec<Call>,
 }
 
 /// A call of a tool.
 #[derive(Debug)]
 pub struct Call {
-    /// At which step.
+    /// The step of the call.
     pub step: u64,
-    /// Which tool.
+    /// The name of the tool.
     pub tool: &'static str,
-    /// What went in.
+    /// The input.
     pub input: String,
-    /// What came out.
+    /// The output.
     pub output: String,
 }
 
@@ -157,18 +157,18 @@ pub struct Run {
 }
 
 impl Run {
-    /// One more step, if there is time for it.
+    /// Takes one more step, if there is time for it.
     fn step(&mut self) -> Option<()> {
         self.spend(1)
     }
 
-    /// So many more steps, if there is time for them.
+    /// Takes this many more steps, if there is time for them.
     fn spend(&mut self, steps: u64) -> Option<()> {
         self.steps = self.steps.saturating_add(steps);
         (self.steps <= self.limit).then_some(())
     }
 
-    /// A number below `bound`, by chance.
+    /// Returns a random number below `bound`.
     fn below(&mut self, bound: usize) -> usize {
         below(&mut self.chance, bound)
     }
@@ -178,7 +178,7 @@ impl Run {
     }
 }
 
-/// A number below `bound`, by chance; 0 if there is none.
+/// Returns a random number below `bound`; 0 if `bound` is 0.
 fn below(chance: &mut Random, bound: usize) -> usize {
     let Some(bound) = u64::try_from(bound).ok().and_then(NonZeroU64::new) else { return 0 };
     usize::try_from(chance.below(bound)).unwrap_or(0)

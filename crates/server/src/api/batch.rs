@@ -1,4 +1,4 @@
-//! Many items in one body, as JSON lines: read as they arrive, scored a part at a time, answered line by line.
+//! Many items in one body, as JSON lines: read as they arrive, scored in parts, answered line by line.
 
 use std::sync::Arc;
 
@@ -21,41 +21,41 @@ use crate::state::App;
 
 /// The media type of a batch.
 pub(crate) const MEDIA: &str = "application/x-ndjson";
-/// From so many bytes of lines on they are scored and stored, while the next arrive.
+/// Bytes of lines that make a part: it is scored and stored while the next lines arrive.
 const PART_BYTES: usize = 1 << 20;
 
-/// Most problems that are listed of all lines together; of further lines only their number is told.
+/// The largest number of problems that are listed over all lines; beyond it, lines are only counted.
 const LISTED: usize = 10_000;
 
-/// What became of the lines of a batch.
+/// The results of the lines of a batch.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct BatchAnswer {
-    /// Lines that are stored and were not there before.
+    /// Lines that are stored and are new.
     accepted: u64,
-    /// Lines that were there before.
+    /// Lines that were already stored.
     repeated: u64,
     /// Lines that are not stored.
     refused: u64,
-    /// Each line, in order; blank ones are left out.
+    /// The result of each line, in order; blank lines are left out.
     items: Vec<BatchLine>,
     #[serde(skip)]
     listed: usize,
 }
 
-/// What became of one line.
+/// The result of one line.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BatchLine {
-    /// The line of the body, from 1.
+    /// The line number in the body, from 1.
     line: u64,
-    /// 201 where it is stored, 200 where it was there before, else that of its problem.
+    /// The HTTP status: 201 for a new item, 200 for one that was already stored, else that of its problem.
     status: u16,
-    /// The id of its record.
+    /// The id of the record.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<String>,
-    /// The place of its record in the log.
+    /// The position of the record in the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<u64>,
-    /// Why it is not stored.
+    /// The reason why it is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<Problem>,
 }
@@ -85,23 +85,23 @@ impl BatchAnswer {
     }
 }
 
-/// A line on its way.
+/// A line of the batch: scored, or refused.
 struct Sent {
     line: u64,
     result: Result<Ids, Problem>,
 }
 
-/// What a line becomes.
+/// The ids of a scored line, and the digest of its evidence.
 struct Ids {
     evidence: String,
     record: String,
     digest: karat_core::facts::Digest,
 }
 
-/// A part of a batch that the writer has.
+/// A part of a batch that the writer is storing.
 struct ProblemPart {
     lines: Vec<Sent>,
-    /// One outcome for each line that could be scored; or why nothing was handed in.
+    /// One outcome for each line that could be scored, or the reason why nothing was sent to the writer.
     outcomes: Result<oneshot::Receiver<Vec<Outcome>>, Problem>,
 }
 
@@ -159,7 +159,7 @@ pub(crate) async fn send(
     }
 }
 
-/// Scores some lines and hands them to the writer.
+/// Scores some lines and sends them to the writer.
 async fn part(
     app: &Arc<App>,
     rule: &Arc<Rule>,
@@ -193,7 +193,7 @@ async fn part(
     Ok(ProblemPart { lines, outcomes: app.submit(submissions) })
 }
 
-/// Waits for the writer and answers for each line.
+/// Waits for the writer and adds the result of each line.
 async fn settle(app: &App, part: ProblemPart, answer: &mut BatchAnswer) -> Result<(), Problem> {
     let ProblemPart { lines, outcomes } = part;
     let mut outcomes = match outcomes {

@@ -1,4 +1,4 @@
-//! New records as they come.
+//! New records as they are stored.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::problem::{Code, Problem};
 use crate::select::{Filter, size_at};
 use crate::state::App;
 
-/// New records as server-sent events: `event: record`, `id` is the place in the log, `data` the record. With the header
-/// `Last-Event-ID` those after that place, otherwise those that come from now on.
+/// Streams new records as server-sent events: `event: record`, `id` is the position in the log, `data` the record. With
+/// the header `Last-Event-ID` the stream starts after that position, otherwise with the next new record.
 #[utoipa::path(get, operation_id = "stream_events", path = "/v1/events", tag = "records", params(
-    ("Last-Event-ID" = Option<u64>, Header, description = "the place of the last record that was seen"),
-    ("subject" = Option<String>, Query, description = "those of this subject"),
-    ("card" = Option<String>, Query, description = "those of this scorecard"),
-    ("track" = Option<String>, Query, description = "those of these tasks, with commas between them"),
-    ("since" = Option<String>, Query, description = "those that took place at this moment or later"),
-    ("until" = Option<String>, Query, description = "those that took place before this moment"),
-    ("trust" = Option<crate::stored::Trust>, Query, description = "those with facts that are at least so trustworthy"),
+    ("Last-Event-ID" = Option<u64>, Header, description = "the position in the log of the last record that was received"),
+    ("subject" = Option<String>, Query, description = "only records of this subject"),
+    ("card" = Option<String>, Query, description = "only records of this scorecard"),
+    ("track" = Option<String>, Query, description = "only records of these tasks, separated by commas"),
+    ("since" = Option<String>, Query, description = "only records of items that took place at this timestamp or later"),
+    ("until" = Option<String>, Query, description = "only records of items that took place before this timestamp"),
+    ("trust" = Option<crate::stored::Trust>, Query, description = "only records whose facts have at least this trust class"),
 ), responses(
     (status = 200, content_type = "text/event-stream", body = String),
     (status = 404, body = Problem, content_type = "application/problem+json"),
@@ -50,7 +50,7 @@ pub(crate) async fn stream(
         Some(last) => {
             let read = last.to_str().ok().and_then(|text| text.parse::<u64>().ok()?.checked_add(1));
             let wrong = || {
-                Problem::new(Code::BadRequest, "expected the place of a record in the log")
+                Problem::new(Code::BadRequest, "expected the position of a record in the log")
                     .at("last-event-id")
             };
             read.ok_or_else(wrong)?

@@ -1,4 +1,5 @@
-//! Evidence in: an item is read, scored and stored with its record, and answered when both would outlive a loss of power.
+//! Evidence in: an item is read, scored and stored with its record; the answer comes once both would survive a power
+//! loss.
 
 use std::sync::Arc;
 
@@ -25,10 +26,10 @@ use crate::problem::{Problem, conflict};
 use crate::scoring::{How, ScoredItem};
 use crate::state::{App, Submission};
 
-/// From so many bytes on an item is scored on a thread of its own, so that others do not wait for it.
+/// The size in bytes from which an item is scored on a separate thread, so that others do not wait for it.
 const LARGE_BYTES: usize = 16 << 10;
 
-/// How evidence is to be scored.
+/// The parameters for scoring evidence.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -36,22 +37,22 @@ pub struct Scoring {
     /// The scorecard, `id@version`.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
-    /// The time of the verdict, for evidence that is graded by it: an RFC 3339 timestamp.
+    /// The time of the verdict, for evidence whose grade depends on it: an RFC 3339 timestamp.
     pub as_of: Option<String>,
     /// The id of the item of the same subject that this one corrects; not for batches.
     pub replaces: Option<String>,
 }
 
-/// What the store has now.
+/// The item and its record, as the store has them now.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EvidenceScored {
-    /// Whether all of it was there before, so that nothing changed.
+    /// True if all of it was already stored, so that nothing changed.
     repeated: bool,
     evidence: LogItem,
     record: LogItem,
-    /// Where the receipt of the record is.
+    /// The path of the receipt of the record.
     receipt: String,
-    /// What a reader of the score should know.
+    /// Notes that help to read the score.
     notes: Vec<EvidenceNote>,
     /// The record, `karat/record/1`.
     #[schema(value_type = RecordDocument)]
@@ -62,35 +63,35 @@ pub(crate) struct EvidenceScored {
 /// An item of the log.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LogItem {
-    /// Its id in the store.
+    /// The id in the store.
     id: String,
-    /// Its place in the log.
+    /// The position in the log.
     position: u64,
-    /// The digest of its content.
+    /// The digest of the content.
     digest: String,
-    /// When it was handed in first.
+    /// The time at which it was first received.
     moment: String,
 }
 
-/// Something that a reader of a score should know.
+/// A note that helps to read a score.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EvidenceNote {
-    /// JSON path of what it is about.
+    /// The JSON path that the note is about.
     field: String,
     text: String,
 }
 
-/// An item of evidence that is stored.
+/// A stored item of evidence.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StoredEvidence {
     #[serde(flatten)]
     item: LogItem,
     subject: Option<String>,
-    /// The item that it corrects.
+    /// The item that this one corrects.
     replaces: Option<String>,
-    /// The item that corrects it.
+    /// The item that corrects this one.
     replaced_by: Option<String>,
-    /// The places of the records that were made from it.
+    /// The positions of the records that were computed from it.
     records: Vec<u64>,
     /// The item, in canonical form.
     #[schema(value_type = BTreeMap<String, Value>)]
@@ -110,8 +111,8 @@ impl LogItem {
 
 /// Scores one item, or a batch of them as JSON lines.
 ///
-/// The same item again changes nothing: `repeated` is true. An id with other content is a conflict, told with both digests.
-/// A batch is answered line by line; each line is kept or refused on its own.
+/// Sending the same item again changes nothing: `repeated` is true. An id with other content is a conflict; the problem
+/// names both digests. A batch is answered line by line; each line is stored or refused separately.
 #[utoipa::path(post, operation_id = "send_evidence", path = "/v1/evidence", tag = "evidence", security(("key" = ["write:evidence"])), params(Scoring),
     request_body(content(
         (BTreeMap<String, Value> = "application/json"),
@@ -120,7 +121,7 @@ impl LogItem {
     responses(
         (status = 201, body = EvidenceScored, description = "The item is stored with its record."),
         (status = 200, content((EvidenceScored = "application/json"), (batch::BatchAnswer = "application/json")),
-            description = "The item was there before; or the lines of a batch were looked at."),
+            description = "The item was already stored; or a batch, answered line by line."),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -199,17 +200,17 @@ async fn one(
     })
 }
 
-/// The items of the store that an item becomes, evidence first.
+/// Returns what the store keeps of a scored item: the evidence, then its record.
 #[must_use]
 pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
     let ScoredItem { evidence, record, row, .. } = scored;
     Submission::default().with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
 }
 
-/// Makes `scored` the correction of the item `old` of its subject.
+/// Makes `scored` the correction of the item `old` of the same subject.
 async fn corrects(app: &App, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
     if old == scored.id {
-        let detail = "an item cannot correct itself: give the correction an id of its own";
+        let detail = "an item cannot correct itself: give the correction its own id";
         return Err(Problem::parameter("replaces", detail));
     }
     let (subject, card) = (&scored.row.subject, &scored.row.card);
@@ -230,8 +231,8 @@ async fn corrects(app: &App, scored: &mut ScoredItem, old: &str) -> Result<Effec
     Ok(Effect::Replaced(found.entry.content))
 }
 
-/// What was stored for the same evidence earlier, by another version of the engine or as of another moment: a record is
-/// made once.
+/// Returns what was stored for the same evidence before, by another version of the engine or as of another timestamp: a
+/// record is made once.
 pub(crate) async fn earlier(
     app: &App,
     refusals: &[Refusal],
@@ -253,7 +254,7 @@ pub(crate) async fn earlier(
         if evidence.entry.content != digest || !record.entry.sources.contains(&digest) {
             return Ok(None);
         }
-        // It is sent as it stands, and was not written just now.
+        // It is sent unchanged, and was stored before this request.
         raw(record.content.clone())?;
         let accepted = [&evidence, &record].map(|item| Accepted {
             position: item.position,
@@ -266,9 +267,9 @@ pub(crate) async fn earlier(
     .await
 }
 
-/// An item of evidence, as it was scored.
+/// Returns an item of evidence, as it was scored.
 #[utoipa::path(get, operation_id = "show_evidence", path = "/v1/evidence/{evidence}", tag = "evidence", params(
-    ("evidence" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "11"),
+    ("evidence" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "11"),
 ), responses(
     (status = 200, body = StoredEvidence),
 ))]

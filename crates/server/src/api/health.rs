@@ -1,4 +1,4 @@
-//! How the server is, for whoever watches it.
+//! Health and metrics, for monitoring.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use crate::guard::Caller;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// That the server answers and can read its store.
+/// A sign that the server answers and can read its store.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ServerHealth {
     /// `ok`
     status: &'static str,
     /// The version of the engine.
     engine: &'static str,
-    /// Entries of the log.
+    /// The number of entries in the log.
     log_size: u64,
 }
 
-/// Whether the server is well. Needs no key.
+/// Checks that the server can answer and read its store. Needs no key.
 #[utoipa::path(get, operation_id = "show_health", path = "/healthz", tag = "server", security(()), responses(
     (status = 200, body = ServerHealth), (status = 500, body = Problem, content_type = "application/problem+json"),
 ))]
@@ -34,7 +34,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>
     json(StatusCode::OK, &ServerHealth { status: "ok", engine: ENGINE_VERSION, log_size })
 }
 
-/// What was counted, in the text format of Prometheus.
+/// Returns the metrics in the text format of Prometheus.
 #[utoipa::path(get, operation_id = "read_metrics", path = "/metrics", tag = "server", responses(
     (status = 200, content_type = "text/plain", body = String),
 ))]
@@ -48,7 +48,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Resu
         ("karat_log_entries", "Entries of the log.", *app.memory.size().borrow() as f64),
         ("karat_index_records", "Records in the index.", records as f64),
         ("karat_index_names", "Names in the index.", names as f64),
-        ("karat_uptime_seconds", "How long the server has been running.", app.clock.running_seconds()),
+        ("karat_uptime_seconds", "Time since the server started.", app.clock.running_seconds()),
     ];
     Ok(bytes(
         StatusCode::OK,

@@ -1,4 +1,4 @@
-//! Keys, for administrators: made, listed, revoked.
+//! Keys, for administrators: created, listed, revoked.
 
 use std::sync::Arc;
 
@@ -21,28 +21,28 @@ use crate::state::{App, Submission};
 /// A key, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KnownKey {
-    /// Its id.
+    /// The id of the key.
     id: String,
-    /// Who holds it.
+    /// The name of its holder.
     name: String,
-    /// What it allows.
+    /// The scopes that it grants.
     scopes: Vec<Scope>,
-    /// The only subject that it speaks for.
+    /// The only subject for which it may act.
     subject: Option<String>,
-    /// Whose facts it may report; empty where it may report those of everybody.
+    /// The provenances of the facts that it may report; empty if it may report all.
     reports: Vec<String>,
 }
 
-/// A key that was just made.
+/// A key that was just created.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MadeKey {
-    /// The secret. It is shown this once: the server keeps its hash only.
+    /// The secret. It is shown only here: the server keeps only its hash.
     secret: String,
     #[serde(flatten)]
     key: KnownKey,
 }
 
-/// The keys in force.
+/// The keys that are not revoked.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KnownKeys {
     keys: Vec<KnownKey>,
@@ -60,7 +60,7 @@ impl From<&Key> for KnownKey {
     }
 }
 
-/// The keys in force, without secrets.
+/// Lists the keys that are not revoked, without secrets.
 #[utoipa::path(get, operation_id = "list_keys", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), responses(
     (status = 200, body = KnownKeys),
 ))]
@@ -70,7 +70,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
     json(StatusCode::OK, &KnownKeys { keys })
 }
 
-/// Makes a key. Its secret is in the answer and nowhere else.
+/// Creates a key. Its secret is in the answer and nowhere else.
 #[utoipa::path(post, operation_id = "make_key", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), request_body = KeyRequest, responses(
     (status = 201, body = MadeKey),
     (status = 409, body = Problem, content_type = "application/problem+json"),
@@ -88,7 +88,8 @@ pub(crate) async fn make(
     let request: KeyRequest = body::json(&body)?;
     if app.memory.keys().iter().any(|key| key.name == request.name) {
         let name = request.name.escape_debug();
-        let detail = format!("there is a key of the name `{name}`; take another, or revoke that one first");
+        let detail =
+            format!("there is already a key named `{name}`; choose another name, or revoke that key first");
         return Err(Problem::new(Code::Conflict, detail).at("$.name"));
     }
     let random = random::<32>().map_err(|error| Problem::internal(&error))?;
@@ -98,7 +99,7 @@ pub(crate) async fn make(
     json(StatusCode::CREATED, &MadeKey { secret: made.secret, key: KnownKey::from(&made.key) })
 }
 
-/// Revokes a key, from now on and for good.
+/// Revokes a key, at once and for good.
 #[utoipa::path(delete, operation_id = "revoke_key", path = "/v1/keys/{key}", tag = "keys", security(("key" = ["admin"])), params(
     ("key" = String, Path, description = "the id of the key"),
 ), responses(
@@ -119,7 +120,7 @@ pub(crate) async fn revoke(
     let key =
         key.ok_or_else(|| Problem::not_found(format!("there is no key `{}` in force", id.escape_debug())))?;
     if is_last && key.allows(Scope::Admin) {
-        let detail = "it is the last key of an administrator; make another first";
+        let detail = "it is the last key of an administrator; create another first";
         return Err(Problem::new(Code::Conflict, detail));
     }
     let effect = Effect::Key(Key::clone(&key), true);

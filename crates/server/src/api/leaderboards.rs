@@ -1,4 +1,4 @@
-//! Subjects of a scorecard by rank.
+//! Leaderboards: the subjects of a scorecard by rank.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,13 +33,13 @@ use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 
-/// The confidence of intervals, if nothing else is asked for.
+/// The default confidence of intervals.
 pub const LEVEL: f64 = 0.95;
-/// Bootstrap resamples, if nothing else is asked for; as many as the command line draws.
+/// The default number of bootstrap resamples, the same as on the command line.
 pub const RESAMPLES: u32 = 1000;
 /// The largest number of resamples.
 const RESAMPLES_MAX: u32 = 10_000;
-/// Rows of a page with the method `student`, if nothing else is asked for.
+/// The default number of rows of a page with the method `student`.
 const ROWS: usize = 100;
 /// The largest number of rows of a page.
 const ROWS_MAX: usize = 1000;
@@ -49,28 +49,28 @@ const ROWS_MAX: usize = 1000;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct LeaderboardParams {
-    /// The scorecard; of a family, all of its challenges together.
+    /// The scorecard; for a family, all of its challenges together.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
-    /// Only these tasks, with commas between them.
+    /// Only these tasks, separated by commas.
     pub track: Option<String>,
-    /// Only what took place at this moment or later.
+    /// Only items that took place at this timestamp or later.
     pub since: Option<String>,
-    /// Only what took place before this moment.
+    /// Only items that took place before this timestamp.
     pub until: Option<String>,
-    /// Only records with facts that are at least so trustworthy.
+    /// Only records whose facts have at least this trust class.
     pub trust: Option<Trust>,
-    /// As it was known at this moment: what came later, corrections too, is not there.
+    /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
-    /// Only records that meet this: `FIELD=VALUE` or `FIELD!=VALUE`, where a field is `subject`, `id`, `task`, `outcome`
+    /// Only records that match: `FIELD=VALUE` or `FIELD!=VALUE`, where a field is `subject`, `id`, `task`, `outcome`
     /// or a fact of the scorecard. For at most 20,000 records.
     #[serde(rename = "where")]
     pub condition: Option<String>,
     /// One leaderboard for each value of this field. For at most 20,000 records.
     pub group_by: Option<String>,
-    /// What is ranked by: `score`, or the key of a dimension. A dimension is for at most 20,000 records.
+    /// The value to rank by: `score`, or the key of a dimension. A dimension is for at most 20,000 records.
     pub by: Option<String>,
-    /// How ranks are computed: `bootstrap` for up to 200 subjects and 20,000 records, else `student`, if not given.
+    /// The method for ranks: `bootstrap` for up to 200 subjects and 20,000 records, else `student`, if not given.
     pub method: Option<LeaderboardMethod>,
     /// Subjects with fewer tasks have no rank; 1 if not given.
     pub min_tasks: Option<u32>,
@@ -84,7 +84,7 @@ pub struct LeaderboardParams {
     /// The largest number of rows, 1 to 1,000; if not given all with the method `bootstrap`, and 100 with `student`.
     #[param(minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
-    /// Rows that are skipped: `next` of the page before.
+    /// The number of rows to skip: `next` of the previous page.
     pub skip: Option<usize>,
 }
 
@@ -110,27 +110,28 @@ pub struct Pages {
     pub student: Page,
 }
 
-/// A leaderboard, and what it was made of.
+/// A leaderboard and the rows that it was computed from.
 pub struct Made {
     /// The leaderboard.
     pub answer: LeaderboardAnswer,
-    /// The scored items; none where only the index was read.
+    /// The scored items; `None` if only the index was read.
     pub rows: Option<Rows>,
 }
 
-/// The records that a leaderboard is about.
+/// The records that a leaderboard ranks.
 struct Selected {
     rules: Vec<Arc<Rule>>,
-    /// Their places in the log; none where there are more than can be read.
+    /// Their positions in the log; `None` if there are more than may be read.
     positions: Option<Vec<u64>>,
-    /// The number of their subjects, as far as was looked.
+    /// The number of their subjects, counted as far as needed.
     subjects: usize,
 }
 
-/// Subjects by rank: means of tasks with intervals, rank ranges, and groups of subjects that are tied.
+/// Ranks subjects: means over tasks with intervals, rank ranges, and tie groups.
 ///
-/// With the method `bootstrap` the answer is that of `karat leaderboard`. The method `student` is for very many subjects or
-/// records: the same means with intervals from the spread of the tasks, page by page, and null for what resamples alone give.
+/// With the method `bootstrap` the answer is that of `karat leaderboard`. The method `student` is for very many
+/// subjects or records: the same means, with intervals from the spread of the tasks, in pages; fields that need
+/// resamples are null.
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(LeaderboardParams), responses(
     (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/1`"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
@@ -153,10 +154,10 @@ pub(crate) async fn show(
     Ok(bytes(StatusCode::OK, "application/json", text.to_vec()))
 }
 
-/// Makes the leaderboard as of the first `size` entries of the log.
+/// Computes the leaderboard as of the first `size` entries of the log.
 ///
 /// # Errors
-/// If a parameter is wrong, or no subject has a rank.
+/// If a parameter is invalid, or no subject has a rank.
 pub async fn make(
     app: &Arc<App>,
     params: &LeaderboardParams,
@@ -207,7 +208,7 @@ async fn select(app: &Arc<App>, params: &LeaderboardParams, size: u64) -> Result
     .await
 }
 
-/// Makes a leaderboard of records that are read.
+/// Computes a leaderboard from the records themselves.
 async fn of_records(
     app: &Arc<App>,
     params: LeaderboardParams,
@@ -250,13 +251,13 @@ async fn of_records(
     .await
 }
 
-/// Makes a leaderboard of the index alone, with the method `student`.
+/// Computes a leaderboard from the index alone, with the method `student`.
 async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Page) -> Result<Made, Problem> {
     params.may_draw(LeaderboardMethod::Student)?;
     let shared = Arc::clone(app);
     app.checked(move || {
         let mut count = 0;
-        // The index is let go while subjects are ranked, so that commits do not wait for it.
+        // The index is released while subjects are ranked, so that commits do not wait for it.
         let (rules, settings, values) = {
             let index = shared.memory.index();
             let (filter, rules) = Filter::new(&shared, &index, &params.selection())?;
@@ -295,7 +296,7 @@ async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Pa
 }
 
 impl LeaderboardParams {
-    /// Returns the pages that are asked for.
+    /// Returns the page of each method that the parameters ask for.
     fn pages(&self) -> Result<Pages, Problem> {
         let skip = self.skip.unwrap_or(0);
         let whole = match self.limit {
@@ -306,7 +307,7 @@ impl LeaderboardParams {
         Ok(Pages { bootstrap: Page { skip, limit: whole }, student })
     }
 
-    /// Refuses resamples where none are drawn.
+    /// Refuses `resamples` with a method that draws none.
     fn may_draw(&self, method: LeaderboardMethod) -> Result<(), Problem> {
         let given = [("resamples", self.resamples.is_some()), ("seed", self.seed.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {

@@ -1,4 +1,4 @@
-//! The log as others follow it: its signed head, and its tiles at the paths of C2SP `tlog-tiles`.
+//! The log for its followers: its signed checkpoint, and its tiles at the paths of C2SP `tlog-tiles`.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// What somebody needs to know who follows the log.
+/// The key and state of the log, for its followers.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LogInfo {
-    /// The key that checks its signatures: `NAME+ID+KEY`.
+    /// The key that verifies its signatures: `NAME+ID+KEY`.
     key: String,
-    /// How many entries it has.
+    /// The number of entries.
     size: u64,
-    /// Its root, in hexadecimal.
+    /// The Merkle root, in hexadecimal.
     root: String,
-    /// The signed head.
+    /// The checkpoint: the signed head.
     checkpoint: String,
 }
 
-/// The key of the log and its head.
+/// Returns the key of the log and its checkpoint.
 #[utoipa::path(get, operation_id = "show_log", path = "/v1/log", tag = "log", responses(
     (status = 200, body = LogInfo),
 ))]
@@ -46,7 +46,7 @@ pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result
     json(StatusCode::OK, &LogInfo { key: app.log_key(), size, root: root.to_string(), checkpoint })
 }
 
-/// The signed head of the log, after C2SP `tlog-checkpoint`.
+/// Returns the checkpoint of the log, after C2SP `tlog-checkpoint`.
 #[utoipa::path(get, operation_id = "read_checkpoint", path = "/checkpoint", tag = "log", responses(
     (status = 200, content_type = "text/plain", body = String),
 ))]
@@ -59,7 +59,8 @@ pub(crate) async fn checkpoint(
     Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
 }
 
-/// Hashes of the tree or a bundle of entries, after C2SP `tlog-tiles`: `LEVEL/NUMBER[.p/WIDTH]`, or `entries` for the level.
+/// Returns hashes of the tree or a bundle of entries, after C2SP `tlog-tiles`: `LEVEL/NUMBER[.p/WIDTH]`, with `entries`
+/// as the level of a bundle.
 #[utoipa::path(get, operation_id = "read_tile", path = "/tile/{*path}", tag = "log", params(
     ("path" = String, Path, description = "such as `0/x001/x234/067.p/5`", example = "0/000.p/1"),
 ), responses(
@@ -73,9 +74,9 @@ pub(crate) async fn tile(
     caller.may_read()?;
     let wanted: TilePath = format!("tile/{path}").parse().map_err(Problem::not_found)?;
     let found = app.read(move |reader| Ok(reader.resource(wanted)?)).await?;
-    let found = found.ok_or_else(|| Problem::not_found("the log has not so many entries"))?;
+    let found = found.ok_or_else(|| Problem::not_found("the log has fewer entries"))?;
     let mut response = bytes(StatusCode::OK, "application/octet-stream", found);
-    // Hashes that the path names never change.
+    // The hashes at a path never change.
     response
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));

@@ -1,11 +1,11 @@
 //! The resources under `/v1`, one file each, and the log at the paths that C2SP names.
 //!
-//! * `evidence`: items in, one or many; `records`: what they were scored, and why.
-//! * `subjects`, `standings`, `leaderboards`: what many records say; `reviews`: what people decide.
-//! * `scorecards`, `keys`: what scores, and who may do what.
+//! * `evidence`: items in, one or many; `records`: their scores, with explanations.
+//! * `subjects`, `standings`, `leaderboards`: summaries of many records; `reviews`: decisions of people.
+//! * `scorecards`: the cards that score; `keys`: permissions.
 //! * `arena`: challenges, agents, matches and ratings.
-//! * `receipts`, `log`: proofs of what is kept.
-//! * `events`: new records as they come; `health`: how the server is.
+//! * `receipts`, `log`: proofs that items are in the log.
+//! * `events`: new records as they are stored; `health`: health and metrics.
 
 pub mod arena;
 pub mod batch;
@@ -35,7 +35,7 @@ use crate::openapi;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// Every route, with its description.
+/// Returns every route, with its description.
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .routes(routes!(evidence::send, evidence::show))
@@ -65,14 +65,14 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(openapi::document))
 }
 
-/// An answer in JSON.
+/// Returns an answer in JSON.
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Result<Response<Body>, Problem> {
     let body = serde_json::to_vec(value).map_err(|error| Problem::internal(&error))?;
     Ok(bytes(status, "application/json", body))
 }
 
-/// An answer in JSON whose last member, for which `value` has [`later`], is JSON that was written here: it need not be read
-/// again to be sent.
+/// Returns an answer in JSON whose last member, marked with [`later`] in `value`, is JSON that this server wrote, so
+/// that it need not be parsed again.
 pub(crate) fn json_ending(
     status: StatusCode,
     value: &impl Serialize,
@@ -81,28 +81,28 @@ pub(crate) fn json_ending(
     let mut body = Vec::with_capacity(1024 + last.len());
     serde_json::to_writer(&mut body, value).map_err(|error| Problem::internal(&error))?;
     let kept = body.strip_suffix(b"null}").map(<[u8]>::len);
-    body.truncate(kept.ok_or_else(|| Problem::internal(&"the last member of the answer is not the last"))?);
+    body.truncate(kept.ok_or_else(|| Problem::internal(&"the answer does not end with its last member"))?);
     body.extend_from_slice(last);
     body.push(b'}');
     Ok(bytes(status, "application/json", body))
 }
 
-/// A member whose JSON is put in its place at the end, by [`json_ending`].
+/// Marks a member whose JSON [`json_ending`] appends at the end.
 pub(crate) fn later<S: Serializer>(_: &Vec<u8>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_unit()
 }
 
-/// Returns an answer of karat-report as its canonical JSON.
+/// Returns an answer of karat-report as canonical JSON.
 pub(crate) fn answered(answer: &impl Serialize) -> String {
     karat::answers::write(answer)
 }
 
-/// An answer of karat-report.
+/// Responds with an answer of karat-report.
 pub(crate) fn answer(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
     bytes(status, "application/json", answered(answer).into_bytes())
 }
 
-/// An answer of some media type.
+/// Responds with a body of this media type.
 pub(crate) fn bytes(status: StatusCode, media_type: &'static str, body: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;

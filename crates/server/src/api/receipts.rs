@@ -15,8 +15,8 @@ use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// A receipt, `karat/receipt/1`: an item of the log with the proof that the log has it. The server sends the canonical JSON
-/// that the store writes.
+/// A receipt, `karat/receipt/1`: an item of the log with the proof that the log has it. The server sends the canonical
+/// JSON that the store writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
@@ -25,13 +25,13 @@ pub struct Receipt {
     pub schema: String,
     /// The content of the item: of a record, its canonical JSON as a text.
     pub content: String,
-    /// What the log says of the item: these bytes are hashed into it.
+    /// The entry, whose bytes are hashed into the log.
     pub entry: ReceiptEntry,
-    /// The place of the entry in the log.
+    /// The index of the entry in the log.
     pub index: u64,
     /// The inclusion proof: hashes in base 64, from the sibling of the leaf up.
     pub path: Vec<String>,
-    /// The signed head of the log that the proof leads to.
+    /// The checkpoint of the log that the proof leads to.
     pub checkpoint: String,
 }
 
@@ -49,17 +49,17 @@ pub struct ReceiptEntry {
     pub subject: Option<String>,
     /// The digest of the content.
     pub content: String,
-    /// The digests of the evidence, of a record.
+    /// For a record, the digests of its evidence.
     pub sources: Vec<String>,
-    /// The id of the item that it corrects.
+    /// The id of the item that this one corrects.
     pub replaces: Option<String>,
-    /// When it was handed in, in milliseconds since 1970.
+    /// The time at which it was received, in milliseconds since 1970.
     pub moment_milliseconds: i64,
 }
 
-/// The receipt of a record, against the latest head of the log: `karat verify` checks it offline.
+/// Returns the receipt of a record, with the latest checkpoint of the log: `karat verify` checks it offline.
 #[utoipa::path(get, operation_id = "show_receipt", path = "/v1/receipts/{record}", tag = "log", params(
-    ("record" = String, Path, description = "the place of the record in the log, or its id", example = "12"),
+    ("record" = String, Path, description = "the position of the record in the log, or its id", example = "12"),
 ), responses(
     (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Receipt),
 ))]

@@ -24,38 +24,38 @@ use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 
-/// Records of a list, if nothing else is asked for.
+/// The default number of records in a list.
 const USUAL: usize = 50;
-/// Most records of a list.
+/// The largest number of records in a list.
 const MOST: usize = 1000;
 
-/// Which records are wanted.
+/// The parameters of a list of records.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct RecordParams {
-    /// Those of this subject.
+    /// Only records of this subject.
     pub subject: Option<String>,
-    /// Those of this scorecard, `id@version` or the id of its latest version; of a family, those of its challenges.
+    /// Only records of this scorecard, `id@version` or the id of its latest version; for a family, of its challenges.
     pub card: Option<String>,
-    /// Those of these tasks, with commas between them.
+    /// Only records of these tasks, separated by commas.
     pub track: Option<String>,
-    /// Those that took place at this moment or later.
+    /// Only records of items that took place at this timestamp or later.
     pub since: Option<String>,
-    /// Those that took place before this moment.
+    /// Only records of items that took place before this timestamp.
     pub until: Option<String>,
-    /// Those with facts that are at least so trustworthy.
+    /// Only records whose facts have at least this trust class.
     pub trust: Option<Trust>,
-    /// As it was known at this moment: what came later, corrections too, is not there.
+    /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
-    /// Those with a lower place in the log: `next` of the list before.
+    /// Only records with a lower position in the log: `next` of the previous list.
     pub before: Option<u64>,
-    /// How many, 1 to 1000; 50 if not given.
+    /// The largest number of records, 1 to 1000; 50 if not given.
     pub limit: Option<usize>,
 }
 
 impl RecordParams {
-    /// The part of it that is not about pages.
+    /// Returns the parameters that select records, without those for pages.
     #[must_use]
     pub fn selection(&self) -> Selection<'_> {
         Selection {
@@ -69,20 +69,20 @@ impl RecordParams {
     }
 }
 
-/// A record that is stored.
+/// A stored record.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RecordEntry {
-    /// Its id in the store: `SUBJECT/EVIDENCE/CARD@VERSION`.
+    /// The id in the store: `SUBJECT/EVIDENCE/CARD@VERSION`.
     id: String,
-    /// Its place in the log.
+    /// The position in the log.
     position: u64,
-    /// When it was handed in.
+    /// The time at which it was received.
     moment: String,
-    /// Its digest.
+    /// The digest of the record.
     digest: String,
     /// The digests of its evidence.
     sources: Vec<String>,
-    /// The record that it corrects.
+    /// The record that this one corrects.
     replaces: Option<String>,
     /// The record, `karat/record/1`.
     #[schema(value_type = RecordDocument)]
@@ -92,10 +92,10 @@ pub(crate) struct RecordEntry {
 /// Records, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RecordList {
-    /// The size of the log that the list is of.
+    /// The size of the log at which the list was made.
     log_size: u64,
     records: Vec<RecordEntry>,
-    /// What to give as `before` for those that follow; null where there are no more.
+    /// The value of `before` for the next list; null at the end.
     next: Option<u64>,
 }
 
@@ -104,13 +104,13 @@ pub(crate) struct RecordList {
 pub(crate) struct RecordDetail {
     #[serde(flatten)]
     record: RecordEntry,
-    /// The record that corrects it.
+    /// The record that corrects this one.
     replaced_by: Option<String>,
-    /// Where its receipt is.
+    /// The path of its receipt.
     receipt: String,
 }
 
-/// Records, newest first.
+/// Lists records, newest first.
 #[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(RecordParams), responses(
     (status = 200, body = RecordList),
     (status = 404, body = Problem, content_type = "application/problem+json"),
@@ -126,7 +126,7 @@ pub(crate) async fn list(
     let positions = app.indexed(move |app, index| {
         let (filter, _) = Filter::new(app, index, &params.selection())?;
         let end = params.before.map_or(size, |before| before.min(size));
-        // Corrections count as of the size, however far back the list has come.
+        // Corrections count as of the size of the log, even on later pages.
         let rows = index.rows(size).rev().filter(|row| row.position < end && filter.admits(row));
         Ok(rows.take(limit + 1).map(|row| row.position).collect())
     });
@@ -142,9 +142,9 @@ pub(crate) async fn list(
     json(StatusCode::OK, &RecordList { log_size: size, records, next })
 }
 
-/// One record.
+/// Returns one record.
 #[utoipa::path(get, operation_id = "show_record", path = "/v1/records/{record}", tag = "records", params(
-    ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
+    ("record" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
     (status = 200, body = RecordDetail),
 ))]
@@ -167,10 +167,10 @@ pub(crate) async fn show(
     json(StatusCode::OK, &detail)
 }
 
-/// Why a record says what it says: the rows that add up to its score, what is missing, the smallest change that reaches the
-/// next band or tier. The record is computed again from its own facts first.
+/// Explains a score: the rows that add up to it, missing facts, and the smallest change that reaches the next band or
+/// tier. The record is first computed again from its facts.
 #[utoipa::path(get, operation_id = "explain_record", path = "/v1/records/{record}/explanation", tag = "records", params(
-    ("record" = String, Path, description = "its place in the log, or its id with `/` written `%2F`", example = "12"),
+    ("record" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
     (status = 200, description = "the answer of `karat explain --json`", content_type = "application/json", body = Explanation),
     (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -190,7 +190,7 @@ pub(crate) async fn explanation(
 fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
     let told = |error: EngineError| Problem::of_error(Code::Unanswerable, &error);
     let Some(claim) = Given::parse(content).map_err(told)? else {
-        return Err(Problem::internal(&"a stored record is none"));
+        return Err(Problem::internal(&"a stored record cannot be read as one"));
     };
     let rule = app.memory.cards().find(&claim.document().scorecard.name())?;
     let base = recompute::base(&claim, Some(&rule.card)).map_err(told)?;
@@ -202,7 +202,7 @@ fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
     explained.flatten().map(|answer| answered(&answer)).map_err(told)
 }
 
-/// The record with that id or place in the log.
+/// Finds the record with this id or position in the log.
 pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
     let size = reader.head()?.size;
     let found = match wanted.parse::<u64>() {
@@ -212,7 +212,7 @@ pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
     };
     found.filter(|item| item.entry.kind == Kind::Record).ok_or_else(|| {
         let wanted = wanted.escape_debug();
-        Problem::not_found(format!("there is no record `{wanted}`; GET /v1/records lists those there are"))
+        Problem::not_found(format!("there is no record `{wanted}`; GET /v1/records lists them all"))
     })
 }
 
@@ -230,7 +230,7 @@ fn record(item: Item) -> Result<RecordEntry, Problem> {
     })
 }
 
-/// JSON that is stored, as it stands.
+/// Returns stored JSON unchanged.
 pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
     let damaged = |error: &dyn std::fmt::Display| Problem::from(Error::Damaged(format!("a record: {error}")));
     let text = String::from_utf8(content).map_err(|error| damaged(&error))?;

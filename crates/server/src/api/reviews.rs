@@ -1,4 +1,4 @@
-//! Reviews: the scores that wait for a decision, and what is decided. A decision is an item of the log like any other, and
+//! Reviews: the scores that wait for a decision, and the decisions. A decision is an item of the log like any other;
 //! its content is a line of the events that `karat standing --events` reads.
 
 use std::sync::Arc;
@@ -27,88 +27,88 @@ use crate::select::size_at;
 use crate::standing::{INTERVAL, Question, answer};
 use crate::state::{App, Submission};
 
-/// Which reviews are wanted.
+/// The parameters of the list of reviews.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct QueueParams {
-    /// Those of this scorecard; of all with reviews if not given.
+    /// Only reviews of this scorecard; of all scorecards if not given.
     pub card: Option<String>,
 }
 
-/// What happened, and who says so.
+/// A decision or another event, and the person behind it.
 #[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewRequest {
     /// The scorecard under which it counts, `id@version`.
     #[serde(skip_serializing)]
     pub card: String,
-    /// Who it is about.
+    /// The subject that it is about.
     pub subject: String,
-    /// What happened; a decision if not given.
+    /// The kind of event; a decision if not given.
     #[serde(default)]
     pub event: ReviewEvent,
-    /// Of a decision: whether the score that is held becomes the canonical one.
+    /// Of a decision: whether the proposed score becomes the official one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<ReviewVerdict>,
-    /// Of a decision: why.
+    /// Of a decision: the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Of a decision: digests of what was looked at.
+    /// Of a decision: digests of the evidence that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<String>>,
     /// Of an incident: its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incident: Option<String>,
-    /// Of `operated`: who operates the subject, and may not review it.
+    /// Of `operated`: the operator of the subject, who may not review it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
     /// Of `ran`: the id of the evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Of `ran`: who ran the evaluation.
+    /// Of `ran`: the runner of the evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runner: Option<String>,
 }
 
-/// What happened beside the evaluations.
+/// An event that is not an evaluation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewEvent {
-    /// Somebody decided on the score that is held.
+    /// A reviewer decided on the proposed score.
     #[default]
     Decided,
     /// A critical incident was confirmed.
     IncidentOpened,
-    /// It is closed.
+    /// The incident is closed.
     IncidentClosed,
-    /// The subject runs something else than it declares.
+    /// The subject runs something other than it declares.
     HoldPlaced,
-    /// It no longer does.
+    /// The subject runs what it declares again.
     HoldLifted,
-    /// Somebody operates the subject.
+    /// An operator of the subject was named.
     Operated,
-    /// Somebody ran an evaluation.
+    /// A runner of an evaluation was named.
     Ran,
 }
 
 /// The scores that wait for a decision.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReviewQueue {
-    /// One for each subject that is under review.
+    /// One review for each subject under review.
     reviews: Vec<PendingReview>,
 }
 
-/// A decision or another event that was kept.
+/// A stored decision or other event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeptReview {
-    /// Its place in the log.
+    /// The position in the log.
     position: Option<u64>,
-    /// The reviews of the subject that follow from it; null where the scorecard has none.
+    /// The review of the subject that follows from it; null if the scorecard has no reviews.
     review: Option<Review>,
 }
 
-/// The scores that wait for a decision.
+/// Lists the scores that wait for a decision.
 #[utoipa::path(get, operation_id = "list_reviews", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), params(QueueParams), responses(
     (status = 200, body = ReviewQueue),
     (status = 404, body = Problem, content_type = "application/problem+json"),
@@ -124,10 +124,10 @@ pub(crate) async fn queue(
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }
 
-/// The scores that wait for a decision at this moment, under one scorecard or all: scorecard, subject, review.
+/// Returns the scores that wait for a decision now, under one scorecard or all: scorecard, subject, review.
 ///
 /// # Errors
-/// That there is no such scorecard, or too many records.
+/// If there is no such scorecard, or there are too many records.
 pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
     let rules = match card {
         Some(card) => vec![app.memory.cards().find(card)?],
@@ -152,7 +152,7 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
         };
         let standings = match answer(app, question).await {
             Ok(standings) => standings.subjects,
-            // Nothing was scored by it yet, or nothing that says when it took place.
+            // The card has scored nothing yet, or nothing with a time.
             Err(problem) if problem.code == Code::NotFound => continue,
             Err(problem) if problem.code == Code::Unanswerable && card.is_none() => continue,
             Err(problem) => return Err(problem),
@@ -165,10 +165,10 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
     Ok(reviews)
 }
 
-/// Decides on the score that is held, or says what else happened. The name of the key is that of the reviewer, and the
-/// moment that of the server.
+/// Decides on the proposed score, or reports another event. The reviewer is the name of the key, the time that of the
+/// server.
 ///
-/// What a reviewer may not decide is refused, and nothing is kept: whoever operates the subject, or where nothing waits.
+/// A decision is refused, and not stored, if the reviewer operates the subject or if no score waits for a decision.
 #[utoipa::path(post, operation_id = "decide_review", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), request_body = ReviewRequest, responses(
     (status = 201, body = KeptReview),
     (status = 404, body = Problem, content_type = "application/problem+json"),
@@ -189,10 +189,10 @@ pub(crate) async fn decide(
     Ok(response(StatusCode::CREATED, &KeptReview { position, review }))
 }
 
-/// Keeps what a reviewer says: its place in the log, and the member `review` of the standing that follows.
+/// Stores a review; returns its position in the log and the member `review` of the standing that follows.
 ///
 /// # Errors
-/// What is wrong with the request, or why it changes nothing.
+/// If the request is invalid, or changes nothing.
 pub async fn keep(
     app: &Arc<App>,
     request: ReviewRequest,
@@ -230,7 +230,7 @@ pub async fn keep(
     Ok((accepted.first().map(|it| it.position), review))
 }
 
-/// The line of events that says it.
+/// Returns the event as a line of JSON.
 fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<String, Problem> {
     let mut line = serde_json::to_value(request).map_err(|error| Problem::internal(&error))?;
     let mut put = |name: &str, text: String| {
@@ -251,7 +251,7 @@ fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<Strin
     }
 }
 
-/// Why the decision in that line of events changes nothing.
+/// Returns the reason why the decision in that line of events changes nothing.
 fn refusal(review: &Review, line: usize) -> Option<String> {
     let proposed = review.refusals.iter().find(|it| it.line == Some(line as u64))?;
     Some(proposed.reason.clone())

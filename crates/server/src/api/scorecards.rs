@@ -1,4 +1,4 @@
-//! Scorecards: those that come with karat, and those that were published here.
+//! Scorecards: the released ones, and those published on this server.
 
 use std::sync::Arc;
 
@@ -20,27 +20,27 @@ use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission, scorecard_item};
 
-/// What a scorecard may be sent as.
+/// The media types in which a scorecard may be sent.
 const MEDIA: [&str; 3] = ["application/toml", "text/toml", "text/plain"];
 
-/// A scorecard in short.
+/// A summary of a scorecard.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ScorecardSummary {
     /// `id@version`
     name: String,
     id: String,
     version: String,
-    /// SHA-256 over its canonical form: records name it.
+    /// SHA-256 of its canonical form: records name it.
     digest: String,
-    /// What it is for, in a line.
+    /// Its purpose, in one line.
     title: String,
     /// The kind of evidence that it reads.
     evidence: String,
     /// Its family, `id@version`, for a challenge.
     base: Option<String>,
-    /// Whether evidence can be scored by it: not by a family.
+    /// True if evidence can be scored by it; false for a family.
     is_scoreable: bool,
-    /// Whether it comes with karat.
+    /// True if it is released with karat.
     is_released: bool,
 }
 
@@ -55,36 +55,36 @@ pub(crate) struct ScorecardList {
 pub(crate) struct ScorecardDetail {
     #[serde(flatten)]
     card: ScorecardSummary,
-    /// The file.
+    /// The text of the file.
     text: String,
 }
 
-/// A scorecard that was published.
+/// A published scorecard.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PublishedScorecard {
     #[serde(flatten)]
     card: ScorecardSummary,
-    /// Its place in the log.
+    /// The position in the log.
     position: u64,
-    /// Whether it was there before, so that nothing changed.
+    /// True if it was already published, so that nothing changed.
     repeated: bool,
 }
 
-/// What was found in a scorecard.
+/// The findings of a check of a scorecard.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ScorecardFindings {
-    /// Whether it can be used.
+    /// True if it can be used.
     is_sound: bool,
     /// Its name and digest, if it can be used.
     card: Option<ScorecardSummary>,
-    /// What was found, in the order of the file.
+    /// The findings, in the order of the file.
     findings: Vec<ScorecardFinding>,
 }
 
-/// One thing that was found.
+/// One finding.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ScorecardFinding {
-    /// Stable code, such as `KC104`.
+    /// The stable code, such as `KC104`.
     code: &'static str,
     /// `error`, `warning` or `note`.
     severity: &'static str,
@@ -112,7 +112,7 @@ impl From<&CompiledCard> for ScorecardSummary {
     }
 }
 
-/// All scorecards, by name.
+/// Lists all scorecards, by name.
 #[utoipa::path(get, operation_id = "list_scorecards", path = "/v1/scorecards", tag = "scorecards", responses(
     (status = 200, body = ScorecardList),
 ))]
@@ -122,7 +122,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
     json(StatusCode::OK, &ScorecardList { scorecards })
 }
 
-/// A scorecard, with its text.
+/// Returns a scorecard, with its text.
 #[utoipa::path(get, operation_id = "show_scorecard", path = "/v1/scorecards/{card}", tag = "scorecards", params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
 ), responses(
@@ -141,7 +141,7 @@ pub(crate) async fn show(
     )
 }
 
-/// The file of a scorecard, as `--card FILE` takes it.
+/// Returns the file of a scorecard, as `--card FILE` takes it.
 #[utoipa::path(get, operation_id = "read_scorecard", path = "/v1/scorecards/{card}/text", tag = "scorecards", params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
 ), responses(
@@ -157,12 +157,12 @@ pub(crate) async fn text(
     Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", rule.card.text().as_bytes().to_vec()))
 }
 
-/// Publishes a scorecard. It never changes afterwards: a new version is a new scorecard.
+/// Publishes a scorecard. It never changes: a new version is a new scorecard.
 #[utoipa::path(post, operation_id = "publish_scorecard", path = "/v1/scorecards", tag = "scorecards", security(("key" = ["admin"])),
     request_body(content((String = "application/toml"), (String = "text/plain"))),
     responses(
         (status = 201, body = PublishedScorecard),
-        (status = 200, body = PublishedScorecard, description = "It was there before."),
+        (status = 200, body = PublishedScorecard, description = "It was already published."),
         (status = 409, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
     ))]
@@ -184,7 +184,7 @@ pub(crate) async fn publish(
     json(status, &PublishedScorecard { card: ScorecardSummary::from(&*rule.card), position, repeated })
 }
 
-/// Says what is wrong with a scorecard, and keeps nothing.
+/// Checks a scorecard and stores nothing.
 #[utoipa::path(post, operation_id = "check_scorecard", path = "/v1/scorecards/check", tag = "scorecards",
     request_body(content((String = "application/toml"), (String = "text/plain"))),
     responses(

@@ -1,4 +1,4 @@
-//! Standings: the official scores of subjects at a moment, with their tiers and reviews.
+//! Standings: the official scores of subjects at a timestamp, with their tiers and reviews.
 
 use std::sync::Arc;
 
@@ -26,24 +26,24 @@ pub struct StandingParams {
     /// The scorecard, with a section `[standing]`.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
-    /// The moment of the standing; now if not given.
+    /// The timestamp of the standing; now if not given.
     pub as_of: Option<String>,
-    /// As it was known at this moment: what came later, corrections too, is not there.
+    /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
 }
 
 /// The standings of all subjects of a scorecard.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StandingList {
-    /// The moment of the standings.
+    /// The timestamp of the standings.
     as_of: String,
-    /// The size of the log that counts.
+    /// The size of the log up to which items count.
     log_size: u64,
     /// One standing for each subject, by name.
     standings: Vec<Standing>,
 }
 
-/// The standing of one subject: the line that `karat standing --json` writes.
+/// Returns the standing of one subject: the line that `karat standing --json` writes.
 #[utoipa::path(get, operation_id = "show_standing", path = "/v1/standings/{subject}", tag = "records", params(
     ("subject" = String, Path, description = "who is scored", example = "17"), StandingParams,
 ), responses(
@@ -58,13 +58,13 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let missing =
-        || Problem::not_found(format!("there is no record of `{}` up to then", subject.escape_debug()));
+        || Problem::not_found(format!("there is no record of `{}` up to that time", subject.escape_debug()));
     let question = question(&app, &params, Some(subject.clone())).await?;
     let found = answer(&app, question).await?.subjects.into_iter().next().ok_or_else(missing)?;
     Ok(response(StatusCode::OK, &found))
 }
 
-/// The standings of all subjects of a scorecard, up to 20,000 records.
+/// Lists the standings of all subjects of a scorecard, for up to 20,000 records.
 #[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(StandingParams), responses(
     (status = 200, body = StandingList),
     (status = 404, body = Problem, content_type = "application/problem+json"),

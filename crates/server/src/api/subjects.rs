@@ -1,4 +1,4 @@
-//! Subjects: who has records, and what was known about one of them when.
+//! Subjects: the list of those with records, and the history of one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,21 +21,21 @@ use crate::problem::Problem;
 use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 
-/// Entries of a list, if nothing else is asked for.
+/// The default number of entries in a list.
 const USUAL: usize = 100;
-/// Most entries of a list.
+/// The largest number of entries in a list.
 const MOST: usize = 1000;
 
-/// Which subjects are wanted.
+/// The parameters of the list of subjects.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SubjectParams {
-    /// Those with records of this scorecard; of a family, of its challenges.
+    /// Only subjects with records of this scorecard; for a family, of its challenges.
     pub card: Option<String>,
-    /// Those whose names come after this one: `next` of the list before.
+    /// Only subjects whose names come after this one: `next` of the previous list.
     pub after: Option<String>,
-    /// How many, 1 to 1000; 100 if not given.
+    /// The largest number of subjects, 1 to 1000; 100 if not given.
     pub limit: Option<usize>,
 }
 
@@ -43,21 +43,21 @@ pub struct SubjectParams {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SubjectList {
     subjects: Vec<SubjectSummary>,
-    /// What to give as `after` for those that follow; null where there are no more.
+    /// The value of `after` for the next list; null at the end.
     next: Option<String>,
 }
 
-/// Somebody who has records.
+/// A subject with records.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SubjectSummary {
     name: String,
-    /// How many records, without those that were corrected.
+    /// The number of its records, without corrected ones.
     records: u64,
-    /// The place of the latest of them in the log.
+    /// The position of the latest of them in the log.
     latest: u64,
 }
 
-/// Subjects in the order of their names.
+/// Lists subjects in the order of their names.
 #[utoipa::path(get, operation_id = "list_subjects", path = "/v1/subjects", tag = "records", params(SubjectParams), responses(
     (status = 200, body = SubjectList),
     (status = 404, body = Problem, content_type = "application/problem+json"),
@@ -97,56 +97,56 @@ pub(crate) async fn list(
     json(StatusCode::OK, &subjects.await?)
 }
 
-/// Which part of a history is wanted.
+/// The parameters of a history.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryParams {
-    /// Records of this scorecard, `id@version` or the id of its latest version.
+    /// Only records of this scorecard, `id@version` or the id of its latest version.
     pub card: Option<String>,
-    /// As it was known at this moment: what came later, corrections too, is not there.
+    /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
-    /// From this place of the log on: `next` of the part before.
+    /// The first position in the log: `next` of the previous part.
     pub from: Option<u64>,
-    /// How many, 1 to 1000; 100 if not given.
+    /// The largest number of records, 1 to 1000; 100 if not given.
     pub limit: Option<usize>,
 }
 
-/// Everything that was scored of a subject, in the order in which it became known.
+/// All records of a subject, in the order in which they were stored.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SubjectHistory {
-    /// The size of the log that counts.
+    /// The size of the log up to which items count.
     log_size: u64,
     entries: Vec<HistoryEntry>,
-    /// What to give as `from` for those that follow; null where there are no more.
+    /// The value of `from` for the next part; null at the end.
     next: Option<u64>,
 }
 
-/// A record in short.
+/// A summary of a record.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HistoryEntry {
     id: String,
-    /// Its place in the log.
+    /// The position in the log.
     position: u64,
-    /// When it was handed in.
+    /// The time at which it was received.
     moment: String,
     /// The scorecard.
     card: String,
-    /// When the evidence took place, if it says so.
+    /// The time at which the evidence took place, if given.
     time: Option<String>,
     task: Option<String>,
     #[schema(value_type = Option<Outcome>)]
     outcome: Option<&'static str>,
-    /// The score, a share from 0 to 1; null where there is none.
+    /// The score, a share from 0 to 1, or null.
     #[schema(minimum = 0, maximum = 1)]
     score: Option<f64>,
-    /// The record that it corrects.
+    /// The record that this one corrects.
     replaces: Option<String>,
-    /// The record that corrected it.
+    /// The record that corrected this one.
     replaced_by: Option<String>,
 }
 
-/// The history of a subject: every record, those that were corrected too.
+/// Returns the history of a subject: every record, corrected ones included.
 #[utoipa::path(get, operation_id = "show_history", path = "/v1/subjects/{subject}/history", tag = "records", params(
     ("subject" = String, Path, description = "who is scored", example = "17"), HistoryParams,
 ), responses(
@@ -168,7 +168,9 @@ pub(crate) async fn history(
         let positions = places_of(index, &subject, card.as_deref(), places, limit + 1);
         if positions.is_empty() && params.from.is_none() {
             let subject = subject.escape_debug();
-            return Err(Problem::not_found(format!("there is no such record of `{subject}` up to then")));
+            return Err(Problem::not_found(format!(
+                "there is no such record of `{subject}` up to that time"
+            )));
         }
         Ok(positions)
     });
@@ -186,10 +188,11 @@ pub(crate) async fn history(
     json(StatusCode::OK, &SubjectHistory { log_size, entries: entries.await?, next })
 }
 
-/// The first `limit` places within `range` at which the log has a record of `subject`, of one scorecard or of any.
+/// Returns the first `limit` positions in `range` at which the log has a record of `subject`, of one scorecard or of
+/// all.
 fn places_of(index: &Index, subject: &str, card: Option<&str>, range: Range<u64>, limit: usize) -> Vec<u64> {
     let Some(subject) = index.number(subject) else { return Vec::new() };
-    // A number that no scorecard has, where there is no record of it.
+    // A card without records has no number: use one that no card has.
     let card = card.map(|card| index.number(card).unwrap_or(u32::MAX));
     let rows = index.from(range.start, range.end);
     let wanted = rows.filter(|row| row.subject == subject && card.is_none_or(|card| row.card == card));
@@ -199,7 +202,7 @@ fn places_of(index: &Index, subject: &str, card: Option<&str>, range: Range<u64>
 fn entry(item: Item, replaced_by: Option<String>) -> Result<HistoryEntry, Problem> {
     let Item { position, entry, content } = item;
     let record = Record::parse(&content).map_err(|error| Problem::internal(&error))?;
-    let record = record.ok_or_else(|| Problem::internal(&"what is stored as a record is not one"))?;
+    let record = record.ok_or_else(|| Problem::internal(&"a stored record cannot be read as one"))?;
     let record = record.document();
     Ok(HistoryEntry {
         id: entry.id,

@@ -1,4 +1,4 @@
-//! What is kept of the arena in memory: it follows from the items of the log, in their order.
+//! The arena in memory, computed from the items of the log in their order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -20,35 +20,35 @@ pub struct Arena {
 pub struct Board {
     challenges: BTreeMap<String, Arc<Challenge>>,
     agents: BTreeMap<String, AgentState>,
-    /// In the order in which they were entered.
+    /// In the order of entry.
     matches: Vec<Arc<Match>>,
     places: BTreeMap<String, usize>,
-    /// The matches that may be submitted: when they expire, in milliseconds, and whose they are. Nobody has two.
+    /// The matches that may be submitted: the time of expiry in milliseconds, and the agent. No agent has two.
     open: BTreeSet<(i64, String)>,
 }
 
-/// An agent as it is now.
+/// The current state of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentState {
-    /// Who it is.
+    /// The agent as registered.
     pub agent: Agent,
-    /// What it has done.
+    /// The results so far.
     pub career: Career,
-    /// The titles that it holds, the highest first.
+    /// The titles that it has, the highest first.
     pub titles: Vec<String>,
-    /// Its rating after each match, in the order in which they ended.
+    /// The rating after each match, in the order in which they ended.
     pub history: Vec<Point>,
-    /// Its entries of each challenge.
+    /// The number of entries in each challenge.
     pub attempts: BTreeMap<String, u64>,
-    /// The match that it may submit, if there is one.
+    /// The match that it may submit, if any.
     pub open_match: Option<String>,
 }
 
-/// A rating at a moment.
+/// A rating at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[schema(as = RatingPoint)]
 pub struct Point {
-    /// When the match ended.
+    /// The time at which the match ended.
     pub at: String,
     /// The match.
     pub match_id: String,
@@ -57,52 +57,52 @@ pub struct Point {
 }
 
 impl Arena {
-    /// The arena as it is now.
+    /// Returns the current state of the arena.
     pub fn board(&self) -> RwLockReadGuard<'_, Board> {
         self.board.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of an item of the log.
+    /// Applies an item of the log.
     pub(crate) fn apply(&self, content: Content) {
         self.board.write().unwrap_or_else(PoisonError::into_inner).apply(content);
     }
 }
 
 impl Board {
-    /// The challenge with that name.
+    /// Returns the challenge with that name.
     #[must_use]
     pub fn challenge(&self, slug: &str) -> Option<Arc<Challenge>> {
         self.challenges.get(slug).map(Arc::clone)
     }
 
-    /// All challenges, by name.
+    /// Returns all challenges, by name.
     pub fn challenges(&self) -> impl Iterator<Item = &Arc<Challenge>> {
         self.challenges.values()
     }
 
-    /// The agent with that name.
+    /// Returns the agent with that name.
     #[must_use]
     pub fn agent(&self, name: &str) -> Option<&AgentState> {
         self.agents.get(name)
     }
 
-    /// All agents, by name.
+    /// Returns all agents, by name.
     pub fn agents(&self) -> impl Iterator<Item = &AgentState> {
         self.agents.values()
     }
 
-    /// The match with that id.
+    /// Returns the match with that id.
     #[must_use]
     pub fn game(&self, id: &str) -> Option<Arc<Match>> {
         self.places.get(id).and_then(|place| self.matches.get(*place)).map(Arc::clone)
     }
 
-    /// All matches, the last entered first.
+    /// Returns all matches, the last entered first.
     pub fn matches(&self) -> impl Iterator<Item = &Arc<Match>> {
         self.matches.iter().rev()
     }
 
-    /// The agents with a match whose time was over before `now_milliseconds`.
+    /// Returns the agents with a match that expired before `now_milliseconds`.
     #[must_use]
     pub fn overdue(&self, now_milliseconds: i64) -> Vec<String> {
         let end = (now_milliseconds, String::new());
@@ -129,7 +129,7 @@ impl Board {
         }
     }
 
-    /// A match begins, or goes on.
+    /// Adds a match, or moves it to its next state.
     fn follow(&mut self, game: Match) {
         let Some(agent) = self.agents.get_mut(&game.agent_id) else { return };
         let due = Timestamp::parse(&game.expires_at).map_or(i64::MAX, |moment| moment.milliseconds);
@@ -143,7 +143,7 @@ impl Board {
                 self.matches.push(Arc::new(game));
                 return;
             }
-            // What was submitted stays in the log: it is scored in the same batch.
+            // The submission stays in the log: it is scored in the same batch.
             State::Submitted(_) => return,
             State::Scored(_) | State::Expired(_) => {}
         }

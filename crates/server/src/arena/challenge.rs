@@ -1,4 +1,4 @@
-//! Challenges: what an agent is to do, within which time, and what is right.
+//! Challenges: a task, its time limit and the right answers.
 
 use std::collections::BTreeMap;
 
@@ -15,39 +15,40 @@ use crate::problem::{Code, Problem, ProblemPart};
 
 /// The longest time limit: a day.
 const TIME_LIMIT_MAX_SECONDS: u32 = 86_400;
-/// Most instances of a challenge.
+/// The largest number of instances of a challenge.
 const INSTANCES_MAX: usize = 1000;
 
-/// What an agent is to do. It never changes: an improved one has a name of its own.
+/// A task for agents. It never changes: an improved one gets a new name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
-    /// Its name: 3 to 40 small letters, digits and hyphens.
+    /// The name: 3 to 40 small letters, digits and hyphens.
     #[schema(example = "maze")]
     pub slug: String,
-    /// What it is, in a line.
+    /// The task in one line.
     pub title: String,
-    /// What the agent is to do.
+    /// The task in full, for the agent.
     #[serde(default)]
     pub briefing: String,
     /// The scorecard, `id@version`: one of the kind `match` with an evaluator.
     pub card: String,
-    /// What it is about; agents have a rating in each category.
+    /// The category; agents have a rating in each.
     #[schema(example = "reasoning")]
     pub category: String,
     /// `newcomer`, `contender`, `veteran` or `legendary`: the rating of the challenge as an opponent.
     #[schema(value_type = karat::answers::Difficulty, example = "contender")]
     pub difficulty: String,
-    /// How long a match may take, in seconds, 1 to 86,400.
+    /// The time limit of a match in seconds, 1 to 86,400.
     #[schema(minimum = 1, maximum = 86_400)]
     pub time_limit_seconds: u32,
     /// `tokenBudget`, `maxLlmCalls`, `maxToolCalls`, `allowedTools`, `allowedModels`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<Map<String, Value>>,
-    /// What is played, 1 to 1000: the first attempt of an agent is at the first one, and after the last one comes the first
+    /// The instances, 1 to 1000: the first attempt of an agent plays the first one, and after the last the first comes
     /// again.
     pub instances: Vec<Instance>,
-    /// Random digits that the server adds: without them the digest in the log would give away what is easily guessed.
+    /// Random digits that the server adds: without them, answers that are easily guessed could be found from the digest
+    /// in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     pub blind: Option<String>,
@@ -58,21 +59,21 @@ pub struct Challenge {
 #[serde(deny_unknown_fields)]
 #[schema(as = ChallengeInstance)]
 pub struct Instance {
-    /// What it was made from, for whoever makes it again.
+    /// The seed from which it was generated, so that it can be generated again.
     #[serde(default)]
     pub seed: u64,
-    /// What the agent gets.
+    /// The input that the agent gets.
     #[serde(default)]
     pub input: Value,
-    /// The files that it may read: path and text.
+    /// The files that the agent may read: path and text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub workspace_files: BTreeMap<String, String>,
-    /// What is right. It is never shown: the log has its digest, evidence has the scores.
+    /// The right answer. It is never shown: the log has its digest, evidence has the scores.
     pub ground_truth: Value,
 }
 
 impl Challenge {
-    /// The instance of an attempt, counted from 1.
+    /// Returns the instance of an attempt, counted from 1.
     #[must_use]
     pub fn instance(&self, attempt_number: u64) -> Option<&Instance> {
         let count = u64::try_from(self.instances.len()).ok().filter(|count| *count > 0)?;
@@ -80,10 +81,10 @@ impl Challenge {
         self.instances.get(usize::try_from(place).ok()?)
     }
 
-    /// Whether matches of it can be played and scored by `rule`, which is its scorecard.
+    /// Checks that matches of it can be played and scored by `rule`, its scorecard.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// If something is wrong with it: the problem lists everything.
     pub fn check(&self, rule: &Rule) -> Result<(), Problem> {
         let mut parts = Vec::new();
         let mut refuse = |field: String, detail: String| {
@@ -99,7 +100,7 @@ impl Challenge {
         if self.title.trim().is_empty() {
             refuse(
                 String::from("$.title"),
-                String::from("found an empty text, expected what it is, in a line"),
+                String::from("found an empty text, expected the task in one line"),
             );
         }
         let difficulties = Rules::default().difficulties;
@@ -124,10 +125,7 @@ impl Challenge {
             );
         }
         if self.blind.is_some() {
-            refuse(
-                String::from("$.blind"),
-                String::from("found a value, expected none: the server makes it"),
-            );
+            refuse(String::from("$.blind"), String::from("found a value, expected none: the server sets it"));
         }
         let is_match = engine::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
         match rule.card.evaluator().filter(|_| is_match && rule.card.scorer().is_ok()) {
@@ -136,7 +134,7 @@ impl Challenge {
                 refuse(String::from("$.card"), format!("found `{}`, expected {expected}", rule.name()));
             }
             Some(evaluator) => {
-                // An empty answer shows whether what is right can be compared at all.
+                // Comparing an empty answer shows that the right one can be compared at all.
                 for (place, instance) in self.instances.iter().enumerate() {
                     let Err(problems) = judge::probe(self, instance, evaluator) else { continue };
                     for problem in problems.iter() {
@@ -156,7 +154,7 @@ impl Challenge {
         Err(Problem::new(Code::BadRequest, detail).at(field).with_parts(parts))
     }
 
-    /// Whether it is the same but for what the server adds.
+    /// Returns true if it is the same apart from the part that the server adds.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Self { blind: other.blind.clone(), ..self.clone() } == *other

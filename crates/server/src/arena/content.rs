@@ -1,4 +1,4 @@
-//! What the store keeps of the arena: items of the kind `match`, each with a schema.
+//! The stored form of the arena: items of the kind `match`, each with a schema.
 
 use std::collections::BTreeMap;
 
@@ -26,43 +26,43 @@ pub enum Content {
     Match(Box<Match>),
 }
 
-/// An agent that was registered.
+/// A registered agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Agent {
-    /// Its name: the subject of its records.
+    /// The name: the subject of its records.
     pub agent_id: String,
-    /// The harness that it plays with, if it says so.
+    /// The harness that it plays with, if it gave one.
     pub harness_id: Option<String>,
-    /// When it was registered.
+    /// The time of registration.
     pub registered_at: String,
 }
 
-/// A match in one of its states.
+/// A match in one state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Match {
-    /// Its id: agent, challenge and attempt.
+    /// The id: agent, challenge and attempt.
     #[schema(example = "bee.maze.1")]
     pub match_id: String,
-    /// Who plays.
+    /// The agent that plays.
     pub agent_id: String,
-    /// What is played: the slug of a challenge.
+    /// The slug of the challenge.
     pub challenge: String,
-    /// The agent's how manieth entry of this challenge, from 1.
+    /// The number of this entry among the agent's entries of the challenge, from 1.
     pub attempt_number: u64,
-    /// Whether the agent plays without its memory.
+    /// True if the agent plays without its memory.
     pub memoryless: bool,
-    /// The seed of the instance that is played.
+    /// The seed of the instance.
     pub seed: u64,
-    /// When it was entered.
+    /// The time of entry.
     pub started_at: String,
-    /// The last moment at which an answer is in time.
+    /// The last time at which an answer is accepted.
     pub expires_at: String,
-    /// What became of it.
+    /// The state of the match.
     #[serde(flatten)]
     pub state: State,
 }
 
-/// What became of a match.
+/// The state of a match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 #[schema(as = MatchState)]
@@ -73,28 +73,28 @@ pub enum State {
     Submitted(Submitted),
     /// It was scored and settled.
     Scored(Box<Scored>),
-    /// The time was over before there was an answer.
+    /// The time limit passed before an answer came.
     Expired(Settled),
 }
 
-/// What an agent submitted.
+/// The submission of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = MatchSubmitted)]
 pub struct Submitted {
-    /// When it arrived.
+    /// The time at which it arrived.
     pub submitted_at: String,
-    /// What arrived: `{answer, metadata?}`.
+    /// The content: `{answer, metadata?}`.
     #[schema(value_type = BTreeMap<String, Value>)]
     pub payload: Value,
 }
 
-/// What an answer was worth.
+/// The result of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = MatchScored)]
 pub struct Scored {
-    /// When it arrived.
+    /// The time at which the answer arrived.
     pub submitted_at: String,
-    /// The digest of what arrived, in canonical form.
+    /// The digest of the submission, in canonical form.
     pub submission: String,
     /// The id of the evidence.
     pub evidence: String,
@@ -104,30 +104,30 @@ pub struct Scored {
     pub score: f64,
     /// `win`, `draw` or `loss`.
     pub result: String,
-    /// What each dimension gave.
+    /// The result of each dimension.
     pub score_breakdown: BTreeMap<String, DimensionScore>,
-    /// Whether a valid trajectory was submitted.
+    /// True if a valid trajectory was submitted.
     pub verified: bool,
-    /// Whether it was verified, memoryless and a first attempt.
+    /// True if it was verified, memoryless and a first attempt.
     pub benchmark_grade: bool,
     /// The checks of the trajectory, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory_validation: Option<Value>,
-    /// What is wrong with the form of the answer. An `error` makes its dimension 0, a `warning` is advice.
+    /// Findings on the form of the answer. An `error` makes its dimension 0, a `warning` is advice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub submission_warnings: Vec<Warning>,
-    /// Limits of the challenge that were not kept.
+    /// Limits of the challenge that were exceeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraint_violations: Vec<String>,
-    /// That the agent played with another harness than the one it registered.
+    /// A warning if the agent played with another harness than the registered one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_warning: Option<String>,
-    /// What the match did to the agent.
+    /// The effect of the match on the agent.
     #[serde(flatten)]
     pub settled: Settled,
 }
 
-/// What a dimension gave.
+/// The result of one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DimensionScore {
     /// 0 to 1000.
@@ -138,7 +138,7 @@ pub struct DimensionScore {
     pub weighted: f64,
 }
 
-/// Something about the form of an answer.
+/// A finding on the form of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = SubmissionWarning)]
 pub struct Warning {
@@ -146,84 +146,84 @@ pub struct Warning {
     pub severity: String,
     /// The field of the answer.
     pub field: String,
-    /// What is wrong.
+    /// The finding in words.
     pub message: String,
-    /// The dimension that an error makes 0, if there is one.
+    /// The dimension that an error makes 0, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimension: Option<String>,
 }
 
-/// What a match did to an agent.
+/// The effect of a match on an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = MatchSettled)]
 pub struct Settled {
-    /// How the rating moved.
+    /// The change of the rating.
     pub rating: Rating,
-    /// The agent's career with this match.
+    /// The agent's results including this match.
     pub career: Career,
-    /// The titles that it holds now, the highest first.
+    /// The titles that it has now, the highest first.
     pub titles: Vec<String>,
 }
 
-/// How a rating moved, step by step.
+/// The change of a rating, step by step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = RatingChange)]
 pub struct Rating {
-    /// Before the match.
+    /// The rating before the match.
     pub before_points: i64,
-    /// After it.
+    /// The rating after it.
     pub after_points: i64,
-    /// The difference: the sum of the play, the floor and the bonus.
+    /// The difference: the sum of play, floor and bonus.
     pub change_points: i64,
     /// The rating of the challenge.
     pub opponent_points: i64,
-    /// The score that was expected, 0 to 1, to 6 places; none where nothing was played.
+    /// The expected score, 0 to 1, to 6 decimal places; null if nothing was played.
     pub expected: Option<f64>,
-    /// The factor K: what a win where a loss was certain would be worth; 0 where nothing was played.
+    /// The factor K: the points for a win when a loss was certain; 0 if nothing was played.
     pub factor_points: f64,
-    /// What the result was worth.
+    /// The points from the result.
     pub play_points: i64,
-    /// What the floor gave back.
+    /// The points that the floor gave back.
     pub floor_points: i64,
-    /// What a gain is multiplied by: 1, 1.1 if the match is verified, 1.2 if it is of benchmark grade.
+    /// The factor on a gain: 1, 1.1 if the match is verified, 1.2 if it is of benchmark grade.
     pub bonus_factor: f64,
-    /// What that added.
+    /// The points that the bonus added.
     pub bonus_points: i64,
-    /// The rating in the category of the challenge; none where nothing was played.
+    /// The rating in the category of the challenge; null if nothing was played.
     pub category: Option<CategoryRating>,
 }
 
-/// How the rating in a category moved. No bonus adds to it.
+/// The change of a rating in a category. No bonus adds to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = CategoryRatingChange)]
 pub struct CategoryRating {
     /// The category.
     pub name: String,
-    /// Before the match.
+    /// The rating before the match.
     pub before_points: i64,
-    /// After it.
+    /// The rating after it.
     pub after_points: i64,
 }
 
-/// What an agent has done so far.
+/// The results of an agent so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = AgentCareer)]
 pub struct Career {
     /// The rating.
     pub rating_points: i64,
-    /// The rating in each category that was played.
+    /// The rating in each category that it played.
     pub category_points: BTreeMap<String, i64>,
-    /// Matches, expired ones included: they choose the factor K of the next one.
+    /// The number of matches, expired ones included: it decides the factor K of the next one.
     pub match_count: u64,
-    /// Matches won.
+    /// The number of matches won.
     pub win_count: u64,
-    /// Matches drawn; an expired match counts as one.
+    /// The number of matches drawn; an expired match counts as one.
     pub draw_count: u64,
-    /// Matches lost.
+    /// The number of matches lost.
     pub loss_count: u64,
-    /// Wins in a row, or losses in a row as a negative number; 0 after a draw.
+    /// The number of wins in a row, or losses in a row as a negative number; 0 after a draw.
     pub current_streak: i64,
-    /// The most wins in a row.
+    /// The longest run of wins.
     pub best_streak: i64,
 }
 
@@ -231,15 +231,15 @@ impl Content {
     /// Reads the content of an item.
     ///
     /// # Errors
-    /// Why it is none of the arena.
+    /// If it is not an item of the arena.
     pub fn parse(content: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(content).map_err(|error| error.to_string())
     }
 
-    /// The item that keeps it.
+    /// Returns the item that stores it.
     ///
     /// # Errors
-    /// None for what comes from here: texts are keys, numbers are finite.
+    /// If it has no canonical JSON. Content made here always has: texts are keys, numbers are finite.
     pub fn item(&self) -> Result<NewItem, String> {
         let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
         let (id, subject, replaces) = match self {
@@ -260,7 +260,7 @@ impl Content {
 }
 
 impl Match {
-    /// The id of the item that has this state.
+    /// Returns the id of the item with this state.
     #[must_use]
     pub fn item_id(&self) -> String {
         let entered = format!("match/{}", self.match_id);
@@ -281,7 +281,7 @@ impl Match {
         }
     }
 
-    /// The same match in another state.
+    /// Returns the same match in another state.
     #[must_use]
     pub fn in_state(&self, state: State) -> Self {
         Self {
@@ -295,7 +295,7 @@ impl Match {
         }
     }
 
-    /// What it did to the agent, once it is over.
+    /// Returns the effect on the agent, if the match is over.
     #[must_use]
     pub fn settled(&self) -> Option<&Settled> {
         match &self.state {
@@ -307,7 +307,7 @@ impl Match {
 }
 
 impl State {
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -320,7 +320,7 @@ impl State {
 }
 
 impl Career {
-    /// The same with a match that ended so without moving the rating.
+    /// Returns the results after a match that counts as a draw and does not change the rating.
     #[must_use]
     pub fn drawn(&self) -> Self {
         Self {

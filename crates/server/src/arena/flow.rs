@@ -1,5 +1,5 @@
-//! Who may do what in the arena, and when: publish, register, enter, submit. All of it is written to the log before it is
-//! answered.
+//! The actions of the arena and who may take them: publish, register, enter, submit. Each is written to the log before
+//! the answer is sent.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -18,39 +18,39 @@ use crate::memory::Effect;
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission};
 
-/// Something that was written, or was there before.
+/// The result of an action: something that was stored now or before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done<T> {
-    /// What it is.
+    /// The stored value.
     pub value: T,
-    /// Whether it was there before, so that nothing changed.
+    /// True if it was already stored, so that nothing changed.
     pub repeated: bool,
 }
 
-/// An agent that was registered, with its key.
+/// A registered agent, with its key.
 #[derive(Debug)]
 pub struct Registered {
     /// The agent.
     pub agent: Agent,
-    /// The secret of its key, to be shown once.
+    /// The secret of the key, to be shown once.
     pub secret: String,
-    /// The id of its key.
+    /// The id of the key.
     pub key_id: String,
 }
 
-/// A match that was scored.
+/// A scored match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
     /// The match.
     pub game: Match,
-    /// The place of its record in the log.
+    /// The position of its record in the log.
     pub record_position: u64,
 }
 
-/// Publishes a challenge. The same again changes nothing.
+/// Publishes a challenge. Publishing the same again changes nothing.
 ///
 /// # Errors
-/// Everything that is wrong with it; that its name is taken by another.
+/// If something is wrong with it, or another challenge has its name.
 pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Challenge>>, Problem> {
     let rule = app.memory.cards().find(&challenge.card).map_err(|problem| problem.at("$.card"))?;
     let named = rule.name();
@@ -70,7 +70,7 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
                 return Ok(Done { value: known, repeated: true });
             }
             let detail = format!(
-                "there is another challenge `{}`, and it never changes: take another slug",
+                "there is another challenge `{}`, and a challenge never changes: choose another slug",
                 known.slug
             );
             return Err(Problem::new(Code::Conflict, detail).at("$.slug"));
@@ -82,10 +82,10 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
     .await
 }
 
-/// Registers an agent and makes the key that speaks for it.
+/// Registers an agent and creates its key.
 ///
 /// # Errors
-/// That the name is none, or taken.
+/// If the name is not valid, or is taken.
 pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> Result<Registered, Problem> {
     let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
     if !is_name(name) {
@@ -115,7 +115,7 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
         let permit = app.memory.arena.permits.take(&agent.agent_id).await;
         if app.memory.arena.board().agent(&agent.agent_id).is_some() {
             let detail = format!(
-                "there is an agent `{}`; take another name, or have an administrator make it a new key",
+                "there is already an agent `{}`; choose another name, or ask an administrator for a new key",
                 agent.agent_id
             );
             return Err(Problem::new(Code::Conflict, detail).at("$.agent_id"));
@@ -129,10 +129,10 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
     .await
 }
 
-/// Enters `agent` into a match. One that it has entered and not submitted is the answer again.
+/// Enters `agent` into a match. If it has entered this one and not submitted yet, the answer is the same match.
 ///
 /// # Errors
-/// That there is no such agent or challenge, or that the agent is in a match of another challenge.
+/// If there is no such agent or challenge, or the agent is in a match of another challenge.
 pub async fn enter(
     app: &Arc<App>,
     agent: &str,
@@ -150,8 +150,7 @@ pub async fn enter(
                 .agent(&agent)
                 .ok_or_else(|| unknown("agent", &agent, "an administrator registers agents"))?;
             let challenge = board.challenge(&slug).ok_or_else(|| {
-                unknown("challenge", &slug, "GET /v1/arena/challenges names those there are")
-                    .at("$.challenge")
+                unknown("challenge", &slug, "GET /v1/arena/challenges lists them all").at("$.challenge")
             })?;
             if let Some(open) = known.open_match.as_deref().and_then(|id| board.game(id)) {
                 if open.challenge == slug {
@@ -184,11 +183,11 @@ pub async fn enter(
     .await
 }
 
-/// Scores what `agent` submits to a match, which arrived at `now`. The same again gives the same answer.
+/// Scores the submission of `agent` to a match, which arrived at `now`. The same submission again gets the same answer.
 ///
 /// # Errors
-/// That there is no such match, that another agent entered it, that its time is over, that something else was submitted
-/// before; what is wrong with the submission, which may be sent again in time.
+/// If there is no such match, another agent entered it, its time limit has passed, a different answer was submitted
+/// before, or the submission is invalid; an invalid one may be corrected and sent again in time.
 pub async fn submit(
     app: &Arc<App>,
     agent: &str,
@@ -202,7 +201,7 @@ pub async fn submit(
         let entered = find().ok_or_else(|| unknown("match", &id, "POST /v1/arena/matches enters one"))?;
         if entered.agent_id != agent {
             let (own, other) = (agent.escape_debug(), entered.agent_id.escape_debug());
-            let detail = format!("`{other}` entered this match, and the key speaks for `{own}`");
+            let detail = format!("`{other}` entered this match, but the key is of `{own}`");
             return Err(Problem::new(Code::Forbidden, detail));
         }
         let permit = app.memory.arena.permits.take(&agent).await;
@@ -227,10 +226,10 @@ pub async fn submit(
     .await
 }
 
-/// Ends the matches whose time is over, so that whoever asks sees them as they are.
+/// Ends the matches whose time limit has passed, so that they are shown as expired.
 ///
 /// # Errors
-/// That nothing can be written.
+/// If nothing can be written.
 pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
     let now = app.clock.now();
     let overdue = app.memory.arena.board().overdue(now.0);
@@ -249,7 +248,7 @@ pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
     .await
 }
 
-/// Ends the match of `agent` if its time was over before `now`. The caller has the permit.
+/// Ends the match of `agent` if it expired before `now`. The caller has the permit.
 async fn expire(app: &App, agent: &str, now: karat_store::Moment) -> Result<(), Problem> {
     let ended = {
         let board = app.memory.arena.board();
@@ -273,13 +272,14 @@ async fn judge(
 ) -> Result<Judged, Problem> {
     let (challenge, harness_id, career) = {
         let board = app.memory.arena.board();
-        let missing = || Problem::internal(&format!("match `{}` is of nobody or of nothing", game.match_id));
+        let missing =
+            || Problem::internal(&format!("match `{}` has no agent or no challenge", game.match_id));
         let known = board.agent(&game.agent_id).ok_or_else(missing)?;
         let challenge = board.challenge(&game.challenge).ok_or_else(missing)?;
         (challenge, known.agent.harness_id.clone(), known.career.clone())
     };
     let rule = app.memory.cards().find(&challenge.card)?;
-    // A clock that was put back does not make an answer come before the question.
+    // If the clock was set back, the answer must still not come before the entry.
     let now = written(karat_store::Moment(now.0.max(milliseconds(&game.started_at))));
     let game = Arc::clone(game);
     let work = move || {
@@ -290,7 +290,7 @@ async fn judge(
     app.checked(work).await
 }
 
-/// The answer that was given before, if the same was submitted again.
+/// Returns the earlier answer, if the same was submitted again.
 async fn repeated(
     app: &App,
     game: &Match,
@@ -329,15 +329,15 @@ async fn write(
     app.append_one(batch).await
 }
 
-/// Goes on to the end even if whoever asked has gone away, so that nobody else gets the turn before memory knows.
+/// Runs to the end even if the client disconnects, so that no other request gets the permit before memory is updated.
 async fn uninterrupted<T: Send + 'static>(
     work: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {
     tokio::spawn(work).await.map_err(|error| Problem::internal(&error))?
 }
 
-fn unknown(what: &str, name: &str, mend: &str) -> Problem {
-    Problem::not_found(format!("there is no {what} `{}`; {mend}", name.escape_debug()))
+fn unknown(what: &str, name: &str, hint: &str) -> Problem {
+    Problem::not_found(format!("there is no {what} `{}`; {hint}", name.escape_debug()))
 }
 
 fn milliseconds(moment: &str) -> i64 {

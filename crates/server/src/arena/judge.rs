@@ -1,4 +1,4 @@
-//! An answer becomes evidence, a record, and a rating.
+//! Judging of an answer: it becomes evidence, a record and a rating.
 
 use std::collections::BTreeMap;
 
@@ -24,18 +24,18 @@ use crate::problem::{Code, Problem};
 use crate::scoring::{How, digest};
 use crate::state::Submission;
 
-/// A match that was judged and not stored yet.
+/// A judged match that is not stored yet.
 #[derive(Debug)]
 pub struct Judged {
-    /// The items to store together, and what they change.
+    /// The items to store together, and their effects.
     pub submission: Submission,
-    /// The place of the record among them.
+    /// The index of the record among them.
     pub record_place: usize,
-    /// The match as it is then.
+    /// The match in its new state.
     pub game: Match,
 }
 
-/// What is read of a record.
+/// The members that are read from a record.
 #[derive(Deserialize)]
 struct RecordOf {
     score: Option<ScoreOf>,
@@ -55,7 +55,7 @@ struct DimensionOf {
     contribution: Option<f64>,
 }
 
-/// What is known when an answer arrived.
+/// Everything that judging needs when an answer arrives.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     pub challenge: &'a Challenge,
@@ -67,7 +67,7 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Grades, scores and settles what was submitted.
+    /// Grades, scores and settles a submission.
     pub fn judge(&self, payload: Value) -> Result<Judged, Problem> {
         let Self { challenge, rule, game, .. } = self;
         let missing = |what: &str| Problem::internal(&format!("match `{}` has no {what}", game.match_id));
@@ -80,7 +80,7 @@ impl Bench<'_> {
         let mut grade = grade.map_err(|problems| without_truth(&problems))?;
         grade.evidence["challenge_slug"] = challenge.slug.as_str().into();
 
-        // The evidence is the word of the arena itself, whose key nobody holds.
+        // The arena itself states these facts, with a key that is given to no one.
         let own = KeyRequest::admin("arena").make([0; 32])?.key;
         let bytes = canonical_json(&grade.evidence);
         let mut scored = How { rule, as_of: None, key: &own }.score(bytes.as_bytes())?;
@@ -128,7 +128,7 @@ impl Bench<'_> {
         let item_of_challenge = kept(&Content::Challenge((*challenge).clone()))?;
         let submitted = Content::Match(Box::new(submitted));
         let item_of_submitted = kept(&submitted)?;
-        // What is right and what was answered are not in the evidence; it says by their digests what it was made from.
+        // The right answer and the submission are not in the evidence; it names their digests instead.
         scored.evidence.sources = vec![digest(&item_of_challenge), digest(&item_of_submitted)];
         let content = Content::Match(Box::new(game.clone()));
         let item = kept(&content)?;
@@ -140,7 +140,7 @@ impl Bench<'_> {
         Ok(Judged { submission, record_place: 2, game })
     }
 
-    /// The match as it was played, without what was submitted.
+    /// Returns the match as it was played, without the submission.
     fn parts(&self, instance: &Instance) -> Value {
         let Self { challenge, game, .. } = self;
         json!({
@@ -194,7 +194,8 @@ impl Bench<'_> {
     }
 }
 
-/// A match whose time is over: it counts as a draw that moves no rating, ends a streak, and cannot be submitted any more.
+/// Returns a match whose time limit has passed: it counts as a draw, does not change the rating, ends a streak, and can
+/// no longer be submitted.
 pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> Match {
     let rules = Rules::default();
     let opponent = rules.difficulties.iter().find(|(name, _)| *name == challenge.difficulty);
@@ -218,7 +219,7 @@ pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> M
     game.in_state(State::Expired(Settled { rating, career, titles }))
 }
 
-/// Whether an answer to that instance can be compared at all.
+/// Checks that an answer to that instance can be compared at all.
 pub(super) fn probe(
     challenge: &Challenge,
     instance: &Instance,
@@ -240,7 +241,8 @@ pub(super) fn probe(
     grade_match(&parts, evaluator, &MatchOptions::default()).map(|_| ())
 }
 
-/// What is wrong with a submission. What is right is nobody's business, and was looked at when the challenge was published.
+/// Returns the problem with a submission. The right answer stays secret: it was checked when the challenge was
+/// published.
 fn without_truth(problems: &Problems) -> Problem {
     if problems.iter().all(|problem| problem.path.starts_with("$.payload")) {
         return Problem::of_error(Code::EvidenceRefused, &karat::error::Error::refused(problems));
@@ -252,7 +254,7 @@ fn without_truth(problems: &Problems) -> Problem {
 
 fn breakdown(record: &RecordOf) -> BTreeMap<String, DimensionScore> {
     let score = |it: &DimensionOf| DimensionScore {
-        // A dimension that a warning refused, or whose fact is missing, is worth nothing.
+        // A dimension that a warning refused, or whose fact is missing, scores 0.
         score: it.contribution.filter(|points| *points > 0.0).and(it.reading).map_or(0.0, points),
         weight: it.weight,
         weighted: it.contribution.map_or(0.0, points),
@@ -260,12 +262,12 @@ fn breakdown(record: &RecordOf) -> BTreeMap<String, DimensionScore> {
     record.dimensions.iter().map(|it| (it.key.clone(), score(it))).collect()
 }
 
-/// A share as points, on the grid of readings: a millionth of a point.
+/// Returns a share as points, on the grid of values: a millionth of a point.
 fn points(share: f64) -> f64 {
     places(1000.0 * share, 1e6)
 }
 
-/// A number rounded to a decimal grid.
+/// Rounds a number to a decimal grid.
 fn places(number: f64, units: f64) -> f64 {
     (number * units).round_ties_even() / units
 }
@@ -288,8 +290,8 @@ impl From<&SubmissionWarning> for Warning {
     }
 }
 
-/// A problem with an answer that came too late.
+/// Returns the problem of an answer that came too late.
 pub(super) fn too_late(game: &Match) -> Problem {
     let (id, end) = (game.match_id.escape_debug(), &game.expires_at);
-    Problem::new(Code::Expired, format!("the time of the match `{id}` was over at {end}; enter another"))
+    Problem::new(Code::Expired, format!("the time limit of the match `{id}` passed at {end}; enter another"))
 }

@@ -1,11 +1,12 @@
 //! The arena: agents enter matches of challenges, submit answers, and gain or lose rating.
 //!
-//! Everything is an item of the log. A [`Challenge`] says what is to be done, within which time, and what is right; an
-//! [`Agent`] is a subject with a key of its own; a [`Match`] is entered, then submitted and scored at once, or expired, and
-//! each state replaces the one before. The evidence of a scored match and its record are stored together with it.
+//! Everything is an item of the log. A [`Challenge`] gives the task, its time limit and the right answers; an [`Agent`]
+//! is a subject with its own key; a [`Match`] is entered, then submitted and scored at once, or expired, and each state
+//! replaces the one before. The evidence of a scored match and its record are stored together with it.
 //!
-//! * `challenge`, `content`: what is stored; `board`: what of it is kept in memory, worked out again at each start.
-//! * `table`: agents by rating. `judge`: an answer becomes evidence, a record and a rating; `flow`: who may do what, and when.
+//! * `challenge`, `content`: stored items; `board`: their state in memory, computed at each start.
+//! * `table`: agents by rating. `judge`: an answer becomes evidence, a record and a rating; `flow`: the actions and who
+//!   may take them.
 //! * `permits`: one change at a time for each agent.
 
 mod board;
@@ -27,8 +28,8 @@ pub use table::{RatedAgent, ranked};
 /// The longest name of an agent, challenge or category.
 pub const NAME_MAX_BYTES: usize = 40;
 
-/// Whether `name` can name an agent, a challenge or a category: 3 to 40 small letters, digits and hyphens, the first and
-/// the last one no hyphen.
+/// Returns true if `name` can name an agent, a challenge or a category: 3 to 40 small letters, digits and hyphens, the
+/// first and the last one not a hyphen.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let is_inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';

@@ -3,10 +3,10 @@
 use karat_core::facts::Digest;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// How many agents may change at once; two that share a place wait for each other.
+/// The number of slots: two agents in one slot wait for each other.
 const PLACES: usize = 64;
 
-/// Permits to change agents, one for each of some places.
+/// Permits to change agents, one per slot.
 #[derive(Debug)]
 pub struct Permits([Mutex<()>; PLACES]);
 

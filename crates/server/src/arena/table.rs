@@ -8,19 +8,19 @@ use super::{Board, Career};
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RatedAgent {
-    /// From 1; agents of the same rating have the same rank, and the next ones are counted on.
+    /// The rank from 1; agents of the same rating share a rank, and the next rank counts all of them.
     pub rank: usize,
-    /// Who it is.
+    /// The agent.
     pub agent_id: String,
-    /// The rating that the table is about.
+    /// The rating by which the table is sorted.
     pub points: i64,
-    /// Its first title.
+    /// The highest title.
     pub title: Option<String>,
-    /// All that it has done.
+    /// The results so far.
     pub career: Career,
 }
 
-/// The agents that have played, the highest rating first and equal ones by name.
+/// Returns the agents that have played, the highest rating first, equal ones by name.
 #[must_use]
 pub fn ranked(board: &Board, category: Option<&str>, matches_min: u64) -> Vec<RatedAgent> {
     let points = |career: &Career| match category {

@@ -1,4 +1,4 @@
-//! The account of a record: the bars that add up to its score, the facts behind them, rules and gates in words.
+//! The explanation of a record: the bars that add up to its score, the facts behind them, rules and gates in words.
 
 use karat::card_words::effect;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
@@ -17,7 +17,7 @@ use maud::{Markup, html};
 
 use super::layout::words;
 
-/// Everything that there is to say about `record`; `change` is the nearest one that would reach the next level.
+/// Returns the explanation of `record`; `change` is the nearest one that would reach the next level.
 pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     html! {
         (numbers(record))
@@ -94,13 +94,13 @@ fn waterfall(record: &Record<'_>) -> Waterfall {
         "; amounts are cut so that they add up as shown, the record has them exactly"
     };
     Waterfall {
-        caption: format!("Reading times share of the weights is what a dimension adds{exact}"),
+        caption: format!("Value times share of the weights is the contribution of a dimension{exact}"),
         range: (0.0, top),
         parts: rows.iter().map(part).collect(),
     }
 }
 
-/// Why each dimension of a record without a score has no reading.
+/// Lists why each dimension of a record without a score has no value.
 fn unmeasured(record: &Record<'_>) -> Markup {
     let notes = open(record).filter_map(|it| Some((it.key, dimension_note(it, record)?)));
     html! { ul.sentences { @for (key, note) in notes { li { b { (key) } ": " (words(&note)) } } } }
@@ -139,7 +139,7 @@ fn next(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     }
 }
 
-/// Every rule and gate of the scorecard, and what it did here.
+/// Lists every rule and gate of the scorecard, with its effect here.
 fn conditions(record: &Record<'_>) -> Markup {
     let card = record.card;
     if card.rules.is_empty() && card.gates.is_empty() {
@@ -180,7 +180,7 @@ fn conditions(record: &Record<'_>) -> Markup {
     }
 }
 
-/// The facts that each dimension reads, through all that it names.
+/// Lists the facts that each dimension reads, directly or through `let`.
 fn facts(record: &Record<'_>) -> Markup {
     let card = record.card;
     scrolling_section(html! {
@@ -235,7 +235,7 @@ fn unit(unit: &str) -> String {
     if matches!(unit, "" | "1" | "count" | "ratio") { String::new() } else { format!(" {unit}") }
 }
 
-/// The places of the facts that a dimension reads, in the order in which its formulas name them.
+/// Returns the indexes of the facts that a dimension reads, in the order in which its formulas name them.
 fn behind(card: &Scorecard, dimension: &Dimension) -> Vec<usize> {
     let own = [Some(&dimension.formula), dimension.when.as_ref(), dimension.applies.as_ref()];
     let mut waiting: Vec<&Formula> = own.into_iter().flatten().rev().collect();
@@ -248,7 +248,7 @@ fn behind(card: &Scorecard, dimension: &Dimension) -> Vec<usize> {
             seen.push(symbol);
             match symbol {
                 Symbol::Fact(at) => facts.push(at),
-                // A let only names lets before it, so this ends.
+                // A `let` only names those before it, so this ends.
                 Symbol::Let(at) => waiting.extend(card.lets.get(at).map(|named| &named.formula)),
                 Symbol::Reading(_) | Symbol::Score | Symbol::Composite | Symbol::Coverage => {}
             }

@@ -1,18 +1,18 @@
-//! Addresses of pages. Names come from strangers: every one is written so that it is one part of an address.
+//! Addresses of pages. Names come from strangers: each is encoded so that it is one segment of an address.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What stays as it is: letters, digits and what RFC 3986 calls unreserved, besides `@`.
+/// Characters that are not encoded: letters, digits, the unreserved characters of RFC 3986, and `@`.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'@');
 
-/// `text` as one part of a path or query.
+/// Encodes `text` as one segment of a path or query.
 pub fn part(text: &str) -> String {
     utf8_percent_encode(text, KEPT).to_string()
 }
 
-/// The page of a subject; of its scores by one scorecard where one is given.
+/// Returns the page of a subject; with a card, of its scores by that card.
 pub fn subject(name: &str, card: Option<&str>) -> String {
-    // A browser takes these for steps up the path, however they are written.
+    // Browsers take these as steps up the path, even if encoded.
     let is_step = matches!(name, "." | ".." | "");
     let query =
         [is_step.then(|| format!("name={}", part(name))), card.map(|card| format!("card={}", part(card)))];
@@ -21,17 +21,17 @@ pub fn subject(name: &str, card: Option<&str>) -> String {
     if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
 }
 
-/// The page of the record at a place of the log.
+/// Returns the page of the record at a position in the log.
 pub fn record(position: u64) -> String {
     format!("/records/{position}")
 }
 
-/// The page of a scorecard.
+/// Returns the page of a scorecard.
 pub fn scorecard(name: &str) -> String {
     format!("/scorecards/{}", part(name))
 }
 
-/// The same page with other values of its query: `fields` with those that say something.
+/// Returns the same page with another query: those of `fields` that are not empty.
 pub fn query(path: &str, fields: &[(&str, &str)]) -> String {
     let said: Vec<String> = fields
         .iter()

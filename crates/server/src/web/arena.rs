@@ -1,4 +1,4 @@
-//! The arena: what can be played, who has which rating, and the matches, one page each.
+//! The arena: challenges, ratings and matches, one page each.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ use crate::params::Params;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// Matches of a page.
+/// The number of matches on a page.
 const MATCHES: usize = 25;
-/// Most agents whose ratings are drawn over time.
+/// The largest number of agents whose ratings are drawn over time.
 const DRAWN: usize = 12;
-/// Values of a trend.
+/// The number of values of a trend.
 const TREND: usize = 24;
 
-/// What the address asks for.
+/// The query of the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
@@ -38,7 +38,7 @@ pub struct Asked {
     page: Option<usize>,
 }
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -116,10 +116,10 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
     let table = Table {
         caption: match category {
             Some(category) => format!("Agents by their rating in {category}"),
-            None => String::from("Agents by rating; equal ones share a place"),
+            None => String::from("Agents by rating; equal ratings share a rank"),
         },
         columns: vec![
-            column("place", Kind::Number),
+            column("rank", Kind::Number),
             column("agent", Kind::Name),
             column("rating", Kind::Number),
             column("trend", Kind::Trend { range, decimals: 0 }),
@@ -139,7 +139,7 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
                     a href=(address::query("/arena", &[("category", name)])) aria-current=[(category == Some(name)).then_some("page")] { (name) }
                 }
             }
-            @if rows.is_empty() { p { "Nobody has played here yet." } }
+            @if rows.is_empty() { p { "No agent has played here yet." } }
             @else {
                 (figure("ratings-figure", &Figure::Table(table)))
                 @if category.is_none() { details { summary { "The ratings over time" } (over_time(board, &rows)) } }
@@ -148,14 +148,14 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
     }
 }
 
-/// The last ratings of an agent, oldest first.
+/// Returns the last ratings of an agent, oldest first.
 fn trend(board: &Board, agent: &str) -> Vec<f64> {
     let history = board.agent(agent).map_or(&[][..], |agent| agent.history.as_slice());
     let skipped = history.len().saturating_sub(TREND);
     history.iter().skip(skipped).map(|point| point.rating_points as f64).collect()
 }
 
-/// A change of points with its sign; none has no sign.
+/// Writes a change of points with its sign; 0 has no sign.
 pub fn signed(points: i64) -> String {
     if points == 0 { String::from("0") } else { format!("{points:+}") }
 }
@@ -206,7 +206,7 @@ fn challenges(board: &Board) -> Markup {
         }
     };
     let table = Table {
-        caption: String::from("What can be played; the scorecard says how an answer is scored"),
+        caption: String::from("The challenges; the scorecard says how an answer is scored"),
         columns: vec![
             column("challenge", Kind::Name),
             column("what it is", Kind::Text),
@@ -304,7 +304,7 @@ fn matches(board: &Board, asked: &Asked) -> Markup {
     }
 }
 
-/// One agent in a few numbers.
+/// Shows one agent in a few numbers.
 fn career(agent: &AgentState) -> Markup {
     let career = &agent.career;
     html! {

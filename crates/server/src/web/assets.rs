@@ -1,4 +1,4 @@
-//! The style, the script and the picture that pages load: named by their digests, so that a browser keeps them for good.
+//! The style, the script and the icon of the pages: named by their digests, so that a browser may cache them for good.
 
 use std::sync::LazyLock;
 
@@ -11,13 +11,13 @@ use karat_core::facts::Digest;
 use crate::params::Named;
 use crate::problem::Problem;
 
-/// A file of the server's own.
+/// A file that the server provides.
 #[derive(Debug)]
 pub struct Asset {
-    /// Its address.
+    /// The address.
     pub path: String,
     media_type: &'static str,
-    /// Its digest, as an entity tag.
+    /// The digest, as an entity tag.
     tag: String,
     body: String,
 }
@@ -35,21 +35,21 @@ impl Asset {
     }
 }
 
-/// The style of all pages, files and the server's alike.
+/// The style of all pages, both static files and pages of the server.
 pub static STYLE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("style", "css", "text/css; charset=utf-8", page::compact(page::STYLE)));
 
-/// The script: sorting and filtering as in files, and what moves weights. Every page is complete without it.
+/// The script: sorting and filtering as in static files, and the weight sliders. Every page is complete without it.
 pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     let text = [page::SCRIPT, include_str!("script.js")].map(page::compact).join("\n");
     Asset::new("script", "js", "text/javascript; charset=utf-8", text)
 });
 
-/// The picture in the tab of a browser.
+/// The icon in the browser tab.
 pub static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", page::compact(include_str!("icon.svg"))));
 
-/// A file.
+/// Returns a file.
 pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Result<Response<Body>, Problem> {
     let path = format!("/static/{name}");
     let Some(asset) = [&*STYLE, &*SCRIPT, &*ICON].into_iter().find(|asset| asset.path == path) else {

@@ -1,4 +1,4 @@
-//! What browsers need around the routes: the key in their cookie, a check of where forms come from, errors as pages.
+//! Middleware for browsers: the key in a cookie, a check of the origin of forms, errors as pages.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -15,10 +15,10 @@ use super::layout::Sheet;
 use super::session;
 use crate::problem::{Code, Problem};
 
-/// Paths that programs ask for: what stands there knows no cookie and answers no page.
+/// Paths for programs: requests to them take no cookie and get no pages.
 const PROGRAMS: [&str; 6] = ["/v1/", "/tile/", "/checkpoint", "/healthz", "/metrics", "/static/"];
 
-/// What a page says of a problem.
+/// The parts of a problem that a page shows.
 #[derive(Deserialize)]
 struct Told {
     title: String,
@@ -32,7 +32,8 @@ struct ProblemPart {
     detail: String,
 }
 
-/// Lets a browser ask like a program, and tells it of errors like a person; `answer` is what answers programs.
+/// Answers a browser's request as `answer` would answer a program, but with the key from the cookie and errors as
+/// pages.
 pub async fn around<F: Future<Output = Response<Body>>>(
     mut request: Request,
     answer: impl FnOnce(Request) -> F,
@@ -49,7 +50,8 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     let key = session::secret(headers).filter(|_| is_signed_in);
     let has_key = key.is_some();
     let response = if !is_safe && !is_own(headers) {
-        let why = "the form comes from another site, or from one that does not say so: open it here and send it again";
+        let why =
+            "the form comes from another site, or does not say from which: open it here and send it again";
         Problem::new(Code::Forbidden, why).into_response()
     } else {
         if let Some(bearer) = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
@@ -65,15 +67,15 @@ pub async fn around<F: Future<Output = Response<Body>>>(
         return response;
     }
     let mut page = told(response).await;
-    // A key that is not known any more would stand in the way of everything else.
+    // A cookie with a key that is no longer known would make every later request fail.
     if has_key && page.status() == StatusCode::UNAUTHORIZED {
         page.headers_mut().insert(SET_COOKIE, HeaderValue::from_static(session::GONE));
     }
     page
 }
 
-/// Whether a form was sent from a page of this server: a browser says the origin of every form, and no page of another
-/// site can say ours.
+/// Returns true if a form was sent from a page of this server: a browser sends the origin with every form, and a page
+/// of another site cannot send ours.
 fn is_own(headers: &HeaderMap) -> bool {
     let text = |value: Option<&HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (origin, host) = (text(headers.get(ORIGIN)), text(headers.get(HOST)));
@@ -82,13 +84,13 @@ fn is_own(headers: &HeaderMap) -> bool {
     authority.is_some() && authority == host && site.is_none_or(|site| site == "same-origin")
 }
 
-/// A problem as a page.
+/// Turns a problem into a page.
 async fn told(response: Response<Body>) -> Response<Body> {
     let (mut head, body) = response.into_parts();
     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     let told: Told = serde_json::from_slice(&bytes).unwrap_or_else(|_| Told {
         title: head.status.canonical_reason().unwrap_or_default().to_owned(),
-        detail: String::from("the server could not say more"),
+        detail: String::from("the server gave no details"),
         problems: Vec::new(),
     });
     let sheet = Sheet { title: &told.title, part: "", caller: None };

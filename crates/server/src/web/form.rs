@@ -1,4 +1,4 @@
-//! What a form sends: names and values, as browsers write them.
+//! The fields of a form: names and values, as browsers send them.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ use crate::state::App;
 /// The largest form, in bytes.
 const BYTES_MAX: usize = 64 << 10;
 
-/// The fields of a form; of a name that stands there twice the last value.
+/// Reads the fields of a form; of a name that is given twice, the last value counts.
 ///
 /// # Errors
-/// That it is no form, too large or too slow.
+/// If it is not a form, is too large or arrives too slowly.
 pub async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<BTreeMap<String, String>, Problem> {
     expect_media(headers, &["application/x-www-form-urlencoded"])?;
     let bytes = Incoming::new(headers, body, BYTES_MAX, app.options.body_timeout)?.whole().await?;
     Ok(form_urlencoded::parse(&bytes).into_owned().collect())
 }
 
-/// What a field of a query says; nothing where it was left empty.
+/// Returns the value of a query field; `None` if it is empty.
 pub fn given(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// Reads the timestamp in a field: in full, or a day as browsers write it, which means its beginning.
+/// Reads the timestamp in a field: in full, or a day as browsers write it, which means its start.
 ///
 /// # Errors
 /// If it is neither.

@@ -1,4 +1,4 @@
-//! One match: what was played, what the answer was worth and what it did to the rating.
+//! One match: the challenge, the score of the answer, and the change of the rating.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -43,7 +43,7 @@ pub async fn show(
             Played::Entered | Played::Submitted(_) => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
             Played::Scored(scored) => { (breakdown(scored)) (told(scored)) (rating(&scored.settled)) },
             Played::Expired(settled) => {
-                p.care { "The time was over before there was an answer, which counts as a loss." }
+                p.care { "The time limit passed before an answer came. That counts as a draw and does not change the rating." }
                 (rating(settled))
             }
         }
@@ -77,7 +77,7 @@ fn column(label: &str, kind: Kind) -> Column {
     Column { label: label.to_owned(), kind }
 }
 
-/// What each dimension adds to the score.
+/// Shows the contribution of each dimension to the score.
 fn breakdown(scored: &Scored) -> Markup {
     let mut total = 0.0;
     let part = |(key, found): (&String, &crate::arena::DimensionScore)| {
@@ -110,7 +110,7 @@ fn breakdown(scored: &Scored) -> Markup {
     }
 }
 
-/// What was wrong with the answer, or should be known of it.
+/// Lists the errors and warnings about the answer.
 fn told(scored: &Scored) -> Markup {
     if scored.submission_warnings.is_empty()
         && scored.constraint_violations.is_empty()
@@ -132,7 +132,7 @@ fn told(scored: &Scored) -> Markup {
     }
 }
 
-/// How the rating changed, factor by factor.
+/// Shows the change of the rating, factor by factor.
 fn rating(settled: &Settled) -> Markup {
     let rating = &settled.rating;
     let mut rows = vec![
@@ -145,8 +145,7 @@ fn rating(settled: &Settled) -> Markup {
         ("change by play", signed(rating.play_points)),
     ]);
     rows.extend(
-        (rating.floor_points != 0)
-            .then(|| ("kept from falling further", format!("{:+}", rating.floor_points))),
+        (rating.floor_points != 0).then(|| ("added by the floor", format!("{:+}", rating.floor_points))),
     );
     rows.extend(
         (rating.bonus_points != 0)

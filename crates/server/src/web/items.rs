@@ -1,4 +1,4 @@
-//! The records that a page is about, the scorecards that have any, and tables whose names lead on.
+//! The records that a page is about, the scorecards with records, and tables with links.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::rows::{self, RECORDS_MAX, ReadOptions};
 use crate::select::{Filter, Selection};
 use crate::state::App;
 
-/// What was found.
+/// The rows that were found.
 #[derive(Debug)]
 pub struct Found {
-    /// The rows; none where there is no record.
+    /// The rows; `None` if there is no record.
     pub rows: Option<Rows>,
-    /// Older records that were not looked at.
+    /// The number of older records that were not read.
     pub unread: usize,
 }
 
 /// Reads the newest records of a scorecard, of one subject or of all.
 ///
 /// # Errors
-/// That there is no such scorecard, or that the store cannot be read.
+/// If there is no such scorecard, or the store cannot be read.
 pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<Found, Problem> {
     let (card, subject) = (card.to_owned(), subject.map(str::to_owned));
     let selected = app.indexed(move |app, index| {
@@ -44,15 +44,15 @@ pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<F
     Ok(Found { rows: Some(rows), unread })
 }
 
-/// The place in the log of the record that a row was read from.
+/// Returns the position in the log of the record that a row was read from.
 pub fn position(row: &Row) -> u64 {
     row.place.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// The scorecards that have records, each with how many: those with most first.
+/// Returns the scorecards that have records, each with their number, the largest first.
 ///
 /// # Errors
-/// None but that the thread broke down.
+/// If the thread panics.
 pub async fn used_cards(app: &Arc<App>) -> Result<Vec<(Arc<Rule>, usize)>, Problem> {
     app.indexed(|app, index| Ok(used(app, index))).await
 }
@@ -73,7 +73,7 @@ fn used(app: &App, index: &Index) -> Vec<(Arc<Rule>, usize)> {
     used
 }
 
-/// The same table with the names of subjects leading to their pages.
+/// Returns the table with the names of subjects as links to their pages.
 pub fn linked(mut table: Table, card: &str) -> Figure {
     let names = table.columns.iter().position(|column| column.kind == Kind::Name);
     for row in &mut table.rows {

@@ -1,4 +1,4 @@
-//! What stands around every page: head, navigation, foot, and the policy that lets nothing in from elsewhere.
+//! The frame of every page: head, navigation, footer, and the policy that allows nothing from other sites.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
@@ -10,31 +10,31 @@ use super::assets::{ICON, SCRIPT, STYLE};
 use crate::guard::Caller;
 use crate::keys::Scope;
 
-/// Nothing is loaded but files of the server, nothing runs that stands in a page, nobody may frame it.
+/// Only files of the server are loaded, no inline script runs, no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The parts of the site, by address and name.
+/// The sections of the site, by address and name.
 const PARTS: [(&str, &str); 4] =
     [("/", "Leaderboard"), ("/scorecards", "Scorecards"), ("/arena", "Arena"), ("/reviews", "Reviews")];
 
-/// A page.
+/// The frame of one page.
 pub struct Sheet<'a> {
-    /// What stands in the tab of the browser.
+    /// The title in the browser tab.
     pub title: &'a str,
-    /// The address of the part that it belongs to.
+    /// The address of the section that the page belongs to.
     pub part: &'a str,
-    /// Who looks at it; nobody where that is not known.
+    /// The caller; `None` if unknown.
     pub caller: Option<&'a Caller>,
 }
 
 impl Sheet<'_> {
-    /// The whole page, as an answer.
+    /// Answers with the whole page.
     pub fn answer(&self, content: Markup) -> Response<Body> {
         answer(StatusCode::OK, self.whole(content))
     }
 
-    /// The same with another status.
+    /// Answers with the whole page and another status.
     pub fn answer_with(&self, status: StatusCode, content: Markup) -> Response<Body> {
         answer(status, self.whole(content))
     }
@@ -69,7 +69,7 @@ impl Sheet<'_> {
                     footer {
                         p {
                             "karat " (env!("CARGO_PKG_VERSION")) ". Every number here can be computed again from its evidence: "
-                            "open a record and verify it. Colour repeats what stands in words and numbers. "
+                            "open a record and verify it. Colour repeats what words and numbers say. "
                             a href="/v1/openapi.json" { "API" }
                         }
                     }
@@ -91,13 +91,13 @@ impl Sheet<'_> {
     }
 }
 
-/// The name of the key that a page was asked for with, if there was one.
+/// Returns the name of the key of the request, if it had one.
 pub fn holder(caller: &Caller) -> Option<String> {
     let scopes = [Scope::Read, Scope::WriteEvidence, Scope::Review, Scope::Admin];
     scopes.into_iter().find_map(|scope| caller.key(scope).ok()).map(|key| key.name.clone())
 }
 
-/// A part of a page, for the script that puts it into one.
+/// Answers with a part of a page, which the script inserts.
 pub fn fragment(content: Markup) -> Response<Body> {
     answer(StatusCode::OK, content)
 }
@@ -108,12 +108,12 @@ fn answer(status: StatusCode, content: Markup) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    // A form says where it comes from only to its own site, and never nothing: the server checks it.
+    // A form sends its origin, which the server checks, only to its own site.
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
 }
 
-/// A heading with what leads to it above.
+/// Shows a heading with the links that lead to it above.
 pub fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup {
     html! {
         @if !trail.is_empty() {
@@ -126,7 +126,7 @@ pub fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup {
     }
 }
 
-/// What to know before reading on; nothing where there is nothing to say.
+/// Shows notes, if there are any.
 pub fn notes(notes: &[String]) -> Markup {
     html! {
         @if !notes.is_empty() {
@@ -137,7 +137,7 @@ pub fn notes(notes: &[String]) -> Markup {
     }
 }
 
-/// A sentence whose names and formulas stand in backticks.
+/// Shows a sentence whose names and formulas are in backticks.
 pub fn words(text: &str) -> Markup {
     html! {
         @for (at, part) in text.split('`').enumerate() {

@@ -1,4 +1,4 @@
-//! The leaderboard: subjects of a scorecard by rank, and which of them are tied.
+//! The leaderboard: subjects of a scorecard by rank, with tie groups.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,14 +37,14 @@ use crate::rows::policy;
 use crate::state::App;
 use crate::stored::Trust;
 
-/// Rows of a page.
+/// The number of rows on a page.
 const ROWS: usize = 50;
-/// Values of a trend.
+/// The number of values of a trend.
 const TREND: usize = 12;
-/// Most subjects whose readings are shown.
+/// The largest number of subjects whose values are shown.
 const PROFILES: usize = 30;
 
-/// What the address asks for; what is empty is not asked for.
+/// The query of the address; empty fields do not count.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
@@ -59,13 +59,13 @@ pub struct Asked {
     page: Option<String>,
 }
 
-/// How leaderboards of pages are made: as on the command line where nothing is said.
+/// Returns the settings for leaderboards on pages: the defaults of the command line.
 pub fn settings(rule: &Rule) -> Settings {
     let plan = Plan { draws: RESAMPLES, seed: 1 };
     Settings { by: By::Score, policy: policy(rule), level: LEVEL, plan, attempts: None, tasks_min: 1 }
 }
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -94,12 +94,12 @@ pub async fn show(
     Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(html! {
         (heading(&[], "Leaderboard", &rule.card.title))
         (form(&asked, &rule, &used))
-        // It was made just like the rest of the page, for whoever asked first.
+        // It was built by `boards`, escaped like the rest of the page.
         (PreEscaped(String::from_utf8_lossy(&boards)))
     }))
 }
 
-/// The boards of whoever asks first, at this size of the log.
+/// Returns the tables for this query and size of the log, for `show` to cache.
 async fn boards(
     app: &Arc<App>,
     rule: &Arc<Rule>,
@@ -109,7 +109,7 @@ async fn boards(
     page: usize,
     host: &str,
 ) -> Result<Markup, Problem> {
-    // The whole leaderboard, of which a page is shown, where notes and profiles are about all of it.
+    // One page of the leaderboard is shown; its notes and profiles cover the whole.
     let student = Page { skip: (page - 1).saturating_mul(ROWS), limit: ROWS };
     let made = match make(app, params, size, Pages { bootstrap: Page::ALL, student }).await {
         Ok(made) => made,
@@ -130,7 +130,7 @@ fn number(name: &str, text: Option<&str>) -> Result<usize, Problem> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| Problem::parameter(name, found()))
 }
 
-/// The same as the API is asked, without a scorecard yet.
+/// Returns the same query for the API, still without a scorecard.
 fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
     let trust = match given(asked.trust.as_deref()) {
         None => None,
@@ -170,7 +170,7 @@ fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
     })
 }
 
-/// The filters, as a form whose answer has an address of its own.
+/// Shows the filters, as a form whose result has its own address.
 fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
     let value = |text: &Option<String>| text.clone().unwrap_or_default();
     let is_used = used.iter().any(|(it, _)| it.name() == rule.name());
@@ -271,7 +271,7 @@ fn board(made: &Made, board: &Leaderboard, rule: &Rule, asked: &Asked, (at, page
     }
 }
 
-/// Returns a page of the ranks, with what records say besides: how much was measured, and how it went over time.
+/// Shows one page of ranks with two more columns from the records: coverage and the trend.
 fn table(made: &Made, board: &Leaderboard, rule: &Rule, page: usize) -> Table {
     let Made { answer, rows } = made;
     let mut table = ranks_table(&answer.basis, answer.method, board);
@@ -315,13 +315,13 @@ fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, settings: &
     }
 }
 
-/// At most so many values as a trend shows: the means of equal stretches.
+/// Returns at most as many values as a trend shows: the means of equal stretches.
 fn thinned(values: &[f64]) -> Vec<f64> {
     let stretch = values.len().div_ceil(TREND).max(1);
     values.chunks(stretch).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect()
 }
 
-/// Links to the pages before and after.
+/// Shows links to the previous and the next page.
 fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
     let to = |page: usize| {
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
@@ -351,7 +351,7 @@ fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
     }
 }
 
-/// Returns how to get the same numbers again.
+/// Shows how to get the same numbers again.
 fn about(basis: &Basis) -> Markup {
     let items = &basis.items;
     html! {

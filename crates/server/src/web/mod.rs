@@ -1,12 +1,12 @@
-//! The page of a server: HTML that is complete without script, in the style and with the figures of `karat::page`.
+//! The pages of a server: HTML that is complete without script, in the style and with the figures of `karat::page`.
 //!
 //! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `scorecard`, `what_if`, `arena`, `game`,
-//!   `reviews`, `session`: one file a page; `account` explains a record, `large` is a leaderboard that is too large to draw
-//! * `layout` is what stands around each, `assets` the files that it loads, `address` how it names other pages
-//! * `browser` stands around all routes: a key in a cookie, forms of other sites, errors as pages
-//! * `form` reads what forms send, `items` the records that a page is about; `welcome` is what stands where there are none
+//!   `reviews`, `session`: one file per page; `account` explains a record
+//! * `layout` is the frame of each page, `assets` the files that it loads, `address` the addresses of other pages
+//! * `browser` is the middleware for all routes: a key in a cookie, forms of other sites, errors as pages
+//! * `form` reads forms, `items` the records that a page is about; `welcome` is shown while there are no records
 //!
-//! Nothing here changes what the API says: the pages read the same state, and a key of a browser counts for pages alone.
+//! Nothing here changes the API: the pages read the same state, and a key in a browser counts for pages alone.
 
 mod account;
 mod address;
@@ -35,7 +35,7 @@ use axum::routing::{get, post};
 
 use crate::state::App;
 
-/// The pages.
+/// Returns the routes of the pages.
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(leaderboard::show))

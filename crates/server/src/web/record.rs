@@ -1,4 +1,4 @@
-//! One record: how its score adds up, what stood behind each part, what is missing, and the proof that it was kept.
+//! One record: how its score adds up, the facts behind each part, missing facts, and the proof that it is in the log.
 
 use std::sync::Arc;
 
@@ -27,33 +27,33 @@ use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::App;
 
-/// A record as the store has it, with what belongs to it.
+/// A stored record, with the items that belong to it.
 pub struct RecordData {
     /// The record.
     pub item: Item,
-    /// What it says.
+    /// The content of the record.
     pub claim: Record,
-    /// Its evidence, if that is stored here.
+    /// The evidence, if it is stored here.
     pub evidence: Option<Item>,
-    /// The record that corrects it.
+    /// The record that corrects this one.
     pub replaced_by: Option<Item>,
-    /// The record that it corrects.
+    /// The record that this one corrects.
     pub replaces: Option<Item>,
     /// The size of the log.
     pub log_size: u64,
 }
 
 impl RecordData {
-    /// Reads the record with that id or place in the log.
+    /// Reads the record with this id or position in the log.
     ///
     /// # Errors
-    /// That there is none, or that the store cannot be read.
+    /// If there is no such record, or the store cannot be read.
     pub fn read(reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
         let item = find(reader, wanted)?;
         let log_size = reader.head()?.size;
         let claim =
             Record::parse(&item.content).map_err(|error| Problem::of_error(Code::Internal, &error))?;
-        let claim = claim.ok_or_else(|| Problem::internal(&"what is stored as a record is none"))?;
+        let claim = claim.ok_or_else(|| Problem::internal(&"a stored record cannot be read as one"))?;
         let document = claim.document();
         let id = ids::evidence(&document.subject, &document.evidence.id);
         let evidence = reader.find(Kind::Evidence, &id, log_size)?;
@@ -66,24 +66,24 @@ impl RecordData {
         Ok(Self { item, claim, evidence, replaced_by, replaces, log_size })
     }
 
-    /// The rule that the record names, as it is known here.
+    /// Returns the scorecard that the record names, as it is known here.
     ///
     /// # Errors
-    /// That it is not.
+    /// If it is not known here.
     pub fn rule(&self, app: &App) -> Result<Arc<Rule>, Problem> {
         app.memory.cards().find(&self.claim.document().scorecard.name())
     }
 
-    /// What scored it: the rule, with weights from outside if it was given any.
+    /// Returns the card that scored it, with weights from outside if it was given any.
     ///
     /// # Errors
-    /// That the record was made with another rule of that name.
+    /// If the record was made with another card of that name.
     pub fn card(&self, rule: &Rule) -> Result<Arc<CompiledCard>, Error> {
         recompute::overridden(&self.claim, recompute::base(&self.claim, Some(&rule.card))?)
     }
 }
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -130,7 +130,7 @@ fn page(kept: &RecordData, rule: &Rule) -> Result<(String, Markup), Problem> {
     Ok((title, content))
 }
 
-/// An error in one line.
+/// Returns an error in one line.
 fn told(error: &Error) -> String {
     Problem::of_error(Code::Internal, error).detail
 }
@@ -148,7 +148,7 @@ fn corrections(kept: &RecordData) -> Markup {
     }
 }
 
-/// What proves that the record was kept, with everything to check it elsewhere.
+/// Shows the proof that the record is in the log, with everything to check it elsewhere.
 fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
     let Entry { moment, content, sources, .. } = entry;
@@ -161,13 +161,13 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
                 button.go type="submit" { "Verify this record" }
             }
             dl.about {
-                div { dt { "kept since" } dd { time { (written(*moment)) } } }
+                div { dt { "stored" } dd { time { (written(*moment)) } } }
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
                 div { dt { "digest of the record" } dd { (content) } }
                 @for source in sources { div { dt { "digest of the evidence" } dd { (source) } } }
             }
             p {
-                "Take with you: " a href=(file("receipt.json")) download { "receipt" } ", "
+                "Download: " a href=(file("receipt.json")) download { "receipt" } ", "
                 a href=(file("record.json")) download { "record" }
                 @if kept.evidence.is_some() { ", " a href=(file("evidence.json")) download { "evidence" } }
                 ", " a href=(file("log.pub")) download { "key of the log" }
@@ -177,7 +177,7 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
     }
 }
 
-/// A file of the record: receipt, record, evidence, or the key that checks the log.
+/// Returns a file of the record: receipt, record, evidence, or the key that verifies the log.
 pub async fn file(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -20,10 +20,10 @@ use crate::keys::Scope;
 use crate::problem::{Code, Problem};
 use crate::state::App;
 
-/// What the page is about.
+/// The explanation at the top of the page.
 const LEAD: &str = "A score that swings too far is held until reviewers who do not operate its subject decide, or the deadline passes.";
 
-/// The page.
+/// Shows the page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Review)?;
     let cards: Vec<String> = {
@@ -35,7 +35,7 @@ pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Respons
     for card in cards {
         match waiting(&app, Some(&card)).await {
             Ok(found) => held.extend(found),
-            // What cannot be worked out under one scorecard does not stand in the way of the others.
+            // A scorecard that cannot be answered for does not hide the others.
             Err(problem) if problem.code == Code::Unanswerable => {
                 told.push(format!("`{card}`: {}", problem.detail))
             }
@@ -86,7 +86,7 @@ fn review(at: usize, it: &PendingReview) -> Markup {
     }
 }
 
-/// Keeps a decision.
+/// Stores a decision.
 pub async fn decide(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! One scorecard as a person reads it: what counts how much, what holds a score back, what the checker found.
+//! One scorecard for people: its weights, the conditions that hold a score back, the findings of the checker.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::params::{Named, Params};
 use crate::problem::Problem;
 use crate::state::App;
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -50,7 +50,7 @@ pub async fn show(
     }))
 }
 
-/// What counts how much, and what becomes of it.
+/// Shows the weights, and the steps from values to a score.
 fn rules(rule: &Rule) -> Markup {
     let card = &rule.card;
     html! {
@@ -69,14 +69,14 @@ fn rules(rule: &Rule) -> Markup {
         @if let Some(section) = &card.standing {
             section aria-labelledby="standing" {
                 h2 id="standing" { "Standing" }
-                p { "What becomes of many scores of a subject." }
+                p { "How the scores of a subject become its official score." }
                 ul.sentences { @for line in standing::lines(card, section) { li { (line) } } }
             }
         }
     }
 }
 
-/// What it is made of.
+/// Shows the parts of the card.
 fn behind(rule: &Rule, found: &[Diagnostic]) -> Markup {
     html! {
         (facts(&rule.card))
@@ -123,8 +123,8 @@ fn dimensions(card: &Scorecard) -> Markup {
         Row { cells, group: None }
     };
     let caption = match shared {
-        Some(policy) => format!("Each reading is 0 to 1; {}", without_evidence(policy)),
-        None => String::from("Each reading is 0 to 1"),
+        Some(policy) => format!("Each value is 0 to 1; {}", without_evidence(policy)),
+        None => String::from("Each value is 0 to 1"),
     };
     let table = Table {
         caption,
@@ -157,7 +157,7 @@ fn dimensions(card: &Scorecard) -> Markup {
     }
 }
 
-/// The weights by what the evidence says it is about.
+/// Shows the weights of each profile.
 fn profiles(card: &Scorecard) -> Markup {
     let Some(profiles) = &card.profiles else { return html! {} };
     let by = card.facts.get(profiles.by).map_or("", |fact| fact.name.as_str());
@@ -243,12 +243,12 @@ fn facts(card: &Scorecard) -> Markup {
     }
 }
 
-/// What the checker finds; what stays by choice says why.
+/// Shows the findings of the checker; an allowed one says why.
 fn checked(found: &[Diagnostic]) -> Markup {
     html! {
         section aria-labelledby="checked" {
             h2 id="checked" { "What the checker finds" }
-            @if found.is_empty() { p { "Nothing is left to say." } }
+            @if found.is_empty() { p { "The checker finds nothing." } }
             ul.sentences {
                 @for it in found {
                     li {

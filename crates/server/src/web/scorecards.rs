@@ -1,4 +1,4 @@
-//! All scorecards: what they are for, and how much was scored by them.
+//! All scorecards: their purposes, and the number of records of each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::guard::Caller;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// The page.
+/// Shows the page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let used = items::used_cards(&app).await?;
@@ -57,8 +57,8 @@ pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Respons
     drop(cards);
     let sheet = Sheet { title: "Scorecards", part: "/scorecards", caller: Some(&caller) };
     Ok(sheet.answer(html! {
-        (heading(&[], "Scorecards", "The rules: each says what is read of evidence, what counts how much, and what holds a score back."))
+        (heading(&[], "Scorecards", "A scorecard says which facts it reads, how much each dimension weighs, and what caps a score."))
         (figure("cards", &Figure::Table(table)))
-        p { "A scorecard is published with " code { "POST /v1/scorecards" } " and a key that may administer." }
+        p { "A scorecard is published with " code { "POST /v1/scorecards" } " and a key with the scope " code { "admin" } "." }
     }))
 }

@@ -1,4 +1,4 @@
-// Weights that move: a slider beside each field, and the answer while it moves. The form works without.
+// Sliders for weights: one beside each field, with the answer while it moves. The form works without them.
 for (const form of document.querySelectorAll("form[data-what-if]")) {
   const result = document.getElementById("what-if-result");
   let waiting = 0, asking = null;

@@ -1,4 +1,5 @@
-//! Signing in: a key in a cookie that no script can read and no other site can use. It lasts as long as the browser is open.
+//! Signing in: a key in a cookie that no script can read and no other site can use. It lasts until the browser is
+//! closed.
 
 use std::sync::Arc;
 
@@ -14,12 +15,12 @@ use crate::guard::Caller;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// The cookie.
+/// The name of the cookie.
 const NAME: &str = "karat_key";
-/// What takes the cookie away.
+/// The header value that deletes the cookie.
 pub const GONE: &str = "karat_key=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0";
 
-/// The key in the cookie of a browser. What no key looks like is none.
+/// Returns the key in the cookie of a browser, if it looks like a key.
 pub fn secret(headers: &HeaderMap) -> Option<String> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -30,7 +31,7 @@ fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The field for a key.
+/// Shows the field for a key.
 pub fn fields(wrong: &str) -> Markup {
     html! {
         form.fields.stacked method="post" action="/sign-in" {
@@ -45,23 +46,23 @@ pub fn fields(wrong: &str) -> Markup {
     }
 }
 
-/// The page for signing in.
+/// Shows the page for signing in.
 pub async fn show(caller: Caller) -> Response<Body> {
     page(&caller, StatusCode::OK, "")
 }
 
 fn page(caller: &Caller, status: StatusCode, wrong: &str) -> Response<Body> {
-    let lead = "A key says who you are: it opens what only some may see or do here, such as reviews.";
+    let lead = "A key identifies you: reviews and some other pages need one.";
     let content = html! {
         (heading(&[], "Sign in", lead))
         (fields(wrong))
-        p { "An administrator makes keys; the server shows the first one when it starts for the first time. \
+        p { "An administrator creates keys; the server shows the first one when it starts for the first time. \
              The key stays in this browser until it is closed." }
     };
     Sheet { title: "Sign in", part: "/sign-in", caller: Some(caller) }.answer_with(status, content)
 }
 
-/// Takes a key that is known.
+/// Signs in with a known key.
 pub async fn enter(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -74,13 +75,13 @@ pub async fn enter(
         let wrong = "this key is not known here, or it was revoked";
         return Ok(page(&caller, StatusCode::FORBIDDEN, wrong));
     }
-    // Over TLS the cookie never travels without it.
+    // If the page came over TLS, the cookie is never sent without it.
     let is_secure = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     let secure = if is_secure { "; Secure" } else { "" };
     to_start(&format!("{NAME}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}"))
 }
 
-/// Forgets the key.
+/// Signs out.
 pub async fn leave() -> Result<Response<Body>, Problem> {
     to_start(GONE)
 }

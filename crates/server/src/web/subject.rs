@@ -1,4 +1,4 @@
-//! One subject under one scorecard: what it stands for, how that came, what it lacks, and every item of evidence.
+//! One subject under one scorecard: its standing, how that came about, what is missing, and every item of evidence.
 
 use std::sync::Arc;
 
@@ -34,10 +34,10 @@ use crate::problem::{Code, Problem};
 use crate::standing::{INTERVAL, Question, told};
 use crate::state::App;
 
-/// Items of a page.
+/// The number of items on a page.
 const ITEMS: usize = 25;
 
-/// What the address asks for.
+/// The query of the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
@@ -47,7 +47,7 @@ pub struct Asked {
     page: Option<usize>,
 }
 
-/// The page of the subject that the query names.
+/// Shows the page of the subject that the query names.
 pub async fn named(
     state: State<Arc<App>>,
     caller: Caller,
@@ -57,7 +57,7 @@ pub async fn named(
     show(state, caller, Named(name), Params(asked)).await
 }
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -101,7 +101,7 @@ fn none_of<'a>(name: &'a str, rule: &'a Rule) -> impl Fn() -> Problem + 'a {
     }
 }
 
-/// The scorecards that this subject was scored by, the one with its newest record first.
+/// Returns the scorecards that scored this subject, the one with its newest record first.
 async fn cards_of(app: &Arc<App>, name: &str) -> Result<Vec<Arc<Rule>>, Problem> {
     let name = name.to_owned();
     app.indexed(move |app, index| {
@@ -118,7 +118,7 @@ async fn cards_of(app: &Arc<App>, name: &str) -> Result<Vec<Arc<Rule>>, Problem>
     .await
 }
 
-/// The other scorecards of the subject.
+/// Shows links to the other scorecards of the subject.
 fn choice(name: &str, rule: &Rule, cards: &[Arc<Rule>]) -> Markup {
     html! {
         nav.pages aria-label="Scorecards of this subject" {
@@ -130,7 +130,7 @@ fn choice(name: &str, rule: &Rule, cards: &[Arc<Rule>]) -> Markup {
     }
 }
 
-/// What the subject stands for at a moment, with the decisions that the log has about it.
+/// Shows the standing of the subject at a timestamp, with the decisions in the log about it.
 async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Timestamp) -> Result<Markup, Problem> {
     let question = Question {
         rule: Arc::clone(rule),
@@ -149,7 +149,7 @@ async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Timestamp) 
                 (notes(&page.notes))
                 (told_of(standing))
                 (next_tier(standing))
-                // The first section is a table of subjects: here it is the numbers above.
+                // The first section is a table of subjects, whose numbers are shown above instead.
                 (sections(page.sections.get(1..).unwrap_or_default()))
                 (reviews(standing))
             }
@@ -200,7 +200,7 @@ fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
     }
 }
 
-/// What to know about the standing, besides the next tier.
+/// Shows notes on the standing, except for the next tier.
 fn told_of(standing: &SubjectStanding) -> Markup {
     let lines: Vec<(Tone, String)> = states(standing).into_iter().chain(changes_ahead(standing)).collect();
     html! {
@@ -210,7 +210,7 @@ fn told_of(standing: &SubjectStanding) -> Markup {
     }
 }
 
-/// What is in the way of the next tier; the one thing, if it is one.
+/// Shows the conditions that the next tier still needs.
 fn next_tier(standing: &SubjectStanding) -> Markup {
     let Some((tier, next)) =
         standing.tier.as_ref().and_then(|tier| Some((tier, tier.earned.next.as_deref()?)))
@@ -233,7 +233,7 @@ fn next_tier(standing: &SubjectStanding) -> Markup {
     }
 }
 
-/// The scores that were held, and what was decided.
+/// Shows the scores that were held for review, and the decisions.
 fn reviews(standing: &SubjectStanding) -> Markup {
     let lines = standing.review.iter().flat_map(|review| &review.transitions);
     let held: Vec<&Transition> =
@@ -255,7 +255,7 @@ fn reviews(standing: &SubjectStanding) -> Markup {
             .collect();
         let change = line.flags.delta.map_or(String::from("none"), |delta| format!("{delta:+}"));
         let decided = if decided.is_empty() {
-            Cell::Absent(String::from("nobody yet"))
+            Cell::Absent(String::from("no one yet"))
         } else {
             Cell::Text(list(&decided))
         };
@@ -292,7 +292,7 @@ fn reviews(standing: &SubjectStanding) -> Markup {
     }
 }
 
-/// The profile and the history of a subject whose card says nothing of standings.
+/// Shows the profile and the history of a subject whose card has no standings.
 fn means(rows: &Rows, settings: &Settings) -> Markup {
     let all: Vec<usize> = (0..rows.rows.len()).collect();
     let board = match Ranking::new(rows, &all, None, settings) {
@@ -314,7 +314,7 @@ fn means(rows: &Rows, settings: &Settings) -> Markup {
     }
 }
 
-/// The items, the newest first.
+/// Shows the items, the newest first.
 fn evidence(name: &str, rows: &Rows, found: &Found, rule: &Rule, page: usize) -> Markup {
     let mut all: Vec<&Row> = rows.rows.iter().collect();
     all.sort_by_key(|row| std::cmp::Reverse((row.time, items::position(row))));

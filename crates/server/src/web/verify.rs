@@ -1,4 +1,4 @@
-//! A record verified on demand: the checks of `karat verify`, each with what it found.
+//! A record verified on demand: the checks of `karat verify`, each with its finding.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::problem::Problem;
 use crate::state::App;
 use karat::receipt;
 
-/// The page.
+/// Shows the page.
 pub async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -67,7 +67,7 @@ pub async fn show(
             h2 id="signed" { "What was signed" }
             p { "The head of the log, as its key signed it:" }
             pre { code { (checkpoint) } }
-            p { "The key of the log. Whoever keeps it from now on notices if another history is shown later." }
+            p { "The public key of the log. Keep it: with it you notice if you are shown another history later." }
             pre { code { (log) } }
         }
         p { a href=(record) { "Back to the record" } }
@@ -93,7 +93,7 @@ fn listed(checks: &[Check]) -> Markup {
     }
 }
 
-/// Checks whether the evidence, read and scored again, gives the record.
+/// Checks that the evidence, read and scored again, gives the record.
 fn evidence(kept: &RecordData, rule: &Rule, is_at_hand: bool) -> Check {
     let lacking = |says: &str| Check::new("evidence", CheckOutcome::Inconclusive, says);
     let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };

@@ -1,4 +1,4 @@
-//! What stands where there is nothing to show yet: what to do next, in lines that work as they stand.
+//! First steps, shown while there is nothing else: commands that work as they are.
 
 use axum::http::HeaderMap;
 use axum::http::header::HOST as HOST_HEADER;
@@ -7,27 +7,27 @@ use maud::{Markup, html};
 use super::address;
 use crate::cards::Rule;
 
-/// An item that the scorecard of the line below scores.
+/// An item that the card of the command below scores.
 const ITEM: &str = r#"{"subject":"my-agent","id":"run-1","time":"2026-01-31T12:00:00Z","dimensions":{"accuracy":0.91,"safety":0.97}}"#;
-/// Where the server listens unless told otherwise.
+/// The default address of the server.
 const HOST: &str = "localhost:7373";
 
-/// The whole page of a server that has no record.
+/// Shows the page of a server without records.
 pub fn page(host: &str) -> Markup {
     html! {
         h1 { "No records yet" }
-        p.lead { "Send evidence, and the leaderboard begins here." }
+        p.lead { "Send evidence, and the leaderboard appears here." }
         (next(host, "trust@1.0.0", ITEM))
-        p { "Each line is scored at once, by the scorecard that it names, and kept in the log with its record. "
+        p { "Each line is scored at once, by the scorecard that it names, and stored in the log with its record. "
             a href="/scorecards" { "The scorecards" } " say what evidence they read." }
     }
 }
 
-/// A scorecard without records.
+/// Shows the first steps for a scorecard without records.
 pub fn nothing(host: &str, rule: &Rule) -> Markup {
     html! {
         div.empty {
-            p { b { "No record is as wanted." } " Take a filter away, or send evidence under "
+            p { b { "No runs match these filters." } " Remove a filter, or send evidence under "
                 a href=(address::scorecard(&rule.name())) { (rule.name()) } ":" }
             pre { code { (line(host, &rule.name(), "@evidence.json")) } }
         }
@@ -39,12 +39,12 @@ fn next(host: &str, card: &str, item: &str) -> Markup {
         div.empty {
             p { "With the key that the server showed when it started for the first time:" }
             pre { code { (line(host, card, &format!("'{item}'"))) } }
-            p { "Many items go in one body, one a line: " code { "content-type: application/x-ndjson" } "." }
+            p { "Send many items in one body, one per line: " code { "content-type: application/x-ndjson" } "." }
         }
     }
 }
 
-/// A line for a shell.
+/// Returns a command for a shell.
 fn line(host: &str, card: &str, body: &str) -> String {
     format!(
         "curl -H \"authorization: Bearer $KARAT_KEY\" -H 'content-type: application/json' \\\n  \
@@ -53,7 +53,7 @@ fn line(host: &str, card: &str, body: &str) -> String {
     )
 }
 
-/// How the visitor reached the server, fit for a line of a shell.
+/// Returns the host by which the visitor reached the server, safe for a shell.
 pub fn host(headers: &HeaderMap) -> String {
     let host = headers.get(HOST_HEADER).and_then(|host| host.to_str().ok()).unwrap_or(HOST);
     let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte));

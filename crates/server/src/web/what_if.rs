@@ -1,4 +1,4 @@
-//! What if the weights were others: a form for them, and the ranks and their robustness beside those of the scorecard.
+//! Other weights on trial: a form for them, and the ranks and their robustness beside those of the scorecard.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,15 +28,15 @@ use crate::params::{Named, Params};
 use crate::problem::Problem;
 use crate::state::App;
 
-/// What the address asks for: `w.KEY` is the weight of the dimension KEY.
+/// The query of the address: `w.KEY` is the weight of the dimension KEY.
 pub type Asked = BTreeMap<String, String>;
 
-/// What a field of a weight begins with.
+/// The prefix of a weight field.
 const FIELD: &str = "w.";
 /// The largest weight.
 const MOST: i64 = 1_000_000_000_000;
 
-/// The weights that are asked for, where nothing is said those of the card.
+/// Returns the weights of the query, with those of the card where none is given.
 fn asked_weights(rule: &Rule, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
     let card = &rule.card;
     let is_known = |name: &str| {
@@ -70,7 +70,7 @@ fn asked_weights(rule: &Rule, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
     card.dimensions.iter().map(|it| it.key.as_str()).zip(own).map(weight).collect()
 }
 
-/// The part of the page of a scorecard.
+/// Returns the section for the page of a scorecard.
 pub async fn section(
     app: &Arc<App>,
     rule: &Arc<Rule>,
@@ -85,15 +85,15 @@ pub async fn section(
     };
     Ok(html! {
         section aria-labelledby="what-if" {
-            h2 id="what-if" { "What if the weights were others" }
-            p { "Move a weight and see how the ranks would change. Nothing is kept: a published scorecard never changes." }
+            h2 id="what-if" { "What if the weights were different" }
+            p { "Move a weight and see how the ranks would change. Nothing is stored: a published scorecard never changes." }
             (form)
             div id="what-if-result" aria-live="polite" { (result) }
         }
     })
 }
 
-/// The same without the page around it.
+/// Returns the same section without the page around it.
 pub async fn fragment(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -110,7 +110,7 @@ pub async fn fragment(
 fn form(rule: &Rule, wanted: &[Decimal]) -> Markup {
     let path = address::scorecard(&rule.name());
     let largest = weights(&rule.card).iter().chain(wanted).map(|it| it.millionths()).max().unwrap_or(0);
-    // Shares of 1 move to 1; points move to twice the largest.
+    // Shares of 1 go up to 1; points go up to twice the largest.
     let top = if largest <= 1_000_000 { 1_000_000 } else { largest.saturating_mul(2) };
     html! {
         form method="get" action=(format!("{path}#what-if")) data-what-if=(format!("{path}/what-if")) {
@@ -129,7 +129,7 @@ fn form(rule: &Rule, wanted: &[Decimal]) -> Markup {
     }
 }
 
-/// What the weights make of the records there are.
+/// Shows the ranks of the present records under these weights.
 async fn answer(
     app: &Arc<App>,
     rule: &Arc<Rule>,
@@ -180,7 +180,7 @@ fn sentences(rows: &Rows, found: &WhatIf) -> Markup {
             }
             @if moved == 0 { "No rank changes. " } @else { (count(moved, "subject")) " of " (found.subjects.len()) @if moved == 1 { " moves. " } @else { " move. " } }
             "Around these weights the same subjects have rank 1 in " b { (whole_percent(found.around_after.share_first_kept)) } " of "
-            (found.around_after.plan.draws) " draws of weights; around those of the scorecard in " b { (whole_percent(found.around_before.share_first_kept)) } "."
+            (found.around_after.plan.draws) " random weights; around those of the scorecard in " b { (whole_percent(found.around_before.share_first_kept)) } "."
         }
     }
 }
@@ -243,7 +243,7 @@ fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
     }
 }
 
-/// What part of the whole each weight is.
+/// Shows each weight as a share of the sum.
 fn shares(rule: &Rule, wanted: &[Decimal]) -> Markup {
     let own = weights(&rule.card);
     let sum = |list: &[Decimal]| list.iter().map(|it| it.millionths()).sum::<i64>().max(1) as f64;
@@ -251,14 +251,14 @@ fn shares(rule: &Rule, wanted: &[Decimal]) -> Markup {
     let share = |weight: &Decimal, of: f64| per_cent(weight.millionths() as f64 / of);
     html! {
         details {
-            summary { "The weights as parts of the whole" }
-            (scrolling("what-if-shares", "Weight as entered, its part of the whole, and that of the card", html! {
+            summary { "The weights as shares" }
+            (scrolling("what-if-shares", "Weight as entered, its share of the sum, and that of the card", html! {
                 thead {
                     tr {
                         th.name scope="col" { "dimension" }
                         th.number scope="col" { "weight" }
-                        th.number scope="col" { "part" }
-                        th.number scope="col" { "part now" }
+                        th.number scope="col" { "share" }
+                        th.number scope="col" { "share now" }
                     }
                 }
                 tbody {

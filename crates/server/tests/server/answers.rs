@@ -1,4 +1,4 @@
-//! What many records say: lists, histories, standings, leaderboards, reviews.
+//! Answers from many records: lists, histories, standings, leaderboards, reviews.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use crate::keys::CARD;
 const SUPPORT: &str = include_str!("../../../../examples/cards/support-agent.toml");
 const AGENTS: &str = include_str!("../../../../examples/standing/agents.jsonl");
 
-/// A family of challenges, and one of them.
+/// A family of challenges, and one of its challenges.
 const FAMILY: &str = r#"
 schema   = "karat/scorecard/1"
 id       = "races"
@@ -54,7 +54,7 @@ speed = 0.75
 grace = 0.25
 "#;
 
-/// A server with the agents of the examples.
+/// Returns a server with the agents of the examples.
 fn agents() -> Running {
     let server = Running::new();
     server.post("/v1/scorecards", Some(&server.admin), "application/toml", SUPPORT).is(201);
@@ -179,7 +179,7 @@ fn a_leaderboard_ranks_and_filters() {
         board.as_array().unwrap().iter().map(|it| it["subject"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(subjects(&board.at("/leaderboards/0/rows")).len(), 4);
-    // The same question at the same size of the log has the same answer, byte for byte.
+    // The same question at the same log size has the same answer, byte for byte.
     assert_eq!(server.get("/v1/leaderboards?card=support-agent@1.0.0").body, board.body);
     let grouped = server.get("/v1/leaderboards?card=support-agent@1.0.0&group_by=task");
     assert!(grouped.is(200).at("/leaderboards").as_array().unwrap().len() > 1);
@@ -239,14 +239,14 @@ fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
     large.sort_by(|a, b| a.0.cmp(&b.0));
     large.pop();
     assert_eq!(large, small);
-    // A dimension is ranked by out of the records, by either method.
+    // Ranking by a dimension reads the records, with either method.
     let by_dimension = server.get("/v1/leaderboards?card=told@1.0.0&by=measured&limit=2");
     assert_eq!((by_dimension.is(200).at("/method"), by_dimension.at("/next")), (json!("student"), json!(2)));
-    // Narrowed to few, resamples are drawn again.
+    // With a filter that leaves few records, resamples are drawn.
     let narrowed =
         server.get("/v1/leaderboards?card=told@1.0.0&resamples=100&level=0.5&where=subject=s001&track=t1,t2");
     assert_eq!((narrowed.is(200).at("/method"), narrowed.at("/resamples")), (json!("bootstrap"), json!(100)));
-    // Each method can be asked for, where it can be paid for.
+    // Each method can be requested, within its limits.
     let asked = server.get("/v1/leaderboards?card=told@1.0.0&method=student&where=subject=s001");
     assert_eq!(
         (asked.is(200).at("/method"), asked.at("/leaderboards/0/rows/0/group")),
@@ -314,7 +314,7 @@ fn scorecards_are_published_once_and_checked_without_being_kept() {
     let refused = publish(&other);
     refused.is_problem(409, "conflict");
     assert_ne!(refused.at("/stored"), refused.at("/given"));
-    // A released name stands for the released rule.
+    // A released name means the released card.
     publish(&CARD.replace("\"told\"\nversion", "\"workflow\"\nversion")).is_problem(409, "conflict");
     let broken = publish(&CARD.replace("weight  = 1", "weight  = -1"));
     broken.is_problem(422, "card-refused");

@@ -1,4 +1,4 @@
-//! The promises of the arena: who may submit, when, how often, what it is worth, and that a restart changes nothing.
+//! The promises of the arena: who may submit, when and how often, the scores, and that a restart changes nothing.
 
 use karat_server::clock::Clock;
 use karat_server::{Options, arena};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Answer, Folder, Running};
 
-/// The weights of the document's own example, 0.5, 0.2, 0.15 and 0.15.
+/// The weights of the example in the document: 0.5, 0.2, 0.15 and 0.15.
 const CARD: &str = r#"
 schema  = "karat/scorecard/1"
 id      = "documented"
@@ -49,7 +49,7 @@ struct Arena {
 }
 
 impl Arena {
-    /// With the challenges `documented`, a contender of 100 seconds, and `easy`, a newcomer.
+    /// Starts with the challenges `documented`, a contender of 100 seconds, and `easy`, a newcomer.
     fn new() -> Self {
         let clock = Clock::fixed(START);
         let server =
@@ -65,7 +65,7 @@ impl Arena {
         self.server.post("/v1/arena/challenges", Some(&self.server.admin), JSON, challenge.to_string())
     }
 
-    /// Registers an agent and gives its key.
+    /// Registers an agent and returns its key.
     fn register(&self, name: &str) -> String {
         let body = json!({"agent_id": name, "harness_id": "loop-1"}).to_string();
         let made = self.server.post("/v1/arena/agents", Some(&self.server.admin), JSON, body);
@@ -82,12 +82,12 @@ impl Arena {
         self.server.post(&path, Some(key), JSON, payload.to_string())
     }
 
-    /// Puts the clock to so many seconds after the start.
+    /// Sets the clock to this many seconds after the start.
     fn at(&self, seconds: i64) {
         self.clock.put(Moment(START.0 + 1000 * seconds));
     }
 
-    /// Everything that is asked about the arena.
+    /// Returns every view of the arena.
     fn views(&self) -> Vec<Value> {
         ["challenges", "matches", "ratings", "ratings?category=reasoning", "agents/bee"]
             .map(|path| self.server.get(&format!("/v1/arena/{path}")).is(200).json())
@@ -111,7 +111,7 @@ fn truth() -> Value {
     json!({"parts": vec![1; 10], "steps": vec![1; 100], "targets": vec![1; 25]})
 }
 
-/// An answer with so many right parts, steps and targets.
+/// Returns an answer with these numbers of right parts, steps and targets.
 fn answer(parts: usize, steps: usize, targets: usize) -> Value {
     let list = |right: usize, all: usize| -> Vec<u8> { (0..all).map(|at| u8::from(at < right)).collect() };
     json!({
@@ -123,7 +123,7 @@ fn payload(answer: Value) -> Value {
     json!({"answer": answer, "metadata": {"harness_id": "loop-1"}})
 }
 
-/// The same with a trajectory of one step, a second after the start.
+/// Adds a trajectory of one step, a second after the start.
 fn with_trajectory(answer: Value, at: &str) -> Value {
     let step = json!({
         "type": "llm_call", "ts": at, "model": "m", "input_tokens": 10, "output_tokens": 5, "duration_ms": 3,
@@ -256,12 +256,12 @@ fn an_answer_counts_until_the_last_moment_and_not_after_it() {
     it.submit(&wasp, "wasp.documented.1", &right).is_problem(410, "expired");
     it.submit(&wasp, "wasp.documented.1", &right).is_problem(410, "expired");
 
-    // A draw without a change, as the arena settles what nobody submitted.
+    // An expired match is a draw that changes no rating.
     let agent = it.server.get("/v1/arena/agents/wasp");
     assert_eq!(agent.at("/career/rating_points"), 1000);
     assert_eq!((agent.at("/career/match_count"), agent.at("/career/draw_count")), (json!(1), json!(1)));
     assert_eq!(agent.at("/history/0/rating_points"), 1000);
-    // It was an entry: the next one is the second attempt.
+    // It counts as an entry: the next one is the second attempt.
     assert_eq!(it.enter(&wasp, "documented", true).is(201).at("/attempt_number"), 2);
 }
 

@@ -1,4 +1,4 @@
-//! A server on a port of its own, and a small client.
+//! A server on its own port, and a small client.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 /// A server that runs until it is dropped.
 pub struct Running {
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
     /// The secret of an administrator.
     pub admin: String,
@@ -48,12 +48,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON.
+    /// Returns the body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 
-    /// A member of the body by JSON pointer.
+    /// Returns a member of the body by JSON pointer.
     pub fn at(&self, pointer: &str) -> Value {
         self.json().pointer(pointer).cloned().unwrap_or(Value::Null)
     }
@@ -62,7 +62,7 @@ impl Answer {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Checks status and code of a problem, and that it is one.
+    /// Checks that the answer is a problem with this status and code.
     #[track_caller]
     pub fn is_problem(&self, status: u16, code: &str) -> &Self {
         assert_eq!(
@@ -84,7 +84,7 @@ impl Answer {
 }
 
 impl Running {
-    /// A server with an empty store.
+    /// Starts a server with an empty store.
     pub fn new() -> Self {
         Self::with(Options::default())
     }
@@ -93,17 +93,17 @@ impl Running {
         Self::in_folder(Folder::new(), options, None)
     }
 
-    /// A server in a folder that may have a store; `admin` is the key of its administrator, if it has one.
+    /// Starts a server in a folder that may have a store; `admin` is the key of its administrator, if it has one.
     pub fn in_folder(folder: Folder, options: Options, admin: Option<String>) -> Self {
         Self::at("127.0.0.1:0", folder, options, admin)
     }
 
-    /// The same at another address.
+    /// Does the same at another address.
     pub fn at(address: &str, folder: Folder, options: Options, admin: Option<String>) -> Self {
         Self::with_clock(address, folder, options, admin, Clock::system())
     }
 
-    /// The same with a clock of its own.
+    /// Does the same with its own clock.
     pub fn with_clock(
         address: &str,
         folder: Folder,
@@ -125,7 +125,7 @@ impl Running {
         Self { address, admin, folder, stop: Some(stop), thread: Some(thread), agent }
     }
 
-    /// Stops the server, which finishes what it accepted.
+    /// Stops the server, which finishes the accepted requests.
     pub fn stop(mut self) -> Folder {
         self.end();
         std::mem::replace(&mut self.folder, Folder::new())
@@ -168,14 +168,14 @@ impl Running {
         self.post(&format!("/v1/evidence?{query}"), Some(&self.admin), "application/json", item)
     }
 
-    /// Makes a key and gives its secret.
+    /// Creates a key and returns its secret.
     pub fn key(&self, request: &Value) -> String {
         let body = request.to_string();
         let made = self.post("/v1/keys", Some(&self.admin), "application/json", body);
         made.is(201).at("/secret").as_str().unwrap().to_owned()
     }
 
-    /// Sends bytes as they are, and gives whatever comes back until the server closes or nothing comes any more.
+    /// Sends bytes unchanged, and returns the answer up to the end of the connection or a pause.
     pub fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -203,7 +203,7 @@ fn answer(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answ
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("").to_owned()));
     let headers = headers.collect();
     let body = response.body_mut().read_to_vec().expect("the whole answer");
-    // Tiles are no text; what is compared of them is.
+    // Tiles are not text; the compared parts are.
     let body = String::from_utf8_lossy(&body).into_owned();
     Answer { status: response.status().as_u16(), headers, body }
 }

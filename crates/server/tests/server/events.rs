@@ -30,7 +30,7 @@ impl Stream {
         line.trim_end().to_owned()
     }
 
-    /// The place and the evidence of the next record.
+    /// Returns the position and the evidence of the next record.
     fn next(&mut self) -> (u64, String) {
         let mut id = None;
         loop {

@@ -1,4 +1,4 @@
-//! Evidence in: what is kept, what is refused, what happens to it the second time.
+//! Evidence in: stored, refused, sent again.
 
 use serde_json::json;
 
@@ -27,12 +27,12 @@ fn an_item_is_scored_stored_and_answered_with_its_record() {
 fn the_same_again_changes_nothing() {
     let server = Running::new();
     let first = server.send(WORKFLOW, WORKED);
-    // The order of members and white space say nothing.
+    // The order of members and white space do not count.
     let other: serde_json::Value = serde_json::from_str(WORKED).unwrap();
     let again = server.send(WORKFLOW, &other.to_string());
     assert_eq!(again.is(200).at("/repeated"), true);
     assert_eq!(again.at("/record"), first.at("/record"));
-    // Nor does another moment of the verdict: a record is made once.
+    // Nor does another time of the verdict: a record is made once.
     let later = server.send(&format!("{WORKFLOW}&as_of=2026-01-01T00:00:00Z"), WORKED);
     assert_eq!(later.is(200).at("/record"), first.at("/record"));
     assert_eq!(later.at("/content"), first.at("/content"));
@@ -80,7 +80,7 @@ fn a_correction_names_what_it_corrects() {
     assert_eq!(evidence.at("/replaced_by"), corrected.at("/evidence/id"));
     assert_eq!(evidence.at("/records/0"), first.at("/record/position"));
     assert_eq!(evidence.at("/records").as_array().unwrap().len(), 1);
-    // A second correction of the same item has to name the first one.
+    // A second correction of the same item must name the first one.
     let worse = WORKED.replace("run-worked-example", "run-again");
     let second = server.send(&format!("{WORKFLOW}&replaces=run-worked-example"), &worse);
     second.is_problem(409, "conflict");

@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Keys and their permissions.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::common::Running;
 
-/// A rule of which one fact is told by the subject and one is measured.
+/// A card with one fact that the subject states and one that is measured.
 pub const CARD: &str = r#"
 schema   = "karat/scorecard/1"
 id       = "told"
@@ -54,7 +54,7 @@ fn writing_needs_a_key_and_reading_on_loopback_needs_none() {
     for wrong in ["karat_", "karat_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "karat_%00", "a b"]
     {
         server.post(TOLD, Some(wrong), "application/json", item).is_problem(401, "unauthenticated");
-        // A wrong key is refused even where none is needed.
+        // A wrong key is refused even if no key is needed.
         server.get_with("/v1/records", Some(wrong)).is_problem(401, "unauthenticated");
     }
     server.get("/v1/records").is(200);
@@ -102,7 +102,7 @@ fn a_key_of_a_subject_writes_about_it_and_only_what_it_may_say() {
     let refused = send(r#"{"subject":"bot","id":"2","told":1,"measured":1}"#);
     refused.is_problem(403, "forbidden");
     assert_eq!(refused.at("/field"), "facts.measured");
-    // Where the scorecard does not say whose fact it is, it is not the subject's.
+    // A fact without a provenance in the card may not come from the subject.
     send(r#"{"subject":"bot","id":"2","unsaid":1}"#).is_problem(403, "forbidden");
     let lines =
         "{\"subject\":\"bot\",\"id\":\"3\",\"told\":1}\n{\"subject\":\"bot\",\"id\":\"4\",\"measured\":1}\n";
@@ -137,7 +137,7 @@ fn a_revoked_key_is_worth_nothing_and_the_last_administrator_stays() {
     server.delete(&format!("/v1/keys/{}", id("ci")), &server.admin).is_problem(404, "not-found");
     server.post(TOLD, Some(&key), "application/json", "{}").is_problem(401, "unauthenticated");
     server.delete(&format!("/v1/keys/{}", id("first")), &server.admin).is_problem(409, "conflict");
-    // And so it is after a restart.
+    // The same is true after a restart.
     let admin = server.admin.clone();
     let server = Running::in_folder(server.stop(), karat_server::Options::default(), Some(admin));
     server.post(TOLD, Some(&key), "application/json", "{}").is_problem(401, "unauthenticated");

@@ -1,4 +1,4 @@
-//! How much, how slowly, how often, how many at once.
+//! Limits of size, speed, rate and concurrency.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn a_body_that_says_it_is_too_large_is_not_read() {
     assert!(answer.contains("\"code\":\"too-large\""), "{answer}");
 }
 
-/// Or a client would send its next request over a connection that the server is about to end.
+/// Otherwise a client would send its next request over a connection that the server is about to end.
 #[test]
 fn who_is_refused_before_the_body_was_read_is_told_that_the_connection_ends() {
     let server = Running::new();
@@ -60,7 +60,7 @@ fn a_batch_has_limits_of_its_own() {
     let long = send(format!("{}\n{{}}\n", "x".repeat(1001)));
     assert_eq!(long.is(200).at("/items/0/problem/code"), "too-large");
     assert_eq!(long.at("/items/1/problem/code"), "evidence-refused");
-    // So long that no end of line is in sight.
+    // Long enough that no end of line is in sight.
     send("x".repeat(3000)).is_problem(413, "too-large");
 }
 
@@ -94,16 +94,17 @@ fn whoever_asks_too_often_is_told_when_to_come_back() {
     let refused = server.get("/v1/scorecards");
     refused.is_problem(429, "too-many-requests");
     assert_eq!(refused.header("retry-after"), Some("100"));
-    // A key has a measure of its own.
+    // A key has its own limit.
     server.get_with("/v1/scorecards", Some(&server.admin)).is(200);
-    // Guessing keys costs more, and here nobody has so much left.
+    // Guessing keys costs more tokens than this address has left.
     server.get_with("/v1/scorecards", Some("karat_guess")).is_problem(429, "too-many-requests");
 }
 
 #[test]
 fn too_many_requests_at_once_are_turned_away() {
     let server = Running::with(Options { requests_max: 1, ..Options::default() });
-    // Whoever asks meanwhile may have the one turn itself, and the slow one is turned away: then it comes again.
+    // A request sent meanwhile may get the only permit itself, and the slow one is turned away: then the slow one is
+    // repeated.
     let turned_away = (0..50).find_map(|_| {
         let mut slow = TcpStream::connect(server.address).unwrap();
         slow.write_all(head(&server, "content-length: 2\r\n\r\n{").as_bytes()).unwrap();
@@ -131,7 +132,7 @@ fn a_stopping_server_finishes_what_it_accepted() {
     let mut slow = TcpStream::connect(server.address).unwrap();
     let head = head(&server, &format!("content-length: {}\r\n\r\n", item.len()));
     slow.write_all(format!("{head}{first}").as_bytes()).unwrap();
-    // The server has read the head before it is told to stop.
+    // The server has read the head before it is stopped.
     std::thread::sleep(Duration::from_millis(500));
     let admin = server.admin.clone();
     let stopping = std::thread::spawn(move || server.stop());

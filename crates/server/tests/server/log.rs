@@ -1,4 +1,4 @@
-//! Proofs, and who may hold a store.
+//! Proofs of the log, and who may use a store.
 
 use karat_server::{Options, Server};
 use karat_store::log::VerifyingKey;

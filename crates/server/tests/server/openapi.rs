@@ -1,4 +1,4 @@
-//! The description of the API, as it is committed.
+//! The committed description of the API.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,7 +46,7 @@ fn every_operation_says_how_it_can_fail_and_has_a_name_of_its_own() {
     assert!(names.len() > 20, "{names:?}");
 }
 
-/// Calls `see` with every schema in `value`, and where it is.
+/// Calls `see` with every schema in `value`, and its place.
 fn walk(value: &Value, place: &str, see: &mut dyn FnMut(&Value, &str)) {
     see(value, place);
     match value {
@@ -71,7 +71,7 @@ fn every_object_says_what_its_members_are() {
             only => only == "object",
         };
         let says = ["properties", "additionalProperties", "$ref", "allOf", "oneOf"];
-        // A member called `type` is no schema.
+        // A member called `type` is not a schema.
         let is_schema = members.get("type").is_some_and(|it| it.is_string() || it.is_array());
         if is_object && is_schema && !says.iter().any(|name| members.contains_key(*name)) {
             bare.push(place.to_owned());

@@ -1,4 +1,4 @@
-//! What a client may try: paths, headers, names, bodies that nobody expects. Nothing of it is an error of the server.
+//! Hostile requests: unexpected paths, headers, names and bodies. None of them causes an error of the server.
 
 use crate::common::Running;
 use crate::keys::CARD;
@@ -181,7 +181,7 @@ fn a_script_in_a_name_stays_a_name() {
     }
     let metrics = server.get("/metrics");
     assert!(!metrics.body.contains("script"), "nothing that a client invents is a label");
-    // Names that steer a terminal or end a line are refused by the store.
+    // The store refuses names that control a terminal or end a line.
     server
         .send("card=told@1.0.0", "{\"subject\":\"a\\u001b[2J\",\"id\":\"1\",\"told\":1}")
         .is_problem(422, "evidence-refused");

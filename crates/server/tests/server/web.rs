@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::common::{Folder, Running};
 
-/// Pages that are looked at on a walk along the links.
+/// The number of pages that are visited by following links.
 const WALK: usize = 160;
 
 /// An answer to a browser.
@@ -53,7 +53,7 @@ fn all<'d>(document: &'d Html, selector: &str) -> Vec<ElementRef<'d>> {
     document.select(&Selector::parse(selector).unwrap()).collect()
 }
 
-/// Asks as a browser does, with further headers.
+/// Sends a request as a browser does, with further headers.
 fn browse(server: &Running, method: &str, path: &str, headers: &[(&str, &str)], form: &str) -> Page {
     let mut request =
         format!("{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", server.address);
@@ -77,7 +77,7 @@ fn look(server: &Running, path: &str) -> Page {
     browse(server, "GET", path, &[], "")
 }
 
-/// A server with the demo and names of strangers.
+/// Returns a server with the demo and hostile names.
 fn filled() -> Running {
     let folder = Folder::new();
     let (sqlite, signer) = folder::open(folder.path(), None).unwrap();
@@ -96,7 +96,7 @@ fn filled() -> Running {
     server
 }
 
-/// What every page keeps, whatever is in it.
+/// Checks the promises that every page keeps.
 #[track_caller]
 fn check(path: &str, page: &Page) {
     let policy = page.header("content-security-policy");
@@ -172,10 +172,10 @@ fn every_page_that_links_lead_to_is_sound() {
             page.is(200);
             continue;
         }
-        // What needs a key says so, as a page like all others.
+        // A page that needs a key says so, as a page like all others.
         let expected = if path == "/reviews" { 401 } else { 200 };
         check(&path, page.is(expected));
-        // Of a list the first and the last are enough: the walk gets to every kind of page.
+        // The first and the last link of a list are enough: every kind of page is reached.
         let document = page.parsed();
         let links: Vec<String> = all(&document, "a[href]")
             .iter()
@@ -252,7 +252,7 @@ fn an_empty_server_says_what_to_do_next_in_a_line_that_works() {
         check(path, look(&server, path).is(200));
     }
     let page = look(&server, "/?since=2999-01-01");
-    assert!(page.is(200).text().contains("No record is as wanted"));
+    assert!(page.is(200).text().contains("No runs match these filters"));
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn errors_are_pages_for_people_and_problems_for_programs() {
         let problem = browse(&server, "GET", path, &[("accept", "*/*")], "");
         assert_eq!(problem.is(status).header("content-type"), "application/problem+json", "{path}");
     }
-    // What programs ask for stays as it is, whoever asks.
+    // Paths for programs answer browsers like programs.
     assert_eq!(look(&server, "/v1/records/99").is(404).header("content-type"), "application/problem+json");
 }
 
@@ -320,11 +320,11 @@ fn a_key_of_a_browser_opens_pages_and_nothing_else() {
     let page = browse(&server, "GET", "/reviews", &[("cookie", pair)], "");
     check("/reviews", page.is(200));
     assert!(page.text().contains("<i>kim</i>") && page.text().contains("No score waits"), "{}", page.text());
-    // A cookie is sent by the browser whoever made it ask: the API does not look at it.
+    // A browser sends a cookie even if another site made it ask, so the API ignores it.
     assert_eq!(browse(&server, "GET", "/v1/reviews", &[("cookie", pair)], "").status, 401);
     let admin = format!("karat_key={}", server.admin);
     assert_eq!(browse(&server, "GET", "/v1/keys", &[("cookie", &admin)], "").status, 401);
-    // A key that was revoked is forgotten, so that the pages that need none open again.
+    // A revoked key is removed from the cookie, so that the pages that need none open again.
     let keys = server.get_with("/v1/keys", Some(&server.admin)).json();
     let id = keys["keys"].as_array().unwrap().iter().find(|key| key["name"] == "<i>kim</i>").unwrap()["id"]
         .clone();

@@ -1,4 +1,4 @@
-//! Agents: registered by administrators, each with a key of its own.
+//! Agents: registered by administrators, each with its own key.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// An agent that is to be registered.
+/// The request to register an agent.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewAgent {
     /// Its name, and the subject of its records: 3 to 40 small letters, digits and hyphens.
     #[schema(example = "bee")]
     agent_id: String,
-    /// The harness that it plays with: another one in a submission gives a warning.
+    /// The harness that it plays with; a submission that names another gets a warning.
     #[serde(default)]
     harness_id: Option<String>,
 }
@@ -36,21 +36,21 @@ pub(crate) struct RegisteredAgent {
     agent: Agent,
     /// The id of its key.
     key_id: String,
-    /// The secret of its key. It is shown this once: the server keeps its hash only.
+    /// The secret of its key. It is shown only here: the server keeps only its hash.
     secret: String,
 }
 
-/// An agent with all it has done.
+/// An agent with its ratings, titles and matches.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ShownAgent {
     #[serde(flatten)]
     agent: Agent,
     career: Career,
-    /// The titles that it holds, the highest first.
+    /// The titles that it has, the highest first.
     titles: Vec<String>,
     /// The match that it may submit.
     open_match: Option<String>,
-    /// Its rating after each match, in the order in which they ended.
+    /// The rating after each match, in the order in which they ended.
     history: Vec<Point>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) async fn register(
     json(StatusCode::CREATED, &shown)
 }
 
-/// An agent: its ratings, its titles, its rating after each match.
+/// Returns an agent: its ratings, its titles, its rating after each match.
 #[utoipa::path(get, operation_id = "show_agent", path = "/v1/arena/agents/{agent}", tag = "arena", params(
     ("agent" = String, Path, description = "its name"),
 ), responses(

@@ -1,4 +1,4 @@
-//! Challenges: published by administrators, seen by everybody but for what is right.
+//! Challenges: published by administrators, public except for the right answers.
 
 use std::sync::Arc;
 
@@ -30,19 +30,19 @@ pub(crate) struct ShownChallenge {
     difficulty: String,
     time_limit_seconds: u32,
     constraints: Option<Map<String, Value>>,
-    /// How many instances there are to play.
+    /// The number of instances to play.
     instance_count: usize,
-    /// Matches of it, open ones included.
+    /// The number of its matches, open ones included.
     match_count: usize,
-    /// Matches of it that were scored.
+    /// The number of its matches that were scored.
     scored_count: usize,
-    /// Of those, won ones.
+    /// The number of those that were won.
     win_count: usize,
-    /// The mean score of those, to 3 places; none before the first.
+    /// The mean score of those, to 3 decimal places; null before the first.
     mean_score: Option<f64>,
 }
 
-/// Every challenge.
+/// All challenges.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChallengeList {
     challenges: Vec<ShownChallenge>,
@@ -77,7 +77,7 @@ impl ShownChallenge {
     }
 }
 
-/// Every challenge, without what is right.
+/// Lists all challenges, without the right answers.
 #[utoipa::path(get, operation_id = "list_challenges", path = "/v1/arena/challenges", tag = "arena", responses(
     (status = 200, body = ChallengeList),
 ))]
@@ -91,7 +91,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
     json(StatusCode::OK, &ChallengeList { challenges })
 }
 
-/// A challenge, without what is right.
+/// Returns a challenge, without the right answers.
 #[utoipa::path(get, operation_id = "show_challenge", path = "/v1/arena/challenges/{challenge}", tag = "arena", params(
     ("challenge" = String, Path, description = "its slug"),
 ), responses(
@@ -112,11 +112,11 @@ pub(crate) async fn show(
     json(StatusCode::OK, &shown.ok_or_else(missing)?)
 }
 
-/// Publishes a challenge. It cannot be changed afterwards; the same again changes nothing.
+/// Publishes a challenge. It never changes; publishing the same again changes nothing.
 #[utoipa::path(post, operation_id = "publish_challenge", path = "/v1/arena/challenges", tag = "arena", security(("key" = ["admin"])),
     request_body = Challenge,
     responses(
-        (status = 200, description = "It was there before.", body = ShownChallenge),
+        (status = 200, description = "It was already published.", body = ShownChallenge),
         (status = 201, body = ShownChallenge),
         (status = 404, body = Problem, content_type = "application/problem+json"),
         (status = 409, body = Problem, content_type = "application/problem+json"),

@@ -1,4 +1,4 @@
-//! Matches: entered, submitted, looked at.
+//! Matches: entered, submitted, listed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::params::{Named, Params, limit};
 use crate::problem::Problem;
 use crate::state::App;
 
-/// What is to be played.
+/// The request to enter a match.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MatchRequest {
     /// The slug of the challenge.
     #[schema(example = "maze")]
     challenge: String,
-    /// Whether the agent plays without its memory.
+    /// True if the agent plays without its memory.
     #[serde(default)]
     memoryless: bool,
 }
@@ -35,23 +35,23 @@ pub(crate) struct MatchRequest {
 pub(crate) struct EnteredMatch {
     #[serde(flatten)]
     game: Match,
-    /// Whether the agent had entered it before.
+    /// True if the agent had already entered it.
     repeated: bool,
-    /// What is to be done.
+    /// The briefing: the task in words.
     briefing: String,
     time_limit_seconds: u32,
-    /// What it is to be done with.
+    /// The input of the task.
     input: Value,
-    /// The files that may be read.
+    /// The files that the agent may read.
     workspace_files: BTreeMap<String, String>,
-    /// Where the answer goes.
+    /// The path for the answer.
     submission: String,
 }
 
-/// What is submitted.
+/// The answer to a match.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct MatchSubmission {
-    /// The answer, by field.
+    /// The answer, one member per field.
     #[schema(value_type = BTreeMap<String, Value>)]
     answer: Value,
     /// `harness_id`, `replay_log` and more.
@@ -60,29 +60,29 @@ pub(crate) struct MatchSubmission {
     metadata: Value,
 }
 
-/// A match that was scored: what it was worth, what was wrong with the answer, and how the rating moved.
+/// A scored match: its score, the findings on the answer, and the change of the rating.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ScoredMatch {
     #[serde(flatten)]
     game: Match,
-    /// The place of its record in the log.
+    /// The position of the record in the log.
     record_position: u64,
-    /// Where the receipt of the record is.
+    /// The path of the receipt of the record.
     receipt: String,
 }
 
-/// Which matches.
+/// The parameters of the list of matches.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
-    /// Of that agent.
+    /// Only matches of this agent.
     agent: Option<String>,
-    /// Of that challenge.
+    /// Only matches of this challenge.
     challenge: Option<String>,
-    /// In that state: `entered`, `scored` or `expired`.
+    /// Only matches in this state: `entered`, `scored` or `expired`.
     state: Option<String>,
-    /// How many, 1 to 1000; 100 if it is left out.
+    /// The largest number of matches, 1 to 1000; 100 if not given.
     limit: Option<usize>,
 }
 
@@ -90,12 +90,12 @@ pub(crate) struct Which {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MatchList {
     matches: Vec<Match>,
-    /// Whether there are more.
+    /// True if there are more.
     has_more: bool,
 }
 
-/// Enters a match. The clock runs from now on. An agent has one open match at a time: the same challenge again gives the
-/// same match.
+/// Enters a match and starts the clock. An agent has one open match at a time: entering the same challenge again gives
+/// the same match.
 #[utoipa::path(post, operation_id = "enter_match", path = "/v1/arena/matches", tag = "arena", security(("key" = ["write:evidence"])),
     request_body = MatchRequest,
     responses(
@@ -128,7 +128,7 @@ pub(crate) async fn enter(
     json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
 }
 
-/// Submits the answer, once and in time. The same again gives the same answer; another one is refused.
+/// Submits the answer, once and in time. Sending the same again gets the same result; another answer is refused.
 #[utoipa::path(post, operation_id = "submit_match", path = "/v1/arena/matches/{match}/submission", tag = "arena",
     security(("key" = ["write:evidence"])), params(("match" = String, Path, description = "the id of the match")),
     request_body = MatchSubmission,
@@ -160,7 +160,7 @@ pub(crate) async fn submit(
     json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
 }
 
-/// Matches, the last entered first.
+/// Lists matches, the last entered first.
 #[utoipa::path(get, operation_id = "list_matches", path = "/v1/arena/matches", tag = "arena", params(Which), responses(
     (status = 200, body = MatchList),
 ))]
@@ -194,7 +194,7 @@ pub(crate) async fn list(
     json(StatusCode::OK, &MatchList { matches, has_more })
 }
 
-/// A match.
+/// Returns a match.
 #[utoipa::path(get, operation_id = "show_match", path = "/v1/arena/matches/{match}", tag = "arena", params(
     ("match" = String, Path, description = "its id"),
 ), responses(

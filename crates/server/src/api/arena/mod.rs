@@ -20,7 +20,7 @@ use crate::keys::Scope;
 use crate::problem::{Code, Problem};
 use crate::state::App;
 
-/// Every route of the arena.
+/// Returns every route of the arena.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(challenges::list, challenges::publish))
@@ -33,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(ratings::list))
 }
 
-/// A body in JSON.
+/// Reads a body in JSON.
 async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, Problem> {
     expect_media(headers, &["application/json"])?;
     let body =
@@ -42,7 +42,7 @@ async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -
     crate::body::json(&body)
 }
 
-/// The agent that a key speaks for.
+/// Returns the agent of a key.
 fn agent_of(caller: &Caller) -> Result<String, Problem> {
     let key = caller.key(Scope::WriteEvidence)?;
     key.subject.clone().ok_or_else(|| {
@@ -51,13 +51,13 @@ fn agent_of(caller: &Caller) -> Result<String, Problem> {
     })
 }
 
-/// Ends what is overdue before something is read. What cannot be written now is tried again at the next question.
+/// Ends overdue matches before a read. If they cannot be written now, the next request tries again.
 async fn freshen(app: &Arc<App>) {
-    // The problem is in the server's own log already.
+    // The problem is already in the log of the server.
     let _ = flow::expire_overdue(app).await;
 }
 
-/// The first `limit` of `rows`, and whether there are more.
+/// Returns the first `limit` of `rows`, and true if there are more.
 fn cut<T>(rows: impl Iterator<Item = T>, limit: usize) -> (Vec<T>, bool) {
     let mut rows: Vec<T> = rows.take(limit.saturating_add(1)).collect();
     let has_more = rows.len() > limit;

@@ -16,29 +16,29 @@ use crate::params::{Params, limit};
 use crate::problem::Problem;
 use crate::state::App;
 
-/// Which table.
+/// The parameters of the table.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
-    /// Of that category: only agents that played it, by their rating in it.
+    /// The category: only agents that played it, by their rating in it.
     category: Option<String>,
-    /// Only agents with at least so many matches.
+    /// Only agents with at least this many matches.
     matches_min: Option<u64>,
-    /// How many, 1 to 1000; 100 if it is left out.
+    /// The largest number of agents, 1 to 1000; 100 if not given.
     limit: Option<usize>,
 }
 
-/// The table.
+/// The table of ratings.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RatingList {
     category: Option<String>,
     ratings: Vec<RatedAgent>,
-    /// Whether there are more.
+    /// True if there are more.
     has_more: bool,
 }
 
-/// Agents by rating, overall or in a category.
+/// Lists agents by rating, overall or in a category.
 #[utoipa::path(get, operation_id = "list_ratings", path = "/v1/arena/ratings", tag = "arena", params(Which), responses(
     (status = 200, body = RatingList),
 ))]
