@@ -1,10 +1,10 @@
-//! What the exit status of the command says.
+//! The exit status of the command.
 
 use std::process::ExitCode;
 
 use karat::answers::VerificationStatus;
 
-/// How the command ended. The numbers are part of the interface: scripts branch on them.
+/// The end of the command. The numbers are part of the interface: scripts branch on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Everything asked for was done.
@@ -15,7 +15,7 @@ pub enum Exit {
     BelowBar = 10,
     /// Under `--fail-under`: a gate of the scorecard held.
     Blocked = 11,
-    /// Under `--fail-under`: there is no score to compare. Of a receipt: without a key nobody vouches for it.
+    /// Under `--fail-under`: there is no score to compare. Of a receipt: no key was given to check its signature.
     Inconclusive = 12,
     /// A scorecard was refused.
     CardRefused = 13,

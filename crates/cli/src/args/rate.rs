@@ -9,7 +9,7 @@ use karat::renames::Rename;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FILE is CSV or JSON lines of first, second and result; or of winner and loser;
-or with first_score and second_score. time, id and pair may be there too.
+or with first_score and second_score. time, id and pair are optional.
 
 Examples:
   karat rate --system elo examples/matches/season.csv
@@ -42,10 +42,10 @@ pub struct RateArgs {
     /// Compare who decided; rate what people decided
     #[arg(long, value_name = "COLUMN")]
     pub judge: Option<String>,
-    /// What that column has for people
+    /// The entry of that column for people
     #[arg(long, value_name = "NAME", default_value = "people", requires = "judge")]
     pub people: String,
-    /// A competitor that goes by two names; repeatable
+    /// A competitor with two names; repeatable
     #[arg(long, value_name = "OLD=NEW")]
     pub rename: Vec<Rename>,
     /// A result that means no match; repeatable
@@ -100,7 +100,7 @@ pub enum SystemName {
 }
 
 impl SystemName {
-    /// As the command line writes it.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Elo => "elo",
@@ -111,10 +111,10 @@ impl SystemName {
     }
 }
 
-/// Whom Bradley-Terry rates.
+/// The competitors that Bradley-Terry rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Component {
-    /// Everybody, or nobody if some cannot be compared.
+    /// All of them, or an error if some cannot be compared.
     #[default]
     All,
     /// The largest group whose members can be compared with each other.

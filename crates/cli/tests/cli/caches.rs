@@ -16,7 +16,7 @@ fn a_new_cache_overwrites_nothing() {
     assert_snapshot!(refused(&folder.karat(&["cache", "new", "mine.cache"]), 1), @r"
     exit status 1
     --- errors
-    error: `mine.cache` is there already
+    error: `mine.cache` exists already
       remove it first, or choose another name
     ");
     assert_eq!(bytes(&folder, "mine.cache"), before);
@@ -69,7 +69,7 @@ fn a_broken_cache_says_where_and_an_absent_one_how_to_begin() {
     --- errors
     error: cannot read `absent.cache`: there is no such file
       check the spelling; paths are relative to the current folder
-      to begin with an empty one: karat cache new absent.cache
+      to start with an empty one: karat cache new absent.cache
     ");
 }
 

@@ -143,7 +143,7 @@ fn what_it_cannot_do_is_refused_clearly() {
         (vec!["scores", "--demo"], "the demo begins with a new one"),
         (vec!["file"], "is a file, expected a folder"),
         (vec!["new", "--listen", "0.0.0.0:0"], "needs a key"),
-        (vec!["new", "--key-file", "taken.key"], "is there already"),
+        (vec!["new", "--key-file", "taken.key"], "exists already"),
         (vec!["file/new", "--key-file", "fresh.key"], "cannot"),
     ] {
         let mut command = program(folder.path());
