@@ -81,7 +81,7 @@ fn as_screen(cache: &VectorCache, screen: &mut Screen) -> Result<(), Failure> {
     };
     writeln!(
         screen,
-        "{STRONG}{}{STRONG:#} of {}, {} numbers each, alive {life}",
+        "{STRONG}{}{STRONG:#} of {}, {} numbers each, kept {life}",
         count(cache.len(), "vector"),
         settings.capacity,
         settings.dimension

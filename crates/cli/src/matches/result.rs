@@ -1,8 +1,8 @@
-//! What the text of a result says.
+//! Outcomes from the texts of results.
 
 use karat_stats::rating::Outcome;
 
-/// Texts that say how a match ended, in small letters.
+/// Texts for outcomes, in small letters.
 const WORDS: [(&str, Outcome); 30] = [
     ("first", Outcome::Win),
     ("win", Outcome::Win),
@@ -29,7 +29,7 @@ const WORDS: [(&str, Outcome); 30] = [
     ("1/2", Outcome::Draw),
     ("0.5", Outcome::Draw),
     ("½", Outcome::Draw),
-    // Votes on pairs of answers have these where neither answer will do.
+    // Votes on pairs of answers have these if neither answer is good.
     ("bothbad", Outcome::Draw),
     ("both_bad", Outcome::Draw),
     ("both bad", Outcome::Draw),
@@ -39,16 +39,16 @@ const WORDS: [(&str, Outcome); 30] = [
 
 /// The two sides of a match, as a result may name them.
 pub struct Sides<'a> {
-    /// The columns in which the competitors stand.
+    /// The columns of the competitors.
     pub columns: [&'a str; 2],
     /// The competitors.
     pub names: [&'a str; 2],
 }
 
-/// How a match ended, by a word, by the column in which the winner stands, or by the winner's name.
+/// Returns the outcome of a match from a word, from the column of the winner, or from the winner's name.
 ///
 /// # Errors
-/// What was expected in place of `text`: none of the three, or two of them that disagree.
+/// If `text` is none of the three, or two of them disagree; the error says what was expected.
 pub fn outcome(text: &str, sides: &Sides<'_>) -> Result<Outcome, String> {
     let text = text.trim();
     let word = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)).map(|&(_, outcome)| outcome);
@@ -72,10 +72,10 @@ pub fn outcome(text: &str, sides: &Sides<'_>) -> Result<Outcome, String> {
     }
 }
 
-/// How a match ended by what both sides scored; more is better.
+/// Returns the outcome of a match from both scores; more is better.
 ///
 /// # Errors
-/// Which of the two is no number.
+/// If one of the two is no number.
 pub fn by_scores(first: &str, second: &str) -> Result<Outcome, String> {
     let number = |text: &str| match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),

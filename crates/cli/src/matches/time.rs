@@ -1,8 +1,8 @@
-//! When a match was over, as published files write it.
+//! The time of a match, as published files write it.
 
 use karat_core::timestamp::{Timestamp, TimestampError};
 
-/// Seconds since 1970 that are taken for a time: 1973 to 5138. Smaller numbers are years or days, larger ones milliseconds.
+/// Seconds since 1970 that are accepted as a time: 1973 to 5138. Smaller numbers are years or days, larger ones milliseconds.
 const SECONDS: std::ops::Range<f64> = 1e8..1e11;
 
 /// Reads a timestamp as [`Timestamp::parse_lenient`] does, or a number of seconds, as milliseconds since

@@ -30,7 +30,7 @@ fn a_new_cache_overwrites_nothing() {
 #[test]
 fn a_cache_is_shown() {
     assert_snapshot!(done(line("cache show --table examples/raw/traces.cache")), @r"
-    3 vectors of 1000, 4 numbers each, alive without end
+    3 vectors of 1000, 4 numbers each, kept for ever
     sha256:2608fe45e16845d358c59d8994863be0eff734e3335f3ae976ddc93cb3271781
 
       kp:trace:raw-first                            2026-03-18T09:00:00Z

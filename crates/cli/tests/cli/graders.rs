@@ -185,7 +185,7 @@ fn the_likely_mistakes_of_grading() {
     exit status 1
     --- errors
     error: `workflow@1.0.0` reads evidence of kind `workflow-run`, not `match`
-      take a card for this kind of evidence
+      choose a card for this kind of evidence
 
     exit status 1
     --- errors

@@ -140,7 +140,7 @@ fn a_backup_of_a_server_that_is_written_to_verifies_and_serves() {
     assert_eq!(server.end("TERM").0, Some(0));
     let server = Server::new(folder.path(), &["last"]);
     assert_eq!(server.started["log_key"], log_key.as_str());
-    assert_eq!(ask(server.address(), &key, "POST", path, &item(7)).unwrap().0, 200, "it is there already");
+    assert_eq!(ask(server.address(), &key, "POST", path, &item(7)).unwrap().0, 200, "it exists already");
     assert_eq!(ask(server.address(), &key, "POST", path, &item(900)).unwrap().0, 201);
     assert_eq!(server.end("TERM").0, Some(0));
     verified("last");

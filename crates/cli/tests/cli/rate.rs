@@ -182,7 +182,7 @@ fn what_cannot_be_rated_says_why() {
         (
             &["elo"],
             "id,first,second,result\nx,a,b,1-0\nx,a,b,0-1\n",
-            "match `x` is another one than at standard input:2",
+            "match `x` differs from that at standard input:2",
         ),
         (&["elo"], "first,second,result\n", "the file has no row but the header"),
         (&["elo"], "home,away,result\na,b,1-0\n", "the columns are"),
@@ -190,7 +190,7 @@ fn what_cannot_be_rated_says_why() {
         (&["elo", "--columns", "time=dat"], "first,second,result\na,b,1-0\n", "no row has `dat` for time"),
         (&["elo", "--rename", "c=d"], "first,second,result\na,b,1-0\n", "no match names `c`"),
         (&["elo", "--rename", "a=b"], "first,second,result\na,b,1-0\n", "`b` meets itself"),
-        (&["elo", "--set", "kk=1"], "first,second,result\na,b,1-0\n", "`kk` is no setting of elo"),
+        (&["elo", "--set", "kk=1"], "first,second,result\na,b,1-0\n", "`kk` is not a setting of elo"),
         (&["elo", "--set", "k=nan"], "first,second,result\na,b,1-0\n", "`k` is `nan`, expected a number"),
         (&["elo", "--judge", "judge"], "first,second,result\na,b,1-0\n", "there is no `judge` for judge"),
         (
@@ -228,7 +228,7 @@ fn what_cannot_be_rated_says_why() {
 fn flags_that_do_not_go_together_are_refused() {
     for (flags, told) in [
         (&["--system", "bradley-terry", "--state-out", "x"][..], "keeps no state"),
-        (&["--system", "glicko2", "--arena"], "--arena are settings of Elo"),
+        (&["--system", "glicko2", "--arena"], "--arena sets up Elo"),
         (&["--system", "elo", "--bootstrap"], "--bootstrap is for Bradley-Terry"),
         (&["--system", "elo", "--component", "largest"], "--component is for Bradley-Terry"),
         (&["--system", "elo", "--level", "95"], "--level is `95`"),
