@@ -1,4 +1,4 @@
-//! One standing in full: the score, its dimensions, the review, the tier and what the next one needs.
+//! One standing in full: the score, its dimensions, the review, the tier and the conditions of the next one.
 
 use std::fmt::Write as _;
 
@@ -109,7 +109,7 @@ fn score(standing: &Standing, width: usize, text: &mut String) {
         write(text, LOSS, width, &format!("a critical incident is open{}", names.join(",")));
     }
     if standing.on_hold {
-        write(text, LOSS, width, "on hold: it runs something else than it declares");
+        write(text, LOSS, width, "on hold: it runs something other than it declares");
     }
 }
 
@@ -182,7 +182,7 @@ fn review(standing: &Standing, width: usize, text: &mut String) {
         let line = format!("{} points are the official score since {}", official.points, official.since);
         write(text, anstyle::Style::new(), width, &line);
     }
-    // What was committed at once is no news.
+    // Scores committed at once are not listed.
     let decided: Vec<_> = review
         .transitions
         .iter()
