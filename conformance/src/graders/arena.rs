@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::functions::{Answer, all, number};
 use crate::given::Given;
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {

@@ -1,4 +1,4 @@
-//! The house keeps its shape: which crate may use which, no path of somebody's own machine, no file too long to read.
+//! The layout of the project: dependencies between crates, no local paths, no file too long to read.
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ const EDGES: &[(&str, &str)] = &[
 
 const LINES_MAX: usize = 700;
 
-/// Where paths that only one machine has begin; in two parts, so that this file passes its own test.
+/// The beginnings of local paths, in two parts, so that this file passes its own test.
 const LOCAL_FOLDERS: &[(&str, &str)] =
     &[("/ho", "me/"), ("/Us", "ers/"), ("/ro", "ot/"), ("/t", "mp/"), ("/wo", "rk/"), ("C:", "\\")];
 
@@ -165,7 +165,7 @@ fn crate_folders() -> Vec<PathBuf> {
     folders.chain([root().join("conformance")]).collect()
 }
 
-/// What git tracks; outside of a clone, as in an unpacked release, every file but what a build leaves.
+/// Returns the files that git tracks; outside a clone, as in an unpacked release, every file but those of a build.
 fn tracked_files() -> Vec<PathBuf> {
     let listing = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
     match listing {

@@ -110,7 +110,7 @@ impl Columns {
         self.places.get(field as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns true if the field has other columns than that of its own name.
+    /// Returns true if the field has other columns than the one with its name.
     pub fn is_mapped(&self, field: Field) -> bool {
         self.column(field) != field.name()
     }

@@ -72,7 +72,7 @@ pub struct Row {
     pub first: u32,
     /// The second.
     pub second: u32,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
     /// Its judge, if that was asked for.
     pub judge: Option<u32>,
@@ -115,7 +115,7 @@ impl Matches {
     /// Returns the matches of the rows at these positions, in the order of time.
     ///
     /// # Errors
-    /// If there is none, or two different matches have one id.
+    /// If there is no match, or two different matches have one id.
     pub fn season(&self, rows: &[usize]) -> Result<Season, Failure> {
         let event = |&at: &usize| {
             let row = self.rows.get(at)?;

@@ -48,7 +48,7 @@ pub struct Sides<'a> {
 /// Returns the outcome of a match from a word, from the column of the winner, or from the winner's name.
 ///
 /// # Errors
-/// If `text` is none of the three, or two of them disagree; the error says what was expected.
+/// If `text` is not one of the three, or two of them disagree; the error says what was expected.
 pub fn outcome(text: &str, sides: &Sides<'_>) -> Result<Outcome, String> {
     let text = text.trim();
     let word = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)).map(|&(_, outcome)| outcome);

@@ -99,7 +99,7 @@ fn a_refused_item_leaves_the_cache_as_it_was() {
     let bad = traces.replacen("\"confidence\": 0.9", "\"confidence\": 1.9", 3);
     folder.write("bad.jsonl", &bad);
     folder.write("half.jsonl", &traces.replace("[0.6, 0.8, 0, 0]", "[0.6, 0.8, 0]"));
-    // A name that the file of somebody else may have.
+    // A name that another file may have.
     folder.write("mine.cache.new", "mine");
     let score =
         |more: &[&str]| folder.karat(&[&["score", "-c", "trace", "--cache", "mine.cache"], more].concat());

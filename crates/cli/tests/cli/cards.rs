@@ -1,4 +1,4 @@
-//! The cards of the examples; those that are released have a guard of their own in the core.
+//! The cards of the examples; those that are released have their own guard in the core.
 
 use std::fs;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a run left behind.
+/// The status and output of a command.
 pub struct Run {
     pub stdout: String,
     pub stderr: String,
@@ -83,7 +83,7 @@ pub fn finish(command: &mut Command, input: &str) -> Run {
     }
 }
 
-/// A folder of its own for one test, gone afterwards.
+/// A separate folder for one test, removed afterwards.
 pub struct Folder(PathBuf);
 
 impl Folder {

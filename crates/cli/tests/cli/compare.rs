@@ -1,4 +1,4 @@
-//! `karat compare` from outside: who is ahead, that nobody can tell, what is refused.
+//! `karat compare` from outside: who is ahead, ties, refusals.
 
 use insta::assert_snapshot;
 use serde_json::Value;

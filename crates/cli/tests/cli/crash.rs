@@ -26,7 +26,7 @@ fn item(number: u32) -> String {
     )
 }
 
-/// The ids under which an item stands in the store.
+/// Returns the ids of an item in the store.
 fn ids(number: u32) -> [(Kind, String); 2] {
     let evidence = format!("agent-{}/m-{number}", number % 7);
     [(Kind::Record, format!("{evidence}/log-forensics@1.0.0")), (Kind::Evidence, evidence)]

@@ -12,7 +12,7 @@ use crate::common::{Folder, karat, karat_reading, root};
 use crate::help::paste;
 use crate::store;
 
-/// Pages whose `sh` blocks run, each in a folder of its own.
+/// Pages whose `sh` blocks run, each in its own folder.
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, and screens or none.
@@ -26,7 +26,7 @@ const OTHERS: [&str; 7] = [
     "examples/receipt/README.md",
 ];
 
-/// What the commands of a page may find beside them.
+/// The folders that the commands of a page may use.
 const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 
 /// Lines that begin so are run. The others build, or take long: `.ci/run` has those that must hold.
@@ -97,7 +97,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Whether `shown` is what was printed, line by line; `...` stands for any lines.
+/// Returns true if `shown` is what was printed, line by line; `...` matches any lines.
 fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
     match (shown.split_first(), printed.split_first()) {
         (None, None) => true,

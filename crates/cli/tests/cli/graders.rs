@@ -39,7 +39,7 @@ pub fn traces() -> Folder {
     folder
 }
 
-/// What is in a folder, by name.
+/// Returns the names of the files in a folder.
 pub fn files(folder: &Folder) -> Vec<String> {
     let entries = fs::read_dir(folder.path()).unwrap();
     let mut names: Vec<_> =
@@ -310,7 +310,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     assert!(screen.contains("this is not a sound record: `grading` is not an object"), "{screen}");
 }
 
-/// What the checker says of the challenge with one change: the findings of code KC005.
+/// Returns the findings of code KC005 on the challenge with one change.
 fn checked(from: &str, to: &str) -> String {
     let text = fs::read_to_string(root().join("scorecards/arena/challenges/incident-review.toml")).unwrap();
     assert!(text.contains(from), "the challenge has no `{from}`");
@@ -408,7 +408,7 @@ fn texts_are_embedded_alike_everywhere_and_the_record_names_the_model() {
     assert!(ours.stderr.contains("ms of the 1.0 ms allowed") && ours.stderr.contains("to `embed`"));
     let record = ours.stdout.lines().next().unwrap();
     assert!(record.contains("\"grading\":{\"embedding\":{\"embedder\":\"sha256:"), "{record}");
-    // Who grades again without the model is told that it is missing.
+    // Grading again without the model reports that it is missing.
     folder.write("record.json", record);
     let run = folder.karat(&["explain", "record.json", "--evidence", "texts.jsonl"]);
     let screen = refused(&run, 14);

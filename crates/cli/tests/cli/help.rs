@@ -1,4 +1,4 @@
-//! Every verb has a help that fits a screen, with examples that work as they stand.
+//! Every verb has a help that fits a screen, with examples that work unchanged.
 
 use std::path::Path;
 use std::process::Command;
@@ -80,7 +80,7 @@ fn every_example_in_the_help_works() {
         assert!(!examples.is_empty(), "{verb:?} has no example");
         // A server goes on until it is stopped: `serve.rs` runs it.
         for example in examples.into_iter().filter(|_| *verb != ["serve"]) {
-            // What writes a file does so in a folder of its own.
+            // Commands that write files run in a separate folder.
             let folder = Folder::new();
             let here = if *verb == ["cache", "new"] { folder.path().to_owned() } else { root() };
             // A database comes from a server; its examples name one that is made here.

@@ -34,7 +34,7 @@ pub fn ranked(rows: &str, flags: &str) -> Run {
     karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows))
 }
 
-/// Lines `subject task outcome solved` as a table; each line is an item of its own.
+/// Returns lines `subject task outcome solved` as a table; each line is a separate item.
 pub fn table(rows: &str) -> String {
     let rows = rows.lines().map(str::trim).filter(|row| !row.is_empty()).enumerate();
     let rows = rows.map(|(at, row)| {
@@ -92,7 +92,7 @@ impl Attempt {
         [solved, reading(cost, 0.1), reading(seconds, 60.0)]
     }
 
-    /// What it counts, if it does: the weighted mean of what was measured.
+    /// Returns the value that it counts, if any: the weighted mean of the measured dimensions.
     fn value(&self) -> Option<f64> {
         match self.outcome.as_str() {
             "no-verdict" => return None,

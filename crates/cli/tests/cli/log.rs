@@ -1,4 +1,4 @@
-//! `karat log`: a sound database, one that somebody changed, and what is none.
+//! `karat log`: a sound database, a changed one, and files that are no database.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;

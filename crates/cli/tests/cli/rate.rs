@@ -8,7 +8,7 @@ use crate::common::{Folder, Run, karat, karat_reading};
 const SEASON: &str = "examples/matches/season.csv";
 const VOTES: &str = "examples/matches/votes.jsonl";
 
-/// What `karat rate` finds, as JSON.
+/// Returns the answer of `karat rate` as JSON.
 fn rated(arguments: &[&str]) -> Value {
     let run = karat(&[&["rate", "--json"], arguments].concat());
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::common::{finish, karat_reading, root};
 
-/// The folder of one set of published data, if it is there.
+/// Returns the folder of one set of published data, if it exists.
 pub fn data(name: &str) -> Option<PathBuf> {
     let folder =
         std::env::var_os("KARAT_REAL_DATA").map_or_else(|| root().join("../shared/real"), PathBuf::from);

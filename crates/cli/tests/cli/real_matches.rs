@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::common::{finish, program};
 use crate::real::data;
 
-/// What `karat rate` finds, run in the folder of the data.
+/// Returns the answer of `karat rate` in the folder of the data.
 fn rated(folder: &Path, arguments: &[&str]) -> Value {
     let run = finish(program(folder).args(["rate", "--json"]).args(arguments), "");
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
@@ -107,7 +107,7 @@ fn results_of_football() {
     assert!(is_near(&forecasts[1]["log_loss"], 0.633_101), "{holdout}");
     assert!(forecasts[2]["beside_elo"]["high"].as_f64() < Some(0.0), "{holdout}");
 
-    // Some teams never lost, some never won a point: there are no strengths for everybody.
+    // Some teams never lost, some never won a point: not every team has a strength.
     let arguments = ["rate", "--system", "bradley-terry", "--columns", columns, "results.csv"];
     let run = finish(program(&folder).args(arguments), "");
     assert_eq!(run.status, 1);

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, example, finish, karat, karat_reading, program, root};
 use insta::assert_snapshot;
 
-/// Scores `text` as a file of JSON lines, in a folder of its own.
+/// Scores `text` as a file of JSON lines, in a separate folder.
 fn score(card: &str, text: &str) -> Run {
     let folder = Folder::new();
     folder.write("runs.jsonl", text);
@@ -26,7 +26,7 @@ fn run_with(from: &str, to: &str) -> String {
     text.lines().map(str::trim).collect::<String>() + "\n"
 }
 
-/// A sound scorecard with one change, checked in a folder of its own.
+/// Checks a sound scorecard with one change, in a separate folder.
 fn check_with(from: &str, to: &str) -> Run {
     let text = karat(&["card", "new", "mine"]).stdout;
     assert!(text.contains(from), "the starter has no `{from}`");
@@ -391,7 +391,7 @@ fn a_record_that_its_evidence_does_not_give() {
         noted.contains("\n  different: digest; the same: subject, id, task, facts and score\n"),
         "{noted}"
     );
-    // An item of somebody else is compared only where it stands alone.
+    // An item of another subject is compared only if it is alone.
     let other = example("workflow/worked-example.json");
     folder.write("other.json", &other);
     let other = refused(&folder.karat(&["explain", "record.json", "--evidence", "other.json"]), 14);

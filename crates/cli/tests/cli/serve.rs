@@ -1,4 +1,4 @@
-//! `karat serve`: it starts, tells where, answers, refuses what it should, and stops when it is told to.
+//! `karat serve`: it starts, prints its address, answers, refuses bad requests, and stops on a signal.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::common::{Folder, finish, program, root};
 
-/// A server of its own process.
+/// A server in a separate process.
 pub struct Server {
     process: Child,
     stdout: BufReader<ChildStdout>,
-    /// What it said when it started.
+    /// Its message at the start.
     pub started: Value,
 }
 
@@ -31,7 +31,7 @@ impl Server {
         Self { process, stdout, started: serde_json::from_str(&line).unwrap() }
     }
 
-    /// Where it listens.
+    /// Returns its address.
     pub fn address(&self) -> &str {
         let url = self.started["url"].as_str().unwrap();
         url.trim_start_matches("http://").trim_end_matches('/')
@@ -74,7 +74,7 @@ pub fn ask(address: &str, key: &str, method: &str, path: &str, body: &str) -> Op
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let length: usize = head.lines().find_map(|line| line.strip_prefix("content-length: "))?.parse().ok()?;
-    // An answer that was cut off is none.
+    // An answer that was cut off does not count.
     (body.len() == length).then_some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }
 
@@ -166,7 +166,7 @@ fn a_folder_that_cannot_be_written_is_refused() {
     let closed = folder.path().join("closed");
     std::fs::create_dir(&closed).unwrap();
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o500)).unwrap();
-    // Whoever may do everything may write there, too.
+    // A user with all rights may write there, too.
     if std::fs::write(closed.join("probe"), "").is_err() {
         let run = folder.karat(&["serve", "closed", "--listen", "127.0.0.1:0"]);
         assert_eq!(run.status, 1);
@@ -207,7 +207,7 @@ fn the_commands_of_the_guide_work() {
     }
 }
 
-/// Whether every member of `part` is in `whole`.
+/// Returns true if every member of `part` is in `whole`.
 fn is_part(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::Object(part), Value::Object(whole)) => {

@@ -98,7 +98,7 @@ pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
     all
 }
 
-/// What `open` opens. A process that another test is starting has the lock too, until it becomes its own program.
+/// Returns the store that `open` opens. A process that another test is starting has the lock too, until it executes its program.
 fn patient<T>(open: impl Fn() -> Result<T, Error>) -> T {
     for _ in 0..1000 {
         match open() {

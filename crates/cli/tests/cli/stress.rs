@@ -1,4 +1,4 @@
-//! `karat stress` from outside: other weights, other rules, what drives a score, what first place hangs on.
+//! `karat stress` from outside: other weights, other means, what drives a score, what rank 1 depends on.
 
 use insta::assert_snapshot;
 use serde_json::Value;

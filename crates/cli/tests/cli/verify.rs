@@ -50,7 +50,7 @@ fn own(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// What stands in the folder of the example is what the store gives; `KARAT_WRITE_EXAMPLES=1` writes it anew.
+/// The folder of the example has what the store gives; `KARAT_WRITE_EXAMPLES=1` writes it again.
 #[test]
 fn the_example_is_what_a_store_gives() {
     let key = format!("{}\n", signer().verifying_key());
@@ -60,7 +60,7 @@ fn the_example_is_what_a_store_gives() {
             fs::write(&path, &text).unwrap();
         }
         let written = fs::read_to_string(&path).unwrap_or_default();
-        assert!(written == text, "{} has drifted; KARAT_WRITE_EXAMPLES=1 writes it anew", path.display());
+        assert!(written == text, "{} has drifted; KARAT_WRITE_EXAMPLES=1 writes it again", path.display());
     }
 }
 
@@ -233,7 +233,7 @@ fn a_name_cannot_steer_the_terminal() {
 
 #[test]
 fn a_record_whose_card_is_not_at_hand_is_not_verified() {
-    // A log that somebody runs for a card of their own.
+    // A log of another operator, with its own card.
     let folder = Folder::new();
     let card = fs::read_to_string(root().join("scorecards/workflow/1.0.0.toml")).unwrap();
     folder.write("own.toml", &card.replace("id       = \"workflow\"", "id       = \"own\""));
