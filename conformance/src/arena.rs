@@ -1,9 +1,9 @@
 //! Arena matches: dimensions of a challenge, the weighted total, its result, and the last step of a custom scorer.
 
+use karat::card::CompiledCard;
 use karat_core::number::Decimal;
 use karat_core::scorecard::family::{self, Description, DimensionInfo};
 use karat_core::scorecard::{Publish, Scale, Scorecard};
-use karat::card::CompiledCard;
 use serde_json::{Map, Value, json};
 
 use crate::functions::{Judge, all, number};

@@ -4,13 +4,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use karat::card::CompiledCard;
+use karat::engine::{Engine, Options};
 use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, Record};
 use karat_core::scorecard::Scorecard;
 use karat_evidence::grade::trace::embedder::Embedder;
-use karat::card::CompiledCard;
-use karat::engine::{Engine, Options};
 use serde_json::{Number, Value};
 
 use crate::given::Given;

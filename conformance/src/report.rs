@@ -160,7 +160,7 @@ impl Report {
         Ok(())
     }
 
-    /// The same as one JSON object.
+    /// Returns the same as one JSON object.
     pub fn as_json(&self) -> Value {
         let counts = |counts: Counts| -> serde_json::Map<String, Value> {
             counts.columns().into_iter().map(|(head, count)| (head.to_owned(), count.into())).collect()
@@ -244,7 +244,7 @@ fn list(out: &mut impl Write, word: &str, findings: &[Finding], count: u64) -> i
     Ok(())
 }
 
-/// A value in few characters.
+/// Returns a value in few characters.
 pub fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(SHOWN) {

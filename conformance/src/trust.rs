@@ -1,10 +1,10 @@
 //! Agent dimensions: weights, overrides, the composite over what is covered, and the published scale.
 
+use karat::card::CompiledCard;
 use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
 use karat_core::record::ReadingStatus;
 use karat_core::scorecard::{Scorecard, WeightSum};
-use karat::card::CompiledCard;
 use serde_json::{Map, Value, json};
 
 use crate::functions::{Judge, number, score};
@@ -82,7 +82,7 @@ pub fn to_thousand(trust: &Judge, given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "score": number(published.to_f64()) }))
 }
 
-/// The scorer under weights from outside.
+/// Returns the scorer under weights from outside.
 fn overridden(trust: &Judge, given: &Given<'_>) -> Result<CompiledCard, String> {
     trust.card().with_override(&given.exact_weights()?).map_err(|refusal| refusal.message().to_owned())
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use karat_core::scorecard::Scorecard;
 use karat::card::CompiledCard;
 use karat::cards::unknown;
 pub use karat::cards::{CardText, EMBEDDED, check, library, released};
+use karat_core::scorecard::Scorecard;
 
 use crate::exit::Exit;
 use crate::failure::Failure;

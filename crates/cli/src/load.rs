@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use karat_core::timestamp::WrittenTimestamp;
 use karat::engine::{Engine, Wanted};
 use karat::record::Record;
 use karat::rows::problems::Problems;
 use karat::rows::{Loader, Rows, Selection};
+use karat_core::timestamp::WrittenTimestamp;
 
 use crate::args::Cli;
 use crate::cards;

@@ -63,7 +63,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Standard output.
+    /// Returns standard output.
     pub fn stdout(color: Color) -> Self {
         let stdout = io::stdout();
         let choice = color.choice(AutoStream::choice(&stdout));
@@ -72,7 +72,7 @@ impl Screen {
         Self { out: AutoStream::new(raw, choice), width: width(is_terminal), is_terminal }
     }
 
-    /// Standard error.
+    /// Returns standard error.
     pub fn stderr(color: Color) -> Self {
         let stderr = io::stderr();
         let choice = color.choice(AutoStream::choice(&stderr));

@@ -119,7 +119,7 @@ fn the_pure_crates_forbid_the_same_calls() {
     assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of core, stats and standing differ");
 }
 
-/// The start of the first path in `line` that begins in a local folder.
+/// Returns the start of the first path in `line` that begins in a local folder.
 fn local_path(line: &str) -> Option<&str> {
     LOCAL_FOLDERS.iter().find_map(|(head, tail)| {
         let start = format!("{head}{tail}");

@@ -5,11 +5,11 @@ use std::io::Write as _;
 
 use std::sync::Arc;
 
-use karat_core::explain::{Change, nearest_change};
-use karat_core::record::Record as Scoring;
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Wanted};
 use karat::record::Record;
+use karat_core::explain::{Change, nearest_change};
+use karat_core::record::Record as Scoring;
 
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;

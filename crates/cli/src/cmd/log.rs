@@ -5,12 +5,12 @@ use std::io::Write as _;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
 use karat::answers::verification::{LogVerification, LogVerificationSchema};
 use karat::answers::{self, CheckOutcome};
 use karat::text::clean;
 use karat::verification::{self, Check};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_server::folder;
 use karat_store::log::Checkpoint;
 use karat_store::{Audit, Error, Kind, sqlite};
@@ -76,12 +76,8 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         }))?;
     } else {
         let mut screen = Screen::stdout(cli.color);
-        let shown = Shown {
-            file: &args.database,
-            about: None,
-            checks,
-            verified: "the whole store is unchanged",
-        };
+        let shown =
+            Shown { file: &args.database, about: None, checks, verified: "the whole store is unchanged" };
         write!(screen, "{}", screen_of(&shown, screen.width))?;
         screen.flush()?;
     }
@@ -121,14 +117,8 @@ fn elsewhere(heads: usize) -> Check {
             CheckOutcome::Skipped,
             "not compared with a head that was kept elsewhere: --head",
         ),
-        1 => {
-            Check::new("history", CheckOutcome::Verified, "it extends the head that was kept elsewhere")
-        }
-        _ => Check::new(
-            "history",
-            CheckOutcome::Verified,
-            "it extends all heads that were kept elsewhere",
-        ),
+        1 => Check::new("history", CheckOutcome::Verified, "it extends the head that was kept elsewhere"),
+        _ => Check::new("history", CheckOutcome::Verified, "it extends all heads that were kept elsewhere"),
     }
 }
 
@@ -250,7 +240,8 @@ fn backup(args: &LogBackupArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let mut screen = Screen::stdout(cli.color);
     writeln!(screen, "{STRONG}{}{STRONG:#}  a copy of {}\n", clean(&copy), clean(&args.database))?;
-    let key = if args.with_key { "copied: keep the copy where no one else can read it" } else { "not copied" };
+    let key =
+        if args.with_key { "copied: keep the copy where no one else can read it" } else { "not copied" };
     for (name, value) in [("entries", head.size.to_string().as_str()), ("root", &root), (folder::SECRET, key)]
     {
         writeln!(screen, "  {FAINT}{name:<9}{FAINT:#}  {value}")?;

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use karat_core::scorecard::Scorecard;
-use karat_core::timestamp::Timestamp;
 use karat::answers;
 use karat::answers::standing::Standing as StandingAnswer;
 use karat::answers::task::Task;
 use karat::standing::events::{self, Events};
 use karat::standing::{Answer, items, refused, subject, tasks};
+use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
 use karat_stats::bootstrap::Plan;
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat_core::record::ENGINE_VERSION;
-use karat_core::timestamp::Timestamp;
 use karat::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
 use karat::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat::card::CompiledCard;
 use karat::record::Record;
 use karat::text::{clean, short};
 use karat::verification::{Check, causes, recomputed, status};
+use karat_core::record::ENGINE_VERSION;
+use karat_core::timestamp::Timestamp;
 use karat_store::log::VerifyingKey;
 use karat_store::{Kind, Receipt};
 
@@ -180,7 +180,9 @@ fn words(checks: &[Check]) -> &'static str {
     };
     match (has("score"), has("evidence")) {
         (false, _) => "it was kept exactly as given here",
-        (true, false) => "it was kept exactly as given here, and the score follows from the facts in the record",
+        (true, false) => {
+            "it was kept exactly as given here, and the score follows from the facts in the record"
+        }
         (true, true) => "it was kept exactly as given here, and the score follows from the evidence",
     }
 }

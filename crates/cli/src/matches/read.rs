@@ -39,7 +39,7 @@ struct Reader<'a> {
     matches: Matches,
     problems: Vec<String>,
     unlisted: usize,
-    /// The names in the rows.
+    /// Returns the names in the rows.
     seen: BTreeSet<String>,
     rows: u64,
     nobody: u64,
@@ -245,7 +245,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The names in the rows.
+    /// Returns the names in the rows.
     fn there_are(&self) -> String {
         let names: Vec<String> =
             self.seen.iter().take(LISTED).map(|name| format!("`{}`", clean(name))).collect();

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use karat_core::number::Score;
 use karat::number::{hundredths, signed_percent};
 use karat::rescore::{Parts, Rescored, Verdict};
 use karat::text::{clean, count, fit, own_name, short};
+use karat_core::number::Score;
 
 use crate::cmd::rescore::summary::{Mover, Summary};
 use crate::output::{FAINT, GAIN, LOSS, STRONG};

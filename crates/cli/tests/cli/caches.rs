@@ -43,7 +43,7 @@ fn a_cache_is_shown() {
     let folder = Folder::new();
     done(folder.karat(&["cache", "new", "new.cache", "--ttl-days", "1", "--capacity", "7"]));
     let screen = done(folder.karat(&["cache", "show", "--table", "new.cache"]));
-    assert!(screen.starts_with("0 vectors of 7, 384 numbers each, alive 1 day\n"), "{screen}");
+    assert!(screen.starts_with("0 vectors of 7, 384 numbers each, kept 1 day\n"), "{screen}");
     assert!(screen.ends_with("\nTraces go in as they are scored: karat score -c trace --cache FILE TRACE\n"));
 }
 

@@ -77,7 +77,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// A command and the status that its comment states, 0 without one.
+/// Returns a command and the status in its comment, 0 without one.
 fn command(line: &str) -> (&str, i32) {
     match line.split_once("# exit status ") {
         Some((command, status)) => (command.trim(), status.trim().parse().unwrap()),
@@ -162,7 +162,7 @@ fn a_screen_that_is_not_what_is_printed_is_told() {
     assert_eq!(command("karat demo    # the tour"), ("karat demo", 0));
 }
 
-/// Every page below `folder`, but for what a build leaves.
+/// Finds every page below `folder`, except in the output of a build.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let (path, name) = (entry.path(), entry.file_name());
@@ -175,7 +175,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The parts of a page outside of its blocks.
+/// Returns the parts of a page outside its blocks.
 fn prose(page: &str) -> String {
     let mut inside = false;
     let lines = page.lines().filter(|line| {
@@ -186,7 +186,7 @@ fn prose(page: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The names by which links reach the headings of a page.
+/// Returns the anchors of the headings of a page.
 fn anchors(page: &str) -> Vec<String> {
     let headings = prose(page);
     let headings = headings.lines().filter(|line| line.starts_with('#'));

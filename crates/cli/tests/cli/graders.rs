@@ -15,7 +15,7 @@ pub fn line(text: &str) -> Run {
     karat(&text.split_whitespace().collect::<Vec<_>>())
 }
 
-/// The screen of a run that refused everything.
+/// Returns the screen of a command that refused everything.
 pub fn refused(run: &Run, status: i32) -> String {
     assert_eq!((run.status, run.stdout.as_str()), (status, ""), "{}", run.stderr);
     run.screen()
@@ -26,12 +26,12 @@ pub fn done(run: Run) -> String {
     run.stdout
 }
 
-/// Every line as JSON.
+/// Returns every line as JSON.
 pub fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A folder with the example traces and an empty cache for their vectors.
+/// Returns a folder with the example traces and an empty cache for their vectors.
 pub fn traces() -> Folder {
     let folder = Folder::new();
     folder.write("traces.jsonl", &example("raw/traces.jsonl"));
@@ -368,7 +368,7 @@ fn an_evaluator_is_for_matches() {
     }
 }
 
-/// The folder of the model, as `crates/evidence/tests/embedder.rs` finds it, which also says where it is not there.
+/// Returns the folder of the model, as `crates/evidence/tests/embedder.rs` finds it, which also reports a missing one.
 fn model() -> Option<String> {
     let cache = || {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);

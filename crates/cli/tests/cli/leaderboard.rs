@@ -17,13 +17,13 @@ pub fn line(text: &str) -> Run {
     karat(&text.split_whitespace().chain(["--resamples", "100"]).collect::<Vec<_>>())
 }
 
-/// The JSON that a run gave.
+/// Returns the JSON of a command.
 pub fn parsed(run: &Run) -> Value {
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// The JSON of a line.
+/// Returns the JSON of a line.
 fn answer(text: &str) -> Value {
     parsed(&line(text))
 }
@@ -85,7 +85,7 @@ impl Attempt {
         text.lines().skip(1).map(attempt).collect()
     }
 
-    /// Solved, thrift and speed, as the card has them.
+    /// Returns the values of solved, thrift and speed by the formulas of the card.
     fn readings(&self) -> [Option<f64>; 3] {
         let [solved, cost, seconds] = self.facts;
         let reading = |of: Option<f64>, half: f64| Some(solved? * (1.0 - of? / (of? + half)));
@@ -106,7 +106,7 @@ impl Attempt {
     }
 }
 
-/// The mean over tasks of the means of what `value` says of their attempts.
+/// Returns the mean over tasks of the means of `value` over their attempts.
 fn mean_over_tasks(attempts: &[&Attempt], value: impl Fn(&Attempt) -> Option<f64>) -> f64 {
     let mut tasks: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for it in attempts {
@@ -121,7 +121,7 @@ fn choose(n: u32, k: u32) -> u32 {
     if k > n { 0 } else { (0..k).fold(1, |product, at| product * (n - at) / (at + 1)) }
 }
 
-/// Each mean is rounded to a billionth at its tasks, and once more.
+/// Checks a mean that is rounded to a billionth at its tasks, and once more.
 #[track_caller]
 fn near(found: &Value, expected: f64) {
     assert!((found.as_f64().unwrap() - expected).abs() < 4e-9, "{found}, expected {expected}");

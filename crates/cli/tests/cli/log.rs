@@ -13,7 +13,7 @@ use crate::store::{file, items, receipt, season, season_file, signer};
 
 const RECORD: &str = "17/run-worked-example/workflow@1.0.0";
 
-/// A folder with the season, and the public key of its log in `log.key`.
+/// Returns a folder with the season, and the public key of its log in `log.key`.
 fn folder() -> Folder {
     let folder = Folder::new();
     season_file(folder.path());

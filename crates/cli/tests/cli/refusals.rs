@@ -12,14 +12,14 @@ fn score(card: &str, text: &str) -> Run {
     folder.karat(&["score", "--card", card, "runs.jsonl"])
 }
 
-/// The screen of a run that refused everything.
+/// Returns the screen of a command that refused everything.
 fn refused(run: &Run, status: i32) -> String {
     assert_eq!((run.status, run.stdout.as_str()), (status, ""), "{}", run.stderr);
     assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
     run.screen()
 }
 
-/// A sound workflow run on one line, with one change.
+/// Returns a sound workflow run on one line, with one change.
 fn run_with(from: &str, to: &str) -> String {
     let text = example("workflow/closed-gate.json").replace(from, to);
     assert!(text.contains(to), "the example has no `{from}`");

@@ -14,7 +14,7 @@ use crate::store::{file, items, moment, scored, season_file};
 
 const DATABASE: [&str; 2] = ["rescore", "scores.db"];
 
-/// A folder with the season and the stricter card.
+/// Returns a folder with the season and the stricter card.
 fn folder() -> Folder {
     let folder = Folder::new();
     season_file(folder.path());
@@ -26,7 +26,7 @@ fn rescore(folder: &Folder, more: &[&str]) -> Run {
     folder.karat(&[&DATABASE[..], more].concat())
 }
 
-/// The lines of records, and the last one.
+/// Returns the lines of records, and the last line.
 fn lines(run: &Run) -> (Vec<Value>, Value) {
     let mut lines: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let last = lines.pop().unwrap();
@@ -35,7 +35,7 @@ fn lines(run: &Run) -> (Vec<Value>, Value) {
     (lines, last)
 }
 
-/// The database.
+/// Returns the digest of the database.
 fn files(folder: &Path) -> Digest {
     Digest::of(&fs::read(folder.join("scores.db")).unwrap())
 }

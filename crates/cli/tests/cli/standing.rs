@@ -16,7 +16,7 @@ fn standing(arguments: &[&str]) -> Run {
     karat(&[&["standing", "-c", CARD, "--as-of", MOMENT], arguments].concat())
 }
 
-/// The standings of some evaluations on standard input.
+/// Runs `karat standing` with evaluations on standard input.
 fn reading(arguments: &[&str], text: &str) -> Run {
     karat_reading(&[&["standing", "-c", CARD, "--as-of", MOMENT], arguments].concat(), text)
 }

@@ -27,12 +27,12 @@ const RUNS: [&str; 4] = [
 const START: Moment = Moment(1_772_442_000_000);
 const HOUR_MILLISECONDS: i64 = 3_600_000;
 
-/// The key of the log.
+/// Returns the key of the log.
 pub fn signer() -> Signer {
     Signer::new("scores.example.org/main", &[7; 32]).unwrap()
 }
 
-/// An item of evidence and its record by the released card of workflows.
+/// Returns an item of evidence and its record by the released card of workflows.
 pub fn scored(text: &str) -> [NewItem; 2] {
     let run: Value = serde_json::from_str(text).unwrap();
     let content = canonical_json(&run).into_bytes();
@@ -57,12 +57,12 @@ pub fn scored(text: &str) -> [NewItem; 2] {
     [evidence, record]
 }
 
-/// The moment of the item that came as number `place`.
+/// Returns the moment of the item with number `place`.
 pub fn moment(place: i64) -> Moment {
     Moment(START.0 + place * HOUR_MILLISECONDS)
 }
 
-/// Every item with its moment: the card, then the runs with their records, then a correction of the second run that was
+/// Returns every item with its moment: the card, then the runs with their records, then a correction of the second run that was
 /// not scored again.
 pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
     let card = NewItem {
@@ -117,27 +117,27 @@ fn fill(backend: &Arc<dyn Backend>, items: Vec<(Moment, Vec<NewItem>)>) {
     store.stop().unwrap();
 }
 
-/// The season in memory.
+/// Returns the season in memory.
 pub fn season() -> Reader {
     let backend: Arc<dyn Backend> = Arc::new(Memory::new());
     fill(&backend, items());
     Reader::new(backend.reader().unwrap())
 }
 
-/// The season as a database `scores.db` in `folder`.
+/// Writes the season as a database `scores.db` in `folder`.
 pub fn season_file(folder: &Path) -> PathBuf {
     let path = folder.join("scores.db");
     file(&path, items());
     path
 }
 
-/// A database of `items` at `path`.
+/// Writes a database of `items` at `path`.
 pub fn file(path: &Path, items: Vec<(Moment, Vec<NewItem>)>) {
     let backend: Arc<dyn Backend> = Arc::new(patient(|| Sqlite::create(path)));
     fill(&backend, items);
 }
 
-/// The receipt of the item with that id, as of the whole season.
+/// Returns the receipt of the item with that id, as of the whole season.
 pub fn receipt(kind: Kind, id: &str) -> String {
     let mut reader = season();
     let size = reader.head().unwrap().size;

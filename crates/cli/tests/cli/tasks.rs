@@ -29,7 +29,7 @@ fn fits(run: &Run) {
     assert!(run.stdout.lines().all(|line| line.trim_end() == line), "{}", run.stdout);
 }
 
-/// 30 matches at a challenge, of which every tenth ran out of time and every other one that was played is won.
+/// Returns 30 matches at a challenge; every tenth ran out of time, and of those played every second is won.
 fn matches(challenge: &str) -> String {
     let one = |number: u32| {
         let is_stopped = number % 10 == 9;

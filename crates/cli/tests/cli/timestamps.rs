@@ -1,9 +1,9 @@
 //! Every door reads the same timestamps: flags, parameters of requests, evidence, events, records.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
-use karat_evidence::{Kind, Reader, ReaderOptions};
 use karat::record::Record;
 use karat::standing::events;
+use karat_evidence::{Kind, Reader, ReaderOptions};
 
 use crate::common::{Folder, example, karat};
 use crate::serve::Server;

@@ -20,7 +20,7 @@ fn verify(receipt: &str, more: &[&str]) -> Run {
     karat_reading(&[&["verify", "-", "--key", KEY], more].concat(), receipt)
 }
 
-/// The answer, its status, and the names of the checks that fail.
+/// Returns the status, the failed checks, and the changed parts.
 fn answer(run: &Run) -> (String, Vec<String>, Vec<String>) {
     assert_eq!(run.stderr, "");
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -187,7 +187,7 @@ fn the_receipt_of_what_is_no_record() {
     assert_snapshot!(verify(&card, &["--table"]).screen());
 }
 
-/// The receipt of a record that a log kept as it is here, however false: what signature and proof say nothing about.
+/// Returns the receipt of a changed record that a log kept: signature and proof do not tell whether it is true.
 fn kept(change: impl Fn(String) -> String) -> String {
     let folder = Folder::new();
     let [evidence, mut record] = scored(&example("workflow/worked-example.json"));

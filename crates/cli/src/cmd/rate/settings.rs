@@ -135,7 +135,9 @@ impl Given {
         let mut values = BTreeMap::new();
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let Some((name, value)) = part.split_once('=') else {
-                return Err(Failure::new(format!("--set `{part}` is not a setting, expected such as `k=24`")));
+                return Err(Failure::new(format!(
+                    "--set `{part}` is not a setting, expected such as `k=24`"
+                )));
             };
             if values.insert(name.to_owned(), value.to_owned()).is_some() {
                 return Err(Failure::new(format!("--set gives `{name}` twice")));

@@ -10,9 +10,6 @@ use std::sync::Arc;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat_core::facts::Digest;
-use karat_core::scorecard::Scorecard;
-use karat_core::timestamp::Timestamp;
 use karat::answers::rescore::{BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema};
 use karat::card::CompiledCard;
 use karat::engine::Options;
@@ -22,6 +19,9 @@ use karat::rescore::{Kept, Rescored, Rescorer};
 use karat::rows::problems::Problems;
 use karat::text::clean;
 use karat::{answers, recompute};
+use karat_core::facts::Digest;
+use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 use karat_store::{Item, Kind, Reader};
 
 use crate::args::{Cli, RescoreArgs};

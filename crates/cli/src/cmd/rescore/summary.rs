@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use karat_core::number::Score;
 use karat::answers::rescore::RescoredRecord;
 use karat::record::Record;
 use karat::rescore::Rescored;
+use karat_core::number::Score;
 
 /// A record and its new score.
 #[derive(Debug)]

@@ -116,7 +116,9 @@ pub fn notes(report: &Report) -> Vec<String> {
     let groups = "a group is tied with its leader; ranks show the possible range";
     match report.intervals {
         Intervals::None => {
-            notes.push(String::from("Elo does not estimate its uncertainty: there are no intervals and no groups"));
+            notes.push(String::from(
+                "Elo does not estimate its uncertainty: there are no intervals and no groups",
+            ));
         }
         Intervals::Deviation => notes.push(format!("intervals of {level} from the deviations; {groups}")),
         Intervals::Sandwich => {
