@@ -1,7 +1,7 @@
 //! Runs published cases against the engine: `cargo run -p karat-conformance -- vectors/trust.jsonl`.
 //!
-//! A case is a line `{"id", "fn", "input", "expected"}`. [`Functions`] answers it with the functions that score evidence
-//! everywhere else, and either the answers are compared (`compare`) or printed as they are.
+//! A case is a line `{"id", "fn", "input", "expected"}`. [`Functions`] answers it with the functions that score
+//! evidence everywhere else, and the answers are either compared (`compare`) or printed as they are.
 
 mod arena;
 mod compare;
@@ -28,9 +28,9 @@ use serde_json::{Map, Value, json};
 
 /// Checks the engine against cases that say what the answer is
 ///
-/// A case is one line {"id", "fn", "input", "expected"}. Numbers may differ by 2e-9, or by its "tolerance". A case that is
-/// refused or unknown did not pass and is counted separately. The status is 1 if a case failed, a line has no case, or no
-/// case passed. Lines {"text", "tokens", "embedding"} need --embedder.
+/// A case is one line {"id", "fn", "input", "expected"}. Numbers may differ by 2e-9, or by its "tolerance". A case
+/// that is refused or unknown did not pass and is counted separately. The status is 1 if a case failed, a line has no
+/// case, or no case passed. Lines {"text", "tokens", "embedding"} need --embedder.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Print {"id", "fn", "output"|"refused"} and compare nothing
@@ -85,7 +85,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Prints one line for each case in the order of the input: `{"id", "fn", "output"}`, or `{"id", "fn", "refused": "why"}`
+/// Prints one line per case in the order of the input: `{"id", "fn", "output"}`, or `{"id", "fn", "refused": "why"}`
 /// if the input has no answer or the engine no such function. Returns true if every line has a case.
 fn emit(arguments: &Arguments, functions: &mut Functions) -> Result<bool, Stop> {
     let mut out = BufWriter::new(io::stdout().lock());

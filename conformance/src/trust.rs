@@ -41,7 +41,7 @@ pub fn effective_weights(trust: &Judge, given: &Given<'_>) -> Result<Value, Stri
     }))
 }
 
-/// `composite_covered`: the mean over the dimensions that were measured. Weights in the input replace those of the card,
+/// `composite_covered`: the mean over the measured dimensions. Weights in the input replace those of the card,
 /// as an override does.
 pub fn composite_covered(trust: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
     let mut dimensions = Map::new();

@@ -1,6 +1,6 @@
 //! Cases about the quality of an output: code, text, checklists, data.
 //!
-//! The cases come from a grader that is more lenient than the engine's defaults: objects get partial credit, a criterion of
+//! The cases come from a grader more lenient than the engine's defaults: objects get partial credit, a criterion of
 //! an unknown kind is unmet, code is graded by patterns. They run with the options for that.
 
 use karat_evidence::grade::quality::{

@@ -19,7 +19,7 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     Some(answer.map_or_else(Answer::Refused, Answer::Output))
 }
 
-/// `cache`: the contents and findings of a cache after each operation. Only `advance` moves the moment, and expired entries
+/// `cache`: the contents and findings of a cache by operation. Only `advance` moves the moment, and expired entries
 /// are removed before anything is counted or compared.
 fn cache(given: &Given<'_>) -> Result<Value, String> {
     let defaults = Settings::default();

@@ -64,8 +64,8 @@ fn window(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "count": in_window, "tasks_seen": scores.len(), "mean": number(mean) }))
 }
 
-/// `weights.cap` and `weights.proportional_cap`: shares below a cap, from weights or means. They differ in nothing but what
-/// the scores are called: weights that sum to 1 are in proportion to themselves.
+/// `weights.cap` and `weights.proportional_cap`: shares below a cap, from weights or means. They differ only in the name of
+/// the scores: weights that sum to 1 are in proportion to themselves.
 fn capped(given: &Given<'_>, scores: &str) -> Result<Value, String> {
     let rules = ShareRules { cap: given.member("cap")?.weight()?, ..ShareRules::default() };
     let shared = shares(&grid_list(&given.member(scores)?)?, &rules).map_err(all)?;
@@ -161,7 +161,7 @@ fn previous(given: &Given<'_>) -> Result<Option<i64>, String> {
     if previous.is_null() { Ok(None) } else { whole(&previous).map(Some) }
 }
 
-/// Returns the answer of a function whose name begins with `decay_`: each is a setting of one formula. `None` for other names.
+/// Returns the answer of a function named `decay_...`: each is a setting of one formula. `None` for other names.
 fn decay(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
     let rule = |periods, point_billionths| DecayRule { periods, point_billionths, ..DecayRule::default() };
     let (exact, whole) = (rule(Periods::Exact, 1_000_000), rule(Periods::Whole, 1_000_000));

@@ -19,7 +19,7 @@ pub enum Exit {
     Inconclusive = 12,
     /// A scorecard was refused.
     CardRefused = 13,
-    /// A record is not what its own facts give, or not what its evidence gives; a receipt or a log is not what was signed.
+    /// A record does not follow from its facts or its evidence; a receipt or a log is not what was signed.
     VerificationFailed = 14,
 }
 

@@ -132,8 +132,8 @@ impl Place {
     }
 }
 
-/// A new file for the first key, readable by its owner alone. It is made before the key, so that no key is lost; if there
-/// is no key in the end, it is removed.
+/// A new file for the first key, readable by its owner alone. It is made before the key, so that no key is lost;
+/// if there is no key in the end, it is removed.
 struct KeyFile {
     path: PathBuf,
     file: File,

@@ -1,4 +1,4 @@
-//! `karat standing`: official scores of subjects at a moment, from all their scored items; with `--tasks`, the state of tasks.
+//! `karat standing`: official scores of subjects at a moment, from all their scored items; with `--tasks`, tasks.
 
 use std::borrow::Cow;
 use std::io::Write as _;

@@ -2,7 +2,7 @@
 
 use karat_core::timestamp::{Timestamp, TimestampError};
 
-/// Seconds since 1970 that are accepted as a time: 1973 to 5138. Smaller numbers are years or days, larger ones milliseconds.
+/// Seconds since 1970 accepted as a time: 1973 to 5138. Smaller numbers are years or days, larger ones milliseconds.
 const SECONDS: std::ops::Range<f64> = 1e8..1e11;
 
 /// Reads a timestamp as [`Timestamp::parse_lenient`] does, or a number of seconds, as milliseconds since

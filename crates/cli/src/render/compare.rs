@@ -34,7 +34,7 @@ pub fn verdict(answer: &Comparison) -> String {
     format!("{verdict}, at {level} over {}", count(usize::try_from(tasks).unwrap_or(usize::MAX), "task"))
 }
 
-/// Returns the comparison, the verdict first, with the `gaps` of the items; `labels` are those of the dimensions by key.
+/// Returns the comparison, the verdict first, with the `gaps` of the items; `labels` are of dimensions, by key.
 pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String], width: usize) -> String {
     let (first, second) = names(answer);
     let mut text = String::new();

@@ -67,7 +67,7 @@ fn movers(summary: &Summary, width: usize) -> String {
     text
 }
 
-/// Returns the whole difference and its parts from rule, evidence and engine, so that they add up as shown. `?` without a
+/// Returns the whole difference and its parts from rule, evidence and engine, which add up as shown. `?` without a
 /// number, if a score appeared or disappeared.
 fn shares(moved: &Rescored) -> [String; 4] {
     let unknown = || String::from("?");

@@ -1,4 +1,4 @@
-//! The documentation is true: commands run, screens are what the program prints, links lead somewhere, tables are whole.
+//! The documentation is true: commands run, screens are as printed, links have targets, tables are complete.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeSet;

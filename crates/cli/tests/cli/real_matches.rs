@@ -1,6 +1,6 @@
-//! Published matches and votes, read as they are. Without the data these tests say on standard error that they were skipped.
+//! Published matches and votes, read unchanged. Without the data, these tests print that they were skipped.
 //!
-//! What is expected was computed apart from the program, from the files: majorities and agreement by counting, strengths by
+//! Expected values were computed from the files without the program: majorities and agreement by counting, strengths by
 //! plain gradient ascent, Elo by its formula.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 

@@ -60,7 +60,7 @@ fn old_and_new_stand_side_by_side() {
         assert_eq!(part("engine"), 0, "{record}");
         assert_eq!(part("evidence") != 0, record["corrected"] == true, "{record}");
     }
-    // 0.5 x 0.7125 + 0.25 x 0.75 + 0.15 x 0.5 + 0.1 x 0.5; of the corrected run 0.75 is the new success, not above 0.75.
+    // 0.5 x 0.7125 + 0.25 x 0.75 + 0.15 x 0.5 + 0.1 x 0.5; in the corrected run, success is 0.75, not above it.
     let corrected = records.iter().find(|record| record["corrected"] == true).unwrap();
     assert_eq!(
         (corrected["before"]["exact"].as_f64(), corrected["after"]["exact"].as_f64()),

@@ -133,7 +133,9 @@ impl Input {
     }
 }
 
-/// Returns the digest of a line for each match, in order: `{"at_milliseconds":0,"first":"a","id":"m","outcome":"win","second":"b"}`.
+/// Returns the digest of the matches in order, each as a line such as
+/// `{"at_milliseconds":0,"first":"a","id":"m","outcome":"win","second":"b"}`.
+///
 /// `rows` are the rows behind the events of the season.
 fn digest(season: &Season, matches: &Matches, rows: &[usize]) -> Digest {
     let mut text = Vec::with_capacity(season.matches.len() * 100);

@@ -31,7 +31,7 @@ pub struct Forecaster {
     pub name: &'static str,
     /// Its losses.
     pub forecast: Forecast,
-    /// Its log-loss less that of Elo, match by match: the mean, and the ends of its normal interval. None for Elo itself,
+    /// Its log-loss less that of Elo, match by match: the mean, and the ends of its normal interval. `None` for Elo,
     /// and for fewer than two matches.
     pub beside_elo: Option<(f64, f64, f64)>,
 }
@@ -43,8 +43,8 @@ const ELO: usize = 1;
 type Expected<'e> = Box<dyn Fn(u32, u32) -> Option<f64> + 'e>;
 
 impl Holdout {
-    /// Fits on all but the last `share` of the season, in the order of time, and predicts those with ratings as they are
-    /// then.
+    /// Fits on all but the last `share` of the season, in the order of time, and predicts those with the ratings at
+    /// that moment.
     ///
     /// # Errors
     /// If that leaves nothing to fit or nothing to predict, or the first part has no fit.

@@ -1,7 +1,7 @@
 //! `karat rate`: ratings from matches.
 //!
 //! - `settings`: the system that was asked for; `state`: ratings between two seasons
-//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`, `resamples`: Bradley-Terry and its bootstrap; `holdout`: how well they predict
+//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`, `resamples`: Bradley-Terry and its bootstrap; `holdout`: predictions
 //! - `agreement`: the agreement of judges with people
 //! - `board`, `report`: the results, as data and as JSON
 

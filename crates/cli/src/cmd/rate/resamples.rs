@@ -60,8 +60,8 @@ impl Clusters {
     }
 }
 
-/// Returns all resamples, split over threads: each is the same in any split. With `clusters`, whole ones are drawn, else
-/// matches.
+/// Returns all resamples, split over threads: each is the same in any split. `clusters` are drawn as a whole; else
+/// matches are drawn.
 ///
 /// # Errors
 /// If the counts are no league.
