@@ -33,7 +33,7 @@ Exit status:
   11  a gate of the scorecard held (under --fail-under)
   12  there is no score to compare (under --fail-under), or no key to trust
   13  a scorecard was refused
-  14  a record is not what its facts or its evidence give, or not what was kept";
+  14  a record does not follow from its facts or evidence, or was changed";
 
 impl From<VerificationStatus> for Exit {
     fn from(status: VerificationStatus) -> Self {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every dependency of one package of ours on another, of whatever sort. A new one is a decision, and belongs here.
+/// Every dependency of one package of the project on another, of any kind. A new one is a decision, and belongs here.
 const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
     ("karat", "karat-demo"),
@@ -131,7 +131,7 @@ fn local_path(line: &str) -> Option<&str> {
     })
 }
 
-/// Packages of ours that stand anywhere in a table of dependencies, also under another name.
+/// Returns the packages of the project anywhere in a table of dependencies, also under another name.
 fn dependencies<'a>(manifest: &'a str, names: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
     let mut inside = false;
     let mut found = BTreeSet::new();

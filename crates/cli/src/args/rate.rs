@@ -27,10 +27,10 @@ pub struct RateArgs {
     /// Elo from 1000, floor 100, K of 32 then 16
     #[arg(long)]
     pub arena: bool,
-    /// Go on from the ratings in this file
+    /// Continue from the ratings in this file
     #[arg(long, value_name = "FILE")]
     pub state: Option<String>,
-    /// Write the ratings, to go on from them later
+    /// Write the ratings, to continue from them later
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<String>,
     /// Predict the last SHARE of the matches, such as 0.2

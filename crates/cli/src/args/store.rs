@@ -111,7 +111,7 @@ pub struct LogReceiptArgs {
     /// The database, or the folder of a server
     #[arg(value_name = "DATABASE")]
     pub database: String,
-    /// The id of the item, or its place in the log
+    /// The id of the item, or its position in the log
     #[arg(value_name = "ID")]
     pub id: String,
     /// Its kind: record, evidence or scorecard

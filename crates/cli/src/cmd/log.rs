@@ -196,7 +196,7 @@ fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
     }
     let Some(item) = found else {
         return Err(Failure::new(format!(
-            "`{}` has no {kind} with the id or at the place `{}`",
+            "`{}` has no {kind} with the id or at position `{}`",
             args.database,
             clean(&args.id)
         ))

@@ -132,10 +132,10 @@ impl FromStr for Columns {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (name, column) = part
                 .split_once('=')
-                .ok_or_else(|| format!("`{part}` is no mapping, expected such as `first=home_team`"))?;
+                .ok_or_else(|| format!("`{part}` is not a mapping, expected such as `first=home_team`"))?;
             let field = Field::ALL.into_iter().find(|field| field.name() == name).ok_or_else(|| {
                 let names: Vec<&str> = Field::ALL.iter().map(|field| field.name()).collect();
-                format!("`{name}` is no field of a match, expected {}", names.join(", "))
+                format!("`{name}` is not a field of a match, expected {}", names.join(", "))
             })?;
             if column.split('+').any(str::is_empty) {
                 return Err(format!("`{part}` names no column"));
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn a_mapping_that_cannot_be_is_refused() {
         for (text, told) in [
-            ("first", "is no mapping"),
-            ("frist=home", "`frist` is no field"),
+            ("first", "is not a mapping"),
+            ("frist=home", "`frist` is not a field"),
             ("first=", "names no column"),
             ("id=a++b", "names no column"),
             ("first=a,first=b", "`first` is mapped twice"),

@@ -65,7 +65,7 @@ pub fn outcome(text: &str, sides: &Sides<'_>) -> Result<Outcome, String> {
              `second` or `draw`"
         )),
         None => Err(format!(
-            "`{text}` is no result, expected `first`, `second` or `draw`, `1-0`, `0-1` or `1/2-1/2`, `win`, `draw` or \
+            "`{text}` is not a result, expected `first`, `second` or `draw`, `1-0`, `0-1` or `1/2-1/2`, `win`, `draw` or \
              `loss`, `{}` or `{}`; where it means that there was no match, --skip {text}",
             sides.columns[0], sides.columns[1]
         )),
@@ -79,7 +79,9 @@ pub fn outcome(text: &str, sides: &Sides<'_>) -> Result<Outcome, String> {
 pub fn by_scores(first: &str, second: &str) -> Result<Outcome, String> {
     let number = |text: &str| match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(format!("`{text}` is no score, expected a number; where there was no match, --skip {text}")),
+        _ => Err(format!(
+            "`{text}` is not a score, expected a number; where there was no match, --skip {text}"
+        )),
     };
     let (first, second) = (number(first)?, number(second)?);
     Ok(if first > second {
@@ -112,7 +114,7 @@ mod tests {
             match outcome(text, &SIDES) {
                 Ok(found) => assert_eq!(found, expected, "{text}"),
                 // Columns are compared letter by letter.
-                Err(error) => assert!(text == "LEFT" && error.contains("is no result"), "{error}"),
+                Err(error) => assert!(text == "LEFT" && error.contains("is not a result"), "{error}"),
             }
         }
     }
@@ -130,7 +132,7 @@ mod tests {
         assert_eq!(by_scores("0.50", ".5"), Ok(Outcome::Draw));
         assert_eq!(by_scores("-1", "0"), Ok(Outcome::Loss));
         for wrong in ["NA", "NaN", "inf", ""] {
-            assert!(by_scores(wrong, "1").unwrap_err().contains("is no score"));
+            assert!(by_scores(wrong, "1").unwrap_err().contains("is not a score"));
         }
     }
 }

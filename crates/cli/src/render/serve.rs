@@ -99,7 +99,7 @@ impl Stopped {
     pub fn screen(&self) -> String {
         let Self { requests, log_size } = self;
         format!(
-            "\n{STRONG}stopped{STRONG:#}: {requests} requests answered, none left; all {log_size} entries of the log are \
+            "\n{STRONG}stopped{STRONG:#}: {requests} requests answered, none open; all {log_size} entries of the log are \
              stored\n"
         )
     }

@@ -1,4 +1,4 @@
-//! Caches of vectors on the command line: begun, shown, filled by scoring, and left alone where an item is refused.
+//! Caches of vectors on the command line: started, shown, filled by scoring, and unchanged if an item is refused.
 
 use std::fs;
 
@@ -105,11 +105,11 @@ fn a_refused_item_leaves_the_cache_as_it_was() {
         |more: &[&str]| folder.karat(&[&["score", "-c", "trace", "--cache", "mine.cache"], more].concat());
     assert_eq!(score(&["bad.jsonl"]).status, 1);
     assert_eq!(score(&["--keep-going", "bad.jsonl"]).status, 1);
-    // The first item was scored, but the run was not finished.
+    // The first item was scored, but the command did not finish.
     let half = score(&["half.jsonl"]);
     assert_eq!((half.status, half.stdout.lines().count()), (1, 1));
     assert_eq!(bytes(&folder, "mine.cache"), before);
-    // To go on is to keep what was scored, and only that.
+    // With --keep-going the scored items are kept, and only those.
     let rest = score(&["--keep-going", "half.jsonl"]);
     assert_eq!((rest.status, rest.stdout.lines().count()), (1, 2));
     let shown = lines(&done(folder.karat(&["cache", "show", "mine.cache"]))).remove(0);

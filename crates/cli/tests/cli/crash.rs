@@ -99,7 +99,7 @@ fn what_was_acknowledged_is_there_once_however_the_server_ends() {
             assert_eq!(found.get(&id), Some(&1), "{id:?}");
         }
     }
-    // What was sent and not acknowledged is there whole or not at all.
+    // An item that was sent and not acknowledged is stored completely or not at all.
     for number in 0..next.load(Ordering::Relaxed) {
         let [record, evidence] = ids(number).map(|id| found.get(&id).copied().unwrap_or(0));
         assert_eq!((record, record <= 1), (evidence, true), "{number}");

@@ -15,7 +15,7 @@ use crate::store;
 /// Pages whose `sh` blocks run, each in its own folder.
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
-/// Pages with commands, and screens or none.
+/// Pages with commands, with or without screens.
 const OTHERS: [&str; 7] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
@@ -29,7 +29,7 @@ const OTHERS: [&str; 7] = [
 /// The folders that the commands of a page may use.
 const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 
-/// Lines that begin so are run. The others build, or take long: `.ci/run` has those that must hold.
+/// Beginnings of the lines that are run. The others build, or take long: `.ci/run` has those that must pass.
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
@@ -283,7 +283,7 @@ fn the_guide_has_every_fact_of_every_kind() {
     }
 }
 
-/// The members of the answers about many items, section by section: its heading, a verb, and where the object stands.
+/// The members of the answers about many items by section: its heading, a verb, and the path of the object.
 const ANSWERS: [(&str, usize, &str); 17] = [
     ("A leaderboard", 0, "/leaderboards/0"),
     ("A row", 0, "/leaderboards/0/rows/0"),
@@ -325,7 +325,7 @@ fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
     let card = "examples/cards/task-run.toml";
     let mut runs = read("examples/leaderboard/runs.csv");
     runs.push_str("wren,air-01,wren,2026-05-01T00:00:00Z,succeeded,airline,1,0.1,9\n");
-    // The third attempts are not needed: each tries each task once.
+    // Two attempts are enough: each tries each task once.
     let once: String = runs
         .lines()
         .filter(|row| !row.contains("-2,") && !row.contains("-3,"))

@@ -1,4 +1,4 @@
-//! Raw evidence on the command line: what graders saw, how an explanation shows it, evaluators in challenges.
+//! Raw evidence on the command line: observations of graders, alone and in explanations, and evaluators in challenges.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
@@ -101,7 +101,7 @@ fn a_match_is_graded_by_its_challenge() {
     assert_eq!(graded["facts"]["methodology_score"], 666.666667);
     assert_eq!(graded["facts"]["precision_score"], Value::Null);
     assert_eq!(graded["grading"]["standing"]["benchmark_grade"], true);
-    // A match that was graded elsewhere needs no challenge, and shows nothing seen.
+    // A match that was graded elsewhere needs no challenge, and shows no observations.
     let screen = done(line("grade match --table examples/arena/documented-823.json"));
     assert!(!screen.contains("Seen"), "{screen}");
 }
@@ -244,7 +244,7 @@ fn an_explanation_shows_what_was_seen() {
     let score = ["score", "-c", "trace", "--cache", "mine.cache", "traces.jsonl"];
     fs::copy(folder.path().join("mine.cache"), folder.path().join("old.cache")).unwrap();
     folder.write("record.json", done(folder.karat(&score)).lines().nth(1).unwrap());
-    // From the record alone, and from its evidence with the cache as it was.
+    // From the record alone, and from its evidence with the earlier cache.
     let against = |cache: &str| {
         folder.karat(&["explain", "--table", "record.json", "--evidence", "traces.jsonl", "--cache", cache])
     };
@@ -254,7 +254,7 @@ fn an_explanation_shows_what_was_seen() {
     assert!(
         done(against("old.cache")).contains("\n  those of the evidence: traces.jsonl:2 gives the same\n")
     );
-    // With the cache of afterwards the score is the same, and what was seen is not.
+    // With the later cache the score is the same, and the observations differ.
     let screen = refused(&against("mine.cache"), 14);
     assert!(
         screen.contains("different: grading; the same: subject, id, digest, time, facts and score"),
@@ -278,7 +278,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     };
     assert!(done(explain(&record, "run.json")).contains("those of the evidence: run.json:1 gives the same"));
 
-    // Another criterion that is met just as well: only what was seen tells.
+    // Another criterion that is met as well: only the observations differ.
     folder.write("changed.json", &run.replace("\"text\": \"booked\"", "\"text\": \"status\""));
     let screen = refused(&explain(&record, "changed.json"), 14);
     assert_snapshot!(screen, @r#"
@@ -290,7 +290,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
       grading.quality.criteria[0].wanted: the record says "booked", by the evidence it is "status"
     "#);
 
-    // What was seen makes no score, so a record that was changed there follows from its facts all the same.
+    // Observations do not reach the score, so a record that was changed there still follows from its facts.
     let tampered = record.replace("\"wanted\":\"booked\"", "\"wanted\":\"anything\"");
     assert_ne!(tampered, record);
     folder.write("tampered.json", &tampered);

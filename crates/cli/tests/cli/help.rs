@@ -62,7 +62,7 @@ fn every_help_fits_a_screen() {
         assert!(text.lines().count() <= SCREEN.0, "{verb:?}: {} lines", text.lines().count());
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(widest <= SCREEN.1, "{verb:?}: {widest} columns");
-        // A word that stands alone was pushed off the end of the line above.
+        // A word alone on a line was pushed off the end of the line above.
         let alone = text.lines().find(|line| line.split_whitespace().count() == 1 && !line.ends_with(':'));
         assert_eq!(alone, None, "{verb:?}");
     }

@@ -1,4 +1,4 @@
-//! `karat leaderboard` from outside: its numbers computed a second time, its screens, what it refuses.
+//! `karat leaderboard` from outside: its numbers computed a second time, its screens, its refusals.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ fn answer(text: &str) -> Value {
     parsed(&line(text))
 }
 
-/// Reads rows of `subject,task,id,outcome,solved` and whatever flags there are.
+/// Ranks rows of `subject,task,id,outcome,solved` with any flags.
 pub fn ranked(rows: &str, flags: &str) -> Run {
     let arguments = format!("leaderboard --card {CARD} --resamples 100 {flags}");
     karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows))
@@ -147,7 +147,7 @@ fn means_are_those_of_the_rows() {
         assert_eq!(row["outcomes"]["no-verdict"], no_verdict);
     }
     assert!(expected.is_sorted_by(|a, b| a.0 > b.0), "{expected:?}");
-    // A reading is that of the item; where the outcome counts as something, the reading does so too.
+    // A value is that of the item; if the outcome counts as a value, so does the dimension.
     let kite: Vec<&Attempt> = all.iter().filter(|it| it.subject == "kite").collect();
     let solved = |it: &Attempt| {
         it.value().map(|value| if it.outcome == "stopped" { value } else { it.facts[0].unwrap() })
@@ -252,7 +252,7 @@ fn other_choices_for_outcomes_are_other_rankings() {
         (vec!["b", "a"], &Value::from("failure"))
     );
     near(&standing(&counted, "a")["score"]["mean"], 0.8);
-    // What it scored: half of the way.
+    // Scored as it is: half credit.
     let scored = parsed(&ranked("a t1 stopped 0.5", "--count stopped=scored"));
     near(&standing(&scored, "a")["score"]["mean"], 0.5);
     assert_snapshot!(ranked(&rows, "--table").screen());
@@ -317,7 +317,7 @@ fn rows_are_ranked_and_sorted() {
     };
     assert!(falls("/score/mean") && falls("/dimensions/thrift/mean"));
     assert_eq!(found["leaderboards"][0]["by"], "thrift");
-    // What succeeded at an unknown price is not thrifty.
+    // A success at an unknown price has no value for thrift.
     let free = parsed(&ranked("a t1 succeeded 1\nb t1 failed 0.5\n", "--by solved"));
     near(&standing(&free, "b")["score"]["mean"], 0.5);
     let unknown = ranked("a t1 succeeded 1\n", "--by thrift");
@@ -450,7 +450,7 @@ fn columns_with_other_names_are_told() {
     let runs = example("leaderboard/runs.csv").replace(",succeeded,", ",success,");
     let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--resamples", "100"], &runs);
     assert_eq!(run.stdout.lines().nth(2), Some(words), "{}", run.stdout);
-    // Where nothing is left to rank, the refusal says so.
+    // If nothing is left to rank, the refusal says so.
     let matches = karat(&["leaderboard", "--card", CARD, "examples/matches/season.csv"]);
     assert_eq!(matches.status, 1);
     assert!(matches.stderr.contains(all) && matches.stderr.contains("--subject-field"), "{}", matches.stderr);

@@ -144,7 +144,7 @@ fn a_backup_of_a_server_that_is_written_to_verifies_and_serves() {
     assert_eq!(ask(server.address(), &key, "POST", path, &item(900)).unwrap().0, 201);
     assert_eq!(server.end("TERM").0, Some(0));
     verified("last");
-    // A copy without the key says what it lacks.
+    // A copy without the key names the missing key.
     let run = folder.karat(&["serve", "copy-0", "--listen", "127.0.0.1:0"]);
     assert!(run.status == 1 && run.stderr.contains("log.key"), "{}", run.stderr);
     assert!(
@@ -207,6 +207,6 @@ fn what_is_no_database() {
             assert!(run.stderr.contains(path) && !run.stderr.contains("SQL"), "{}", run.stderr);
         }
     }
-    // Nothing was made beside them.
+    // No other file was made.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }

@@ -1,4 +1,4 @@
-//! Pages for a browser: written beside the answer, the same bytes each time, safe with any name, whole or not at all.
+//! Pages for a browser: written beside the answer, the same bytes each time, safe with any name, complete or not at all.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
@@ -151,7 +151,7 @@ fn evidence_is_never_replaced_by_a_page() {
         ratings.stderr
     );
     assert_eq!(fs::read_to_string(folder.path().join("season.csv")).unwrap(), example("matches/season.csv"));
-    // An empty file holds nothing that could be lost.
+    // An empty file has nothing to lose.
     folder.write("empty.html", "");
     let run = folder.karat(&[&["leaderboard"], &RUNS[..], &["--html", "empty.html"]].concat());
     assert_eq!(run.status, 0, "{}", run.stderr);

@@ -1,4 +1,4 @@
-//! `karat rate`: screens, JSON, seasons that go on, and everything that can be wrong with matches.
+//! `karat rate`: screens, JSON, continued seasons, and every problem that matches can have.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use serde_json::Value;
@@ -41,7 +41,7 @@ fn judges_stand_beside_people() {
     let found = rated(&["--system", "bradley-terry", "--judge", "judge", VOTES]);
     let judges = &found["judges"];
     assert_eq!((&judges["pairs"], &judges["pairs_without_majority"]), (&40.into(), &7.into()));
-    // Only what people decided is rated.
+    // Only matches decided by people are rated.
     assert_eq!(found["boards"][0]["input"]["matches"], 120);
     let one = &judges["judges"][0]["same_outcome"];
     assert_eq!((&one["agreed"], &one["compared"]), (&26.into(), &33.into()));
@@ -93,14 +93,14 @@ fn a_season_in_two_halves_is_the_season() {
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(read("half.json"), read("whole.json"));
 
-        // A match that has counted is not counted again, and other settings do not go on.
+        // A match that has counted is not counted again, and other settings are refused.
         let again =
             folder.karat(&[&["rate"], &settings[..], &["--state", "half.json", "first.csv"]].concat());
         assert_eq!(again.status, 1);
         assert!(again.stderr.contains("which has counted, expected matches by time"), "{}", again.stderr);
         let other = folder.karat(&["rate", "--system", "elo", "--state", "half.json", "second.csv"]);
         assert_eq!(other.status, 1);
-        assert!(other.stderr.contains("is no file of ratings to go on from"), "{}", other.stderr);
+        assert!(other.stderr.contains("is not a file of ratings to continue from"), "{}", other.stderr);
     }
 }
 

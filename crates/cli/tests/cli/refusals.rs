@@ -1,4 +1,4 @@
-//! Bad input of every sort: a message for the person who must act, the right status, and nothing on standard output.
+//! Bad input of every kind: a message for the person who must act, the right status, and nothing on standard output.
 
 use std::process::Command;
 
@@ -310,7 +310,7 @@ fn a_card_that_is_not_text() {
             assert!(screen.contains(why), "{screen}");
         }
     }
-    // What is not there or cannot be opened was not refused: it could not be read.
+    // A missing file, or one that cannot be opened, is not refused: it could not be read.
     assert_eq!(folder.karat(&["card", "check", "absent.toml"]).status, 1);
 }
 
@@ -383,7 +383,7 @@ fn a_record_that_its_evidence_does_not_give() {
       score.exact: the record says 0.875, by the evidence it is 0.405
       score.published: the record says 0.875, by the evidence it is 0.405
     ");
-    // A field that nothing reads is another item all the same.
+    // A field that nothing reads still makes another item.
     folder.write("noted.json", &run.replacen('{', "{\"note\": 1,", 1));
     folder.write("record.json", &sound);
     let noted = refused(&folder.karat(&["explain", "record.json", "--evidence", "noted.json"]), 14);
@@ -530,7 +530,7 @@ fn a_field_that_may_be_a_misspelt_fact() {
     let run = folder.karat(&["score", "--json", "--card", "mine.toml", "runs.csv"]);
     assert_eq!(run.status, 0);
     assert_snapshot!(run.stderr);
-    // A field that is like a fact which is there is nothing to ask about.
+    // A field similar to a fact that is given needs no question.
     folder.write("runs.csv", "subject,solved,solved_1,asked,cost_usd,budget_usd\na,41,40,50,3.2,5\n");
     let run = folder.karat(&["score", "--json", "--card", "mine.toml", "runs.csv"]);
     assert_snapshot!(run.stderr);

@@ -77,7 +77,7 @@ fn the_same_card_moves_only_what_was_corrected() {
     let moved: Vec<&Value> = records.iter().filter(|record| record["difference"] != 0.0).collect();
     assert_eq!(moved.len(), 1);
     assert_eq!(moved[0]["parts"]["scorecard"], 0.0);
-    // Before the correction came in, nothing moves.
+    // Before the correction arrived, nothing moves.
     let then = rescore(&folder, &["--card", "workflow", "--known-at", "2026-03-03T09:00:00Z"]);
     assert!(lines(&then).0.iter().all(|record| record["difference"] == 0.0));
     let early = rescore(&folder, &["--card", "workflow", "--known-at", "2026-03-02T10:30:00Z"]);

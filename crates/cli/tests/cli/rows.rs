@@ -69,7 +69,7 @@ fn a_card_that_is_not_at_hand_is_missed_once() {
     assert_snapshot!(karat_reading(&["leaderboard"], &records).screen());
     let run = karat_reading(&["leaderboard", "--card", CARD, "--resamples", "100"], &records);
     assert_eq!(parsed(&run)["items"]["count"], 240);
-    // Of another card than the one given: every record is.
+    // All records are by another card than the one given.
     let run = karat_reading(&["leaderboard", "--card", "trace"], &records);
     assert_eq!(run.status, 14);
     assert!(

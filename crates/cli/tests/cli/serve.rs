@@ -37,19 +37,19 @@ impl Server {
         url.trim_start_matches("http://").trim_end_matches('/')
     }
 
-    /// Status and body of the answer to a request with the key of the first start.
+    /// Returns status and body of the answer to a request with the key of the first start.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let key = self.started["admin_key"].as_str().unwrap_or_default();
         ask(self.address(), key, method, path, body).unwrap()
     }
 
-    /// Ends it as a loss of power would.
+    /// Kills it, as a loss of power would.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// Sends a signal and gives the status and the rest of what it said.
+    /// Sends a signal and returns the status and the rest of the output.
     pub fn end(mut self, signal: &str) -> (Option<i32>, String) {
         let id = self.process.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
@@ -59,7 +59,7 @@ impl Server {
     }
 }
 
-/// Status and body of the answer to a request, if there is an answer.
+/// Returns status and body of the answer to a request, if there is an answer.
 pub fn ask(address: &str, key: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     let authorization =

@@ -1,4 +1,4 @@
-//! `karat standing`: screens, JSON, and everything that can be wrong with items and events.
+//! `karat standing`: screens, JSON, and every problem that items and events can have.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;

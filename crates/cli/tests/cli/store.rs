@@ -16,14 +16,14 @@ use serde_json::Value;
 
 use crate::common::{example, karat_reading};
 
-/// The evidence, in the order in which it came.
+/// The evidence in the order of arrival.
 const RUNS: [&str; 4] = [
     "workflow/worked-example.json",
     "workflow/partial-dag.json",
     "workflow/closed-gate.json",
     "workflow/retries.jsonl",
 ];
-/// 2026-03-02T09:00:00Z, and how long after it the next item came.
+/// 2026-03-02T09:00:00Z, and the time from one item to the next.
 const START: Moment = Moment(1_772_442_000_000);
 const HOUR_MILLISECONDS: i64 = 3_600_000;
 
@@ -78,7 +78,7 @@ pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
         .iter()
         .flat_map(|path| {
             let text = example(path);
-            // A file of one item, or of one item a line.
+            // A file of one item, or of one item per line.
             if path.ends_with(".jsonl") { text.lines().map(str::to_owned).collect() } else { vec![text] }
         })
         .collect();

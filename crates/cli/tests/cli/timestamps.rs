@@ -1,4 +1,4 @@
-//! Every door reads the same timestamps: flags, parameters of requests, evidence, events, records.
+//! The same timestamps everywhere: flags, parameters of requests, evidence, events, records.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat::record::Record;

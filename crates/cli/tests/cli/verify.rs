@@ -1,4 +1,4 @@
-//! `karat verify`: the sound receipt, and every way in which one can be other than it was.
+//! `karat verify`: a sound receipt, and every way to change one.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
@@ -82,7 +82,7 @@ fn without_a_key_nobody_vouches() {
     assert_eq!(run.status, 12);
     assert_snapshot!(run.screen());
     assert_eq!(answer(&karat(&["verify", RECEIPT])).0, "consistent");
-    // The proof is checked all the same.
+    // The proof is checked nevertheless.
     let receipt = receipt(Kind::Record, RECORD).replace("\"index\":2", "\"index\":3");
     fails(&karat_reading(&["verify", "-"], &receipt), &["inclusion"], &[]);
 }

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::matches::{Matches, Row};
 use karat::text::clean;
 
-/// Every judge beside the people, over the pairs that both decided.
+/// Every judge compared with the people, over the pairs that both decided.
 #[derive(Debug, Clone)]
 pub struct Agreement {
     /// The name that marks votes of people.

@@ -55,7 +55,7 @@ struct Last {
 pub fn read<S: Stored>(path: &str, system: &S, chosen: &Chosen) -> Result<Leagues<S::Rating>, Failure> {
     let text = read_text(path, "a file of ratings", Exit::CouldNotRun)?;
     let refuse = |why: String| {
-        Failure::new(format!("`{path}` is no file of ratings to go on from: {why}"))
+        Failure::new(format!("`{path}` is not a file of ratings to continue from: {why}"))
             .help("--state reads what --state-out wrote")
     };
     let value: Value = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;

@@ -120,7 +120,7 @@ fn predictions(holdout: &Holdout, board: &Board, level: f64) -> Section {
             column("forecast", Kind::Name),
             column("log-loss, nats", Kind::Number),
             column("Brier", Kind::Number),
-            column("log-loss beside Elo", Kind::Interval(beside)),
+            column("log-loss minus Elo", Kind::Interval(beside)),
         ],
         rows: rows.collect(),
     };

@@ -52,7 +52,7 @@ pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> Str
     if holdout.predicted == 0 {
         return text;
     }
-    let _ = writeln!(text, "{FAINT}{} log-loss  Brier  beside elo{FAINT:#}", fit("forecast", FORECAST));
+    let _ = writeln!(text, "{FAINT}{} log-loss  Brier  minus elo{FAINT:#}", fit("forecast", FORECAST));
     for Forecaster { name, forecast, beside_elo } in &holdout.forecasts {
         let beside = beside_elo.map_or(String::new(), |(mean, low, high)| {
             let verdict = if low <= 0.0 && high >= 0.0 { ", not distinguishable" } else { "" };
@@ -74,7 +74,8 @@ pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
         .collect();
     let longest = rows.iter().map(|(name, _)| clean(name).width()).max().unwrap_or(0);
     let name = longest.clamp("judge".len(), JUDGE);
-    let mut text = format!("{STRONG}Judges{STRONG:#}  beside most of `{}`\n", clean(&agreement.people));
+    let mut text =
+        format!("{STRONG}Judges{STRONG:#}  against the majority of `{}`\n", clean(&agreement.people));
     let (judge, outcome) = (fit("judge", name), fit("same outcome", SHARE));
     let _ = writeln!(text, "{FAINT}{judge} {:>6} {:>5}  {outcome}  same winner{FAINT:#}", "votes", "draws");
     for (who, judged) in rows {
