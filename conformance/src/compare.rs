@@ -20,7 +20,7 @@ pub struct Difference {
     pub found: Option<Value>,
 }
 
-/// Lists where `found` differs from `expected`: numbers within `tolerance`, a text that is a decimal or fraction as that
+/// Lists where `found` differs from `expected`: numbers within `tolerance`, a decimal or fraction in a text as that
 /// number, members beyond the expected ones ignored, everything else exactly.
 pub fn differences(expected: &Value, found: &Value, tolerance: f64) -> Vec<Difference> {
     let mut list = Vec::new();

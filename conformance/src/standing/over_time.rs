@@ -64,8 +64,8 @@ fn window(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "count": in_window, "tasks_seen": scores.len(), "mean": number(mean) }))
 }
 
-/// `weights.cap` and `weights.proportional_cap`: shares below a cap, from weights or means. They differ only in the name of
-/// the scores: weights that sum to 1 are in proportion to themselves.
+/// `weights.cap` and `weights.proportional_cap`: shares below a cap, from weights or means, which differ only by name:
+/// weights that sum to 1 are in proportion to themselves.
 fn capped(given: &Given<'_>, scores: &str) -> Result<Value, String> {
     let rules = ShareRules { cap: given.member("cap")?.weight()?, ..ShareRules::default() };
     let shared = shares(&grid_list(&given.member(scores)?)?, &rules).map_err(all)?;

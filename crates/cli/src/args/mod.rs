@@ -64,7 +64,7 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Rate competitors from their matches
     Rate(Box<rate::RateArgs>),
-    /// Say how far a ranking depends on its scorecard and on single tasks
+    /// Say how far a ranking depends on its scorecard and single tasks
     Stress(StressArgs),
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
@@ -112,7 +112,7 @@ pub struct ScoreArgs {
     /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// List items that take longer; 100 for traces if not given
+    /// Note slower items; 100 for traces if not given
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget_ms: Option<u32>,
     /// Fail when a published score is below POINTS

@@ -42,7 +42,7 @@ pub struct RateArgs {
     /// Compare who decided; rate what people decided
     #[arg(long, value_name = "COLUMN")]
     pub judge: Option<String>,
-    /// The entry of that column for people
+    /// Its entry for people
     #[arg(long, value_name = "NAME", default_value = "people", requires = "judge")]
     pub people: String,
     /// A competitor with two names; repeatable

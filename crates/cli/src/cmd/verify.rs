@@ -179,11 +179,11 @@ fn words(checks: &[Check]) -> &'static str {
         checks.iter().any(|check| check.shown.name == name && check.shown.outcome == CheckOutcome::Verified)
     };
     match (has("score"), has("evidence")) {
-        (false, _) => "it was kept exactly as given here",
+        (false, _) => "it was kept as given here",
         (true, false) => {
-            "it was kept exactly as given here, and the score follows from the facts in the record"
+            "it was kept as given here, and the score follows from the facts in the record"
         }
-        (true, true) => "it was kept exactly as given here, and the score follows from the evidence",
+        (true, true) => "it was kept as given here, and the score follows from the evidence",
     }
 }
 

@@ -60,7 +60,7 @@ fn head(text: &mut String, record: &Record<'_>) -> std::fmt::Result {
     writeln!(text, "{FAINT}{}, {}{used}{FAINT:#}", record.card.name(), record.card.mean.name())
 }
 
-/// Returns the columns of the bars. A bar of a few columns shows nothing, and a wide one breaks lines on a narrow terminal.
+/// Returns the columns of the bars. A bar of a few columns shows nothing, and a wide one breaks lines of a terminal.
 fn bar_columns(width: usize) -> usize {
     let room = width.saturating_sub(NAME + READING + SHARE + 2 * AMOUNT + 6).min(60);
     if room < 8 { 0 } else { room }

@@ -325,7 +325,7 @@ fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
     let card = "examples/cards/task-run.toml";
     let mut runs = read("examples/leaderboard/runs.csv");
     runs.push_str("wren,air-01,wren,2026-05-01T00:00:00Z,succeeded,airline,1,0.1,9\n");
-    // Two attempts are enough: each tries each task once.
+    // Only first attempts are kept: each subject tries each task once.
     let once: String = runs
         .lines()
         .filter(|row| !row.contains("-2,") && !row.contains("-3,"))

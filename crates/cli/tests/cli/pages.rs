@@ -1,4 +1,4 @@
-//! Pages for a browser: written beside the answer, the same bytes each time, safe with any name, complete or not at all.
+//! Pages for a browser: written beside the answer, the same bytes each time, safe with any name, never in part.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;

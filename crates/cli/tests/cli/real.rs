@@ -39,7 +39,7 @@ fn published(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Writes past the capture of the test runner, which hides the output of passing tests; at once, as tests run in parallel.
+/// Writes past the capture of the test runner, which hides output of passing tests; at once, as tests run in parallel.
 fn skipped(why: &str) {
     let _ = std::io::stderr().write_all(format!("skipped: {why}\n").as_bytes());
 }

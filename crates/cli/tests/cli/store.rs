@@ -62,7 +62,7 @@ pub fn moment(place: i64) -> Moment {
     Moment(START.0 + place * HOUR_MILLISECONDS)
 }
 
-/// Returns every item with its moment: the card, the runs with their records, then a correction of the second run that was
+/// Returns every item with its moment: the card, the runs and their records, then a correction of the second run that was
 /// not scored again.
 pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
     let card = NewItem {
@@ -98,7 +98,7 @@ pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
     all
 }
 
-/// Opens a store, again while it is locked: a process that another test starts has the lock until it executes its program.
+/// Opens a store, again while it is locked: a process started by another test has the lock until it runs its program.
 fn patient<T>(open: impl Fn() -> Result<T, Error>) -> T {
     for _ in 0..1000 {
         match open() {

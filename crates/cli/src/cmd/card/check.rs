@@ -78,7 +78,7 @@ fn show(card: &CardText, checked: &Checked, screen: &mut Screen) -> Result<(), F
     }
 }
 
-/// Prints the proofs of the checker: the range of every dimension, and the direction in which each fact moves the score.
+/// Prints the proofs of the checker: the range of each dimension, and the direction in which each fact moves the score.
 fn proved(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
     let names =
         report.readings.iter().map(|(name, _)| name).chain(report.directions.iter().map(|(name, _)| name));
