@@ -28,7 +28,7 @@ pub fn options(
 ) -> Result<Options, Failure> {
     let kind = kind(card)?;
     if subject_field.is_some() && kind != Kind::Facts {
-        let message = format!("evidence of kind `{}` says itself who is scored", kind.name());
+        let message = format!("evidence of kind `{}` names its own subject", kind.name());
         return Err(
             Failure::new(message).help("leave out --subject-field; it is for evidence of kind `facts`")
         );

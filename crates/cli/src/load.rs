@@ -24,7 +24,7 @@ pub struct Request<'a> {
     pub files: &'a [String],
     /// The scorecard of evidence; records name their own.
     pub card: Option<&'a str>,
-    /// The field of an item of facts that says who is scored.
+    /// The field of an item of facts that names the subject.
     pub subject_field: Option<&'a str>,
     /// The time of the verdict, for evidence that is graded by it.
     pub as_of: Option<WrittenTimestamp<'a>>,

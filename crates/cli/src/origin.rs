@@ -43,7 +43,7 @@ struct Origin {
 pub struct Request<'a> {
     /// The file.
     pub path: &'a str,
-    /// The field of an item of facts that says who is scored.
+    /// The field of an item of facts that names the subject.
     pub subject_field: Option<&'a str>,
     /// The inputs of graders.
     pub graders: &'a GraderArgs,

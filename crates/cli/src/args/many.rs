@@ -14,7 +14,7 @@ use karat::rows::filter::Filter;
 /// The items to read, and how to read them.
 #[derive(Debug, Args)]
 pub struct ItemArgs {
-    /// The field that says who is scored
+    /// The field that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
     /// A subject with two names; repeatable
@@ -29,7 +29,7 @@ pub struct ItemArgs {
     /// Before this time
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
     pub until: Option<Timestamp>,
-    /// The time of the verdict, where it matters
+    /// The time of the verdict, if it is needed
     #[arg(long, value_name = "TIME", value_parser = AsOf::parse)]
     pub as_of: Option<AsOf>,
     /// No progress bar

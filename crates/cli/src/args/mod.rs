@@ -69,7 +69,7 @@ pub enum Verb {
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
     Card(CardVerb),
-    /// Show the facts of evidence, and what the graders saw
+    /// Show the facts of evidence, and the observations of graders
     Grade(GradeArgs),
     /// Show or start a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
@@ -100,7 +100,7 @@ pub struct ScoreArgs {
     /// The scorecard: a released id (`workflow`, `workflow@1.0.0`) or a file
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: String,
-    /// The field of an item that says who is scored
+    /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
     /// A JSON file of weights by dimension, for a card that accepts them
@@ -182,7 +182,7 @@ pub struct GradeArgs {
 /// Work on caches of vectors.
 #[derive(Debug, Subcommand)]
 pub enum CacheVerb {
-    /// Show what is in a cache
+    /// Show the contents of a cache
     Show(CacheShowArgs),
     /// Write an empty cache
     New(CacheNewArgs),
@@ -242,7 +242,7 @@ pub struct ExplainArgs {
     /// The subject, if the file has several
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// The field of an item that says who is scored
+    /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
     /// One JSON object (the default in a pipe)
@@ -330,7 +330,7 @@ pub struct DiffArgs {
     /// Evidence
     #[arg(value_name = "EVIDENCE", required = true)]
     pub files: Vec<String>,
-    /// The field of an item that says who is scored
+    /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
     /// Number of movers to show

@@ -25,13 +25,13 @@ pub struct VerifyArgs {
     /// The evidence of the record, to score and compare
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<String>,
-    /// The scorecard, where it does not come with karat
+    /// The scorecard, if it does not come with karat
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
     /// The inputs of graders, to grade that evidence again
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// The field of the evidence that says who is scored
+    /// The field of the evidence that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
     /// JSON, a line per receipt (default in a pipe)
@@ -45,7 +45,7 @@ pub struct VerifyArgs {
 /// Work on the log of a store.
 #[derive(Debug, Subcommand)]
 pub enum LogVerb {
-    /// Show what is in a store: size, root, kinds, moments
+    /// Show the contents of a store: size, root, kinds, moments
     Show(LogShowArgs),
     /// Check a whole store: every entry and tile, and the head
     Verify(LogVerifyArgs),

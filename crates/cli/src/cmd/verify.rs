@@ -180,9 +180,7 @@ fn words(checks: &[Check]) -> &'static str {
     };
     match (has("score"), has("evidence")) {
         (false, _) => "it was kept as given here",
-        (true, false) => {
-            "it was kept as given here, and the score follows from the facts in the record"
-        }
+        (true, false) => "it was kept as given here, and the score follows from the facts in the record",
         (true, true) => "it was kept as given here, and the score follows from the evidence",
     }
 }

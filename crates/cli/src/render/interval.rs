@@ -71,7 +71,7 @@ pub fn interval(span: Span, axis: &RangeInclusive<f64>, width: usize) -> String 
     cells.into_iter().collect()
 }
 
-/// Returns the cell of a value: the ends of the axis are the middles of the first and last cell. An axis of length 0 has
+/// Returns the cell of a value: the ends of the axis are the middles of the end cells. An axis of length 0 has
 /// all values in the middle; a value beyond it goes to the nearer end, and NaN to the first.
 fn cell(value: f64, axis: &RangeInclusive<f64>, width: usize) -> usize {
     let last = width.saturating_sub(1);

@@ -228,7 +228,7 @@ fn what_cannot_be_rated_says_why() {
 fn flags_that_do_not_go_together_are_refused() {
     for (flags, told) in [
         (&["--system", "bradley-terry", "--state-out", "x"][..], "keeps no state"),
-        (&["--system", "glicko2", "--arena"], "--arena sets up Elo"),
+        (&["--system", "glicko2", "--arena"], "--arena is for Elo"),
         (&["--system", "elo", "--bootstrap"], "--bootstrap is for Bradley-Terry"),
         (&["--system", "elo", "--component", "largest"], "--component is for Bradley-Terry"),
         (&["--system", "elo", "--level", "95"], "--level is `95`"),

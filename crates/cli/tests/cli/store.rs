@@ -62,7 +62,7 @@ pub fn moment(place: i64) -> Moment {
     Moment(START.0 + place * HOUR_MILLISECONDS)
 }
 
-/// Returns every item with its moment: the card, the runs and their records, then a correction of the second run that was
+/// Returns every item with its moment: the card, runs and their records, then a correction of the second run that was
 /// not scored again.
 pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
     let card = NewItem {

@@ -35,7 +35,7 @@ impl Chosen {
     pub fn new(args: &RateArgs) -> Result<Self, Failure> {
         let mut given = Given::new(&args.set)?;
         if args.arena && args.system != SystemName::Elo {
-            return Err(Failure::new("--arena sets up Elo").help("use it with --system elo"));
+            return Err(Failure::new("--arena is for Elo").help("use it with --system elo"));
         }
         let chosen = match args.system {
             SystemName::Elo => Self::Elo(given.elo(if args.arena { Elo::ARENA } else { Elo::default() })),
