@@ -193,8 +193,8 @@ pub fn refused(error: FitError, component: Component) -> Failure {
     let competitors: usize = groups.iter().map(Vec::len).sum();
     let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
     let mut failure = Failure::new(format!(
-        "the matches do not compare all competitors with each other: of {competitors}, at most {largest} can be \
-         rated together"
+        "the matches do not compare all competitors with each other: of {competitors} competitors, at most {largest} can \
+         be rated together"
     ));
     for (names, what) in [
         (without_match, "without a match"),
