@@ -17,7 +17,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Takes the palette.
+    /// Returns the functions on the palette.
     pub fn new(palette: &Scorecard, portable: bool) -> Result<Self, String> {
         let alone = family::dims(palette, &[(String::from("speed"), Decimal::ONE)], &[]);
         let speed = Judge::new(challenge(palette, &alone)?, portable)?;
@@ -59,7 +59,7 @@ impl Arena {
         Ok(json!({ "dimensions": dimensions }))
     }
 
-    /// `validate_dimensions`: whether a challenge may have these dimensions, and why not.
+    /// `validate_dimensions`: the check of the dimensions of a challenge, with its problems.
     pub fn validate_dimensions(&self, given: &Given<'_>) -> Result<Value, String> {
         let dimensions = given.member("dimensions")?.elements()?.into_iter().map(|dimension| {
             Ok(DimensionInfo {
@@ -137,7 +137,7 @@ impl Arena {
     }
 }
 
-/// `finalize_breakdown`: the last step of a custom scorer. What is not a number cannot be finite.
+/// `finalize_breakdown`: the last step of a custom scorer. A value that is not a number cannot be finite.
 pub fn finalize_breakdown(given: &Given<'_>) -> Result<Value, String> {
     let max_score = given.member("max_score")?.number()?;
     let breakdown: Vec<(String, f64)> = given
@@ -156,7 +156,7 @@ pub fn finalize_breakdown(given: &Given<'_>) -> Result<Value, String> {
     })
 }
 
-/// A challenge, compiled.
+/// Compiles a challenge.
 fn challenge(palette: &Scorecard, chosen: &[DimensionInfo]) -> Result<CompiledCard, String> {
     let card = family::challenge(palette, chosen).map_err(|problems| problems.join("; "))?;
     CompiledCard::new("", card).map_err(|error| error.to_string())

@@ -1,26 +1,26 @@
-//! Whether an answer is the expected one.
+//! The comparison of an answer with the expected one.
 
 use serde_json::{Number, Value};
 
-/// How far numbers may lie apart where the case does not say.
+/// The tolerance for numbers in cases without one.
 pub const TOLERANCE: f64 = 2e-9;
 /// Most differences of one case that are listed.
 const LISTED: usize = 20;
-/// From here on doubles no longer tell whole numbers apart, so digits are compared as text.
+/// From here on doubles no longer distinguish whole numbers, so digits are compared as text.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A place where an answer is not the expected one.
+/// A place where an answer differs from the expected one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Its path, such as `weighted.speed` or `rules[1]`; `output` for the whole answer.
     pub path: String,
-    /// What was expected.
+    /// The expected value.
     pub expected: Value,
-    /// What the engine gives, if anything.
+    /// The value that the engine gives, if any.
     pub found: Option<Value>,
 }
 
-/// Where `found` is not what was expected: numbers within `tolerance`, a text that is a decimal or a fraction as that
+/// Lists where `found` differs from `expected`: numbers within `tolerance`, a decimal or fraction in a text as that
 /// number, members beyond the expected ones ignored, everything else exactly.
 pub fn differences(expected: &Value, found: &Value, tolerance: f64) -> Vec<Difference> {
     let mut list = Vec::new();
@@ -59,7 +59,7 @@ fn compare(
     }
 }
 
-/// True for two numbers that are at most `tolerance` apart.
+/// Returns true for two numbers that differ by at most `tolerance`.
 fn are_near(expected: &Value, found: &Value, tolerance: f64) -> bool {
     if let (Some(expected), Some(found)) = (whole(expected), whole(found)) {
         return expected.abs_diff(found) as f64 <= tolerance;
@@ -82,7 +82,7 @@ fn value(value: &Value) -> Option<f64> {
     }
 }
 
-/// The number that a text is, if it is a decimal (`-0.25`) or a fraction (`3/4`).
+/// Reads a text as a number, if it is a decimal (`-0.25`) or a fraction (`3/4`).
 ///
 /// Texts of digits that a double cannot hold are names rather than numbers.
 pub fn number(text: &str) -> Option<f64> {

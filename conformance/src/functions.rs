@@ -16,12 +16,12 @@ use serde_json::{Number, Value};
 use crate::given::Given;
 use crate::{arena, graders, standing, trace, trust, workflow};
 
-/// What the engine says to a case.
+/// The answer of the engine to a case.
 #[derive(Debug)]
 pub enum Answer {
-    /// The answer.
+    /// An output.
     Output(Value),
-    /// Why the input has none.
+    /// No output for this input, for this reason.
     Refused(String),
     /// The engine has no function of this name.
     Unknown,
@@ -37,7 +37,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Gets the released scorecards ready, and the embedder if its folder is given.
+    /// Loads the released scorecards, and the embedder if its folder is given.
     pub fn new(embedder: Option<&str>, portable: bool) -> Result<Self, String> {
         let judge = |name| Judge::new(released(name)?, portable);
         let load = |folder: &str| {
@@ -53,7 +53,7 @@ impl Functions {
         })
     }
 
-    /// The answer of the function called `name`.
+    /// Returns the answer of the function called `name`.
     pub fn answer(&mut self, name: &str, input: &Value) -> Answer {
         let given = Given::new(input);
         let answer = match name {
@@ -83,7 +83,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Gets a card ready to score.
+    /// Returns an engine that is ready to score by a card.
     pub fn new(card: impl Into<Arc<CompiledCard>>, portable: bool) -> Result<Self, String> {
         let options = Options { is_portable: portable, ..Options::default() };
         let engine = Engine::new(card, options).map_err(|error| error.to_string())?;
@@ -131,19 +131,19 @@ pub const TRUST: &str = "trust@1.0.0";
 /// The card whose cases ask for windows.
 pub const WORKFLOW: &str = "workflow@1.0.0";
 
-/// A card that comes with karat.
+/// Returns a card that comes with karat.
 pub fn released(name: &str) -> Result<Arc<CompiledCard>, String> {
     CompiledCard::released(name).map_err(|error| error.to_string())
 }
 
-/// Facts in the order of the card, from numbers by name. No case speaks of refused dimensions, so none is.
+/// Returns facts in the order of the card, from numbers by name. No case has refused dimensions, so no fact is refused.
 pub fn facts(card: &Scorecard, named: &[(&str, Option<f64>)]) -> Vec<Fact<'static>> {
     let value = |fact: &str| named.iter().find(|(name, _)| *name == fact).and_then(|(_, value)| *value);
     let absent = |fact: &str| if fact.ends_with("_refused") { Fact::Flag(false) } else { Fact::Missing };
     card.facts.iter().map(|fact| value(&fact.name).map_or_else(|| absent(&fact.name), Fact::Number)).collect()
 }
 
-/// An item of facts that no file of evidence holds.
+/// Returns an item of facts without a file of evidence.
 pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
     Item {
         subject: "case",
@@ -155,7 +155,7 @@ pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
     }
 }
 
-/// The reading of a dimension as a number; `null` where there is none.
+/// Returns the value of a dimension as a number; `null` without a value.
 pub fn reading(dimension: &DimensionRecord<'_>) -> Value {
     score(dimension.reading.map(Score::from_billionths))
 }
@@ -164,7 +164,7 @@ pub fn score(score: Option<Score>) -> Value {
     score.map_or(Value::Null, |score| number(score.to_f64()))
 }
 
-/// A number as JSON, a whole one without a point.
+/// Returns a number as JSON, a whole one without a point.
 pub fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.trunc() == value && value.abs() < EXACT {
@@ -174,7 +174,7 @@ pub fn number(value: f64) -> Value {
     }
 }
 
-/// All problems in one line.
+/// Returns all problems in one line.
 pub fn all(problems: impl IntoIterator<Item = impl ToString>) -> String {
     problems.into_iter().map(|problem| problem.to_string()).collect::<Vec<_>>().join("; ")
 }

@@ -8,39 +8,39 @@ use serde_json::{Map, Value};
 /// Digits of a fraction that is kept exactly: as many as the engine can still publish.
 const DIGITS: usize = 30;
 
-/// A value of the input and where it stands.
+/// A value of the input and its path.
 #[derive(Debug, Clone)]
 pub struct Given<'a> {
     value: &'a Value,
     path: String,
 }
 
-/// What is absent reads as `null`.
+/// The value of an absent member.
 static ABSENT: Value = Value::Null;
 
 impl<'a> Given<'a> {
-    /// The input itself.
+    /// Returns the input itself.
     pub fn new(input: &'a Value) -> Self {
         Self { value: input, path: String::from("input") }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> &'a Value {
         self.value
     }
 
-    /// True for `null`, and for what is not there.
+    /// Returns true for `null` and for an absent value.
     pub fn is_null(&self) -> bool {
         self.value.is_null()
     }
 
-    /// A member of an object; `null` if it is not there.
+    /// Returns a member of an object; `null` if it is absent.
     pub fn member(&self, name: &str) -> Result<Self, String> {
         let value = self.object()?.get(name).unwrap_or(&ABSENT);
         Ok(Self { value, path: format!("{}.{name}", self.path) })
     }
 
-    /// The members of an object.
+    /// Returns the members of an object.
     pub fn members(&self) -> Result<Vec<(&'a str, Self)>, String> {
         let place = |(name, value): (&'a String, &'a Value)| {
             (name.as_str(), Self { value, path: format!("{}.{}", self.path, name) })
@@ -52,24 +52,24 @@ impl<'a> Given<'a> {
         self.value.as_object().ok_or_else(|| self.expected("an object"))
     }
 
-    /// The elements of an array.
+    /// Returns the elements of an array.
     pub fn elements(&self) -> Result<Vec<Self>, String> {
         let elements = self.value.as_array().ok_or_else(|| self.expected("an array"))?;
         let place = |(at, value)| Self { value, path: format!("{}[{at}]", self.path) };
         Ok(elements.iter().enumerate().map(place).collect())
     }
 
-    /// A text.
+    /// Returns a text.
     pub fn text(&self) -> Result<&'a str, String> {
         self.value.as_str().ok_or_else(|| self.expected("a text"))
     }
 
-    /// A text, if there is one.
+    /// Returns a text, if there is one.
     pub fn optional_text(&self) -> Result<Option<String>, String> {
         if self.is_null() { Ok(None) } else { self.text().map(|text| Some(text.to_owned())) }
     }
 
-    /// A number, if there is one; a text that is a decimal is one too.
+    /// Returns a number, if there is one; a text that is a decimal is one too.
     pub fn optional_number(&self) -> Result<Option<f64>, String> {
         match self.value {
             Value::Null => Ok(None),
@@ -82,12 +82,12 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// A number.
+    /// Returns a number.
     pub fn number(&self) -> Result<f64, String> {
         self.optional_number()?.ok_or_else(|| self.expected("a number"))
     }
 
-    /// The digits of a number, given as a number or as a text.
+    /// Returns the digits of a number, given as a number or as a text.
     fn digits(&self) -> Result<String, String> {
         match self.value {
             Value::Number(number) => Ok(number.to_string()),
@@ -96,13 +96,13 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// A weight as a program writes it: rounded to six places where it has more, as scorecard files are read.
+    /// Returns a weight as a program writes it: rounded to six decimals if it has more, as scorecard files are read.
     pub fn weight(&self) -> Result<Decimal, String> {
         let (weight, _) = Decimal::parse(&self.digits()?).map_err(|_| self.expected("a number"))?;
         Ok(weight)
     }
 
-    /// A weight that must be exact.
+    /// Returns a weight that must be exact.
     pub fn exact_weight(&self) -> Result<Decimal, String> {
         match Decimal::parse(&self.digits()?) {
             Ok((weight, true)) => Ok(weight),
@@ -111,20 +111,20 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Weights by dimension, in the order of the names.
+    /// Returns weights by dimension, in the order of the names.
     pub fn exact_weights(&self) -> Result<Vec<(String, Decimal)>, String> {
         let read = |(name, weight): (&str, Self)| Ok((name.to_owned(), weight.exact_weight()?));
         self.members()?.into_iter().map(read).collect()
     }
 
-    /// An exact number from 0 on, as numerator and denominator: `0.75`, `"0.75"` or `"3/4"`.
+    /// Returns an exact number from 0 on, as numerator and denominator: `0.75`, `"0.75"` or `"3/4"`.
     pub fn fraction(&self) -> Result<(i128, i128), String> {
         fraction(&self.digits()?).ok_or_else(|| {
             self.expected(format!("a number not below 0, as a decimal or p/q of at most {DIGITS} digits"))
         })
     }
 
-    /// Says what should have stood here.
+    /// Returns the message that something else was expected here.
     pub fn expected(&self, expected: impl fmt::Display) -> String {
         if self.is_null() {
             return format!("`{}` is not given, expected {expected}", self.path);

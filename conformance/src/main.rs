@@ -1,7 +1,7 @@
 //! Runs published cases against the engine: `cargo run -p karat-conformance -- vectors/trust.jsonl`.
 //!
-//! A case is a line `{"id", "fn", "input", "expected"}`. [`Functions`] answers it with the functions that score evidence
-//! everywhere else, and either the answers are compared (`compare`) or printed as they are.
+//! A case is a line `{"id", "fn", "input", "expected"}`. [`Functions`] answers it with the functions that score
+//! evidence everywhere else, and the answers are either compared (`compare`) or printed as they are.
 
 mod arena;
 mod compare;
@@ -28,9 +28,9 @@ use serde_json::{Map, Value, json};
 
 /// Checks the engine against cases that say what the answer is
 ///
-/// A case is one line {"id", "fn", "input", "expected"}. Numbers may be off by 2e-9, or by its "tolerance". A case that is
-/// refused or unknown did not pass and is counted separately. The status is 1 if a case failed, a line has no case, or no
-/// case passed. Lines {"text", "tokens", "embedding"} need --embedder.
+/// A case is one line {"id", "fn", "input", "expected"}. Numbers may differ by 2e-9, or by its "tolerance". A case
+/// that is refused or unknown did not pass and is counted separately. The status is 1 if a case failed, a line has no
+/// case, or no case passed. Lines {"text", "tokens", "embedding"} need --embedder.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Print {"id", "fn", "output"|"refused"} and compare nothing
@@ -85,8 +85,8 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Prints one line for each case in the order of the input: `{"id", "fn", "output"}`, or `{"id", "fn", "refused": "why"}`
-/// where the input has no answer or the engine no such function. Returns whether every line has a case.
+/// Prints one line per case in the order of the input: `{"id", "fn", "output"}`, or `{"id", "fn", "refused": "why"}`
+/// if the input has no answer or the engine no such function. Returns true if every line has a case.
 fn emit(arguments: &Arguments, functions: &mut Functions) -> Result<bool, Stop> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut is_clean = true;
@@ -98,7 +98,7 @@ fn emit(arguments: &Arguments, functions: &mut Functions) -> Result<bool, Stop> 
                 Answer::Refused(why) => ("refused", why.into()),
                 Answer::Unknown => ("refused", format!("unknown function `{}`", case.function).into()),
             };
-            // Written out, so that the members stand in the order in which they are documented.
+            // Written by hand, so that the members are in the documented order.
             let (id, function) = (case.id, Value::from(case.function));
             Ok(format!("{{\"id\":{id},\"fn\":{function},\"{member}\":{value}}}"))
         });
@@ -116,7 +116,7 @@ fn emit(arguments: &Arguments, functions: &mut Functions) -> Result<bool, Stop> 
     Ok(is_clean)
 }
 
-/// Compares the answers with what is expected, and prints what came of it. Returns whether all is as expected.
+/// Compares the answers with the expected ones, and prints the outcomes. Returns true if all agree.
 fn check(arguments: &Arguments, functions: &mut Functions) -> Result<bool, Stop> {
     let mut report = Report::default();
     each_line(&arguments.files, &mut |place, bytes| {
@@ -145,11 +145,11 @@ fn check(arguments: &Arguments, functions: &mut Functions) -> Result<bool, Stop>
 }
 
 fn tell(message: &str) {
-    // If standard error is closed, the status still tells.
+    // If standard error is closed, the status still shows it.
     let _ = writeln!(io::stderr(), "error: {message}");
 }
 
-/// How far a vector of another implementation of the same model may be off, number by number.
+/// The tolerance for each number of a vector by another implementation of the same model.
 const EMBEDDING_TOLERANCE: f64 = 1e-4;
 
 /// One case.
@@ -165,7 +165,7 @@ impl Case {
     fn parse(line: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(line).map_err(|error| {
             let (text, column) = (error.to_string(), error.column());
-            // The parser counts lines in what it was given, which is this one alone.
+            // The parser counts lines of its input, which is this one alone.
             let reason = text.split(" at line ").next().unwrap_or_default();
             format!("this is not JSON: {reason}, at column {column}")
         })?;
@@ -191,7 +191,7 @@ impl Case {
         }
     }
 
-    /// The case of a line that has a text and its vector, and goes by the text.
+    /// Returns the case of a line that has a text and its vector, named by the text.
     fn of_embedding(text: Value, mut expected: Map<String, Value>) -> Self {
         expected.remove("text");
         Self {
@@ -203,7 +203,7 @@ impl Case {
         }
     }
 
-    /// The id as it is shown.
+    /// Returns the id as it is shown.
     fn name(&self) -> String {
         const SHOWN: usize = 60;
         let name = self.id.as_str().map_or_else(|| self.id.to_string(), str::to_owned);
@@ -213,7 +213,7 @@ impl Case {
         }
     }
 
-    /// What comes of the case; the reason if it says nothing that could be compared.
+    /// Returns the outcome of the case, or the reason why nothing can be compared.
     fn judge(&self, functions: &mut Functions) -> Result<Outcome, String> {
         let output = match functions.answer(&self.function, &self.input) {
             Answer::Output(output) => output,
@@ -233,7 +233,7 @@ impl Case {
     }
 }
 
-/// What is done with a line, or with the reason why it cannot be read.
+/// The function that takes each line, or the reason why it cannot be read.
 type Visit<'v> = dyn FnMut(&str, Result<&[u8], String>) -> Result<(), Stop> + 'v;
 
 /// Hands every line that is not blank to `visit`, with its place.

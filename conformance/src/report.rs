@@ -1,4 +1,4 @@
-//! What came of all cases: counts by function, and every case that did not pass.
+//! The outcomes of all cases: counts by function, and every case that did not pass.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ const COUNT: usize = 7;
 /// Characters of a value that is shown.
 const SHOWN: usize = 160;
 
-/// How many cases came out which way.
+/// Counts of cases by outcome.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     passed: u64,
@@ -41,12 +41,12 @@ impl Counts {
     }
 }
 
-/// What came of one case.
+/// The outcome of one case.
 #[derive(Debug)]
 pub enum Outcome {
     /// The answer is the expected one.
     Passed,
-    /// It is not, here.
+    /// The answer differs from the expected one, in these places.
     Failed(Vec<Difference>),
     /// The input has no answer, for this reason.
     Refused(String),
@@ -72,7 +72,7 @@ enum What {
 /// The outcomes so far.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Functions in the order in which they came up.
+    /// Functions in the order of their first case.
     functions: Vec<(String, Counts)>,
     places: BTreeMap<String, usize>,
     failed: Vec<Finding>,
@@ -82,7 +82,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Takes down a case.
+    /// Counts a case.
     pub fn case(&mut self, id: &str, function: &str, place: &str, outcome: Outcome) {
         let finding = |what| Finding {
             id: id.to_owned(),
@@ -114,7 +114,7 @@ impl Report {
         }
     }
 
-    /// Takes down a line that holds no case.
+    /// Counts a line without a case.
     pub fn bad_line(&mut self, place: String, reason: String) {
         self.bad += 1;
         if self.bad_lines.len() < LISTED {
@@ -160,7 +160,7 @@ impl Report {
         Ok(())
     }
 
-    /// The same as one JSON object.
+    /// Returns the same as one JSON object.
     pub fn as_json(&self) -> Value {
         let counts = |counts: Counts| -> serde_json::Map<String, Value> {
             counts.columns().into_iter().map(|(head, count)| (head.to_owned(), count.into())).collect()
@@ -198,7 +198,7 @@ impl Report {
     }
 }
 
-/// What was found is left out where there was nothing.
+/// Returns a difference as JSON, without `found` if nothing was found.
 fn difference(difference: &Difference) -> Value {
     let Difference { path, expected, found } = difference;
     match found {
@@ -244,7 +244,7 @@ fn list(out: &mut impl Write, word: &str, findings: &[Finding], count: u64) -> i
     Ok(())
 }
 
-/// A value in few characters.
+/// Returns a value in few characters.
 pub fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(SHOWN) {

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::functions::{Judge, all, number, reading, score};
 use crate::given::Given;
 
-/// `evaluate`: readings, profile, composite, the rules that fired, the score, and the text that novelty goes by.
+/// `evaluate`: values, profile, composite, the rules that fired, the score, and the text that novelty is based on.
 ///
-/// The trace is read as evidence is. Novelty is for the harness to say: what the trace itself claims is dropped, and one
-/// less the highest similarity stands in its place, or nothing where there was nothing to compare with.
+/// The trace is read as evidence is. Only the harness states novelty: a claim of the trace itself is dropped, and one
+/// less the highest similarity is used instead, or nothing if there was nothing to compare with.
 pub fn evaluate(trace: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
     let unit = given.member("trace")?;
     let mut item = match unit.value() {

@@ -41,7 +41,7 @@ pub fn effective_weights(trust: &Judge, given: &Given<'_>) -> Result<Value, Stri
     }))
 }
 
-/// `composite_covered`: the mean over the dimensions that were measured. Weights in the input replace those of the card,
+/// `composite_covered`: the mean over the measured dimensions. Weights in the input replace those of the card,
 /// as an override does.
 pub fn composite_covered(trust: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
     let mut dimensions = Map::new();
@@ -82,7 +82,7 @@ pub fn to_thousand(trust: &Judge, given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "score": number(published.to_f64()) }))
 }
 
-/// The scorer under weights from outside.
+/// Returns the scorer under weights from outside.
 fn overridden(trust: &Judge, given: &Given<'_>) -> Result<CompiledCard, String> {
     trust.card().with_override(&given.exact_weights()?).map_err(|refusal| refusal.message().to_owned())
 }

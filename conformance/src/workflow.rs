@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use crate::functions::{Judge, number, reading};
 use crate::given::Given;
 
-/// What the cases call the measurements of a run, and what the card calls them. Retries come with the declared ones taken
-/// off already, so nothing is declared.
+/// The names of the measurements of a run in the cases, and in the card. Retries come with the declared ones already
+/// subtracted, so nothing is declared.
 const FACTS: [(&str, &str); 10] = [
     ("output_quality", "output_quality"),
     ("steps_completed", "steps_completed"),

@@ -125,7 +125,7 @@ fn finish(command: &mut Command, input: &str) -> Run {
     }
 }
 
-/// The published cases, line by line.
+/// Returns the published cases, line by line.
 fn cases() -> Vec<Value> {
     let text = VECTORS.map(|file| fs::read_to_string(root().join(file)).unwrap()).concat();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -449,7 +449,7 @@ fn what_a_trace_says_of_its_own_novelty_does_not_count() {
     }
 }
 
-/// Python, if there is one that the second implementation runs on.
+/// Returns a Python that the second implementation runs on, if there is one.
 fn python() -> Option<Command> {
     let mut probe = Command::new("python3");
     let found = probe.args(["-c", "import tomllib"]).output().is_ok_and(|output| output.status.success());

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::functions::{Answer, all, number};
 use crate::given::Given;
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {
@@ -94,7 +94,7 @@ fn set_overlap(given: &Given<'_>) -> Result<Value, String> {
     arena::set_overlap(a, b, arena::SetOverlap::default()).map(|grade| value(&grade)).map_err(refused)
 }
 
-/// Every field of the case scores every dimension but the one of time, which scores nothing where no field does.
+/// Scores every dimension but the one of time by every field of the case; without a field, time scores nothing.
 fn declarative_score(given: &Given<'_>) -> Result<Value, String> {
     let weights = weights(given)?;
     let time_dimension = given.member("time_dimension")?.optional_text()?;
@@ -164,7 +164,7 @@ fn efficiency_from_replay(given: &Given<'_>) -> Result<Value, String> {
     Ok(answer)
 }
 
-/// The breakdown of the case's weighted points, and of efficiency on top, in the form of the deployed arena.
+/// Returns the breakdown of the case's weighted points, and of efficiency on top, in the form of the deployed arena.
 fn with_efficiency(
     given: &Given<'_>,
     constraints: &arena::Constraints,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::functions::Answer;
 
-/// The answer of the function called `name`.
+/// Returns the answer of the function called `name`.
 pub fn answer(name: &str, input: &Value) -> Answer {
     [arena::answer, quality::answer, trace::answer, trust::answer, workflow::answer]
         .iter()

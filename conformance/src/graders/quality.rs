@@ -1,7 +1,7 @@
 //! Cases about the quality of an output: code, text, checklists, data.
 //!
-//! The cases are of a grader that is more lenient than the engine's defaults: objects get partial credit, a criterion of
-//! an unknown kind is unmet, code is graded by patterns. They are asked with the options that say so.
+//! The cases come from a grader more lenient than the engine's defaults: objects get partial credit, a criterion of
+//! an unknown kind is unmet, code is graded by patterns. They run with the options for that.
 
 use karat_evidence::grade::quality::{
     self, Checklist, CodeEvidence, CodeOptions, Evidence, Options, PartialCredit, Reference, Task,
@@ -20,7 +20,7 @@ const OPTIONS: Options = Options {
     partial_credit: PartialCredit::ExpectedKeys,
 };
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let quality = match name {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::functions::{Answer, number};
 use crate::given::Given;
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {
@@ -19,8 +19,8 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     Some(answer.map_or_else(Answer::Refused, Answer::Output))
 }
 
-/// `cache`: what a cache holds and finds, operation by operation. Only `advance` moves the moment, and what is expired
-/// is removed before anything is counted or compared.
+/// `cache`: the contents and findings of a cache by operation. Only `advance` moves the moment, and expired entries
+/// are removed before anything is counted or compared.
 fn cache(given: &Given<'_>) -> Result<Value, String> {
     let defaults = Settings::default();
     let whole = |name| given.member(name).and_then(|member| optional_whole(&member));
@@ -67,7 +67,7 @@ fn cache(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "results": results }))
 }
 
-/// The name that the cases have for a vector that was not taken.
+/// Returns the name in the cases for a vector that was refused.
 fn refused(wrong: VectorError) -> Result<(String, Value), String> {
     match wrong {
         VectorError::Dimension { .. } => Ok(("error".into(), "dimension_mismatch".into())),
@@ -79,7 +79,7 @@ fn numbers(operation: &Given<'_>) -> Result<Vec<f32>, String> {
     vector(operation.member("vector")?.value(), "vector").map_err(|problems| problems.to_string())
 }
 
-/// `eigentrust`: by the published stop, with what the case says of it.
+/// `eigentrust`: with the published stopping rule, as the case sets it.
 fn trust(given: &Given<'_>) -> Result<Value, String> {
     let list = given.member("votes")?;
     let votes = votes(list.value(), "votes").map_err(|problems| problems.to_string())?;
@@ -101,7 +101,7 @@ fn trust(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "scores": scores, "iterations": trust.iterations, "converged": trust.is_converged }))
 }
 
-/// A whole number not below 0, if there is one.
+/// Returns a whole number not below 0, if there is one.
 fn optional_whole(given: &Given<'_>) -> Result<Option<u64>, String> {
     match given.value() {
         Value::Null => Ok(None),

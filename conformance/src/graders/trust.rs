@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::functions::{Answer, all, number};
 use crate::given::Given;
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {
@@ -16,8 +16,8 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     Some(answer.map_or_else(Answer::Refused, Answer::Output))
 }
 
-/// `jury_trim_median`: who is trimmed, and the median. The cases name no judges, so each has its place for a name, and
-/// no providers, so none is a quorum.
+/// `jury_trim_median`: the trimmed judges, and the median. The cases name no judges, so each is named by position, and
+/// no providers, so none are required for a quorum.
 fn jury_trim_median(given: &Given<'_>) -> Result<Value, String> {
     let verdict = |(at, score): (usize, Given<'_>)| -> Result<Verdict, String> {
         Ok(Verdict {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::functions::{Answer, all};
 use crate::given::Given;
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {
@@ -29,9 +29,9 @@ fn plan(given: &Given<'_>, rules: &PlanRules) -> Result<Plan, Problems> {
     Plan::from_json(given.value().to_string().as_bytes(), rules).map(|(plan, _)| plan)
 }
 
-/// `dag.validate`: whether the published validator takes the plan, and the ids of its tiers.
+/// `dag.validate`: true if the published validator accepts the plan, and the ids of its tiers.
 fn validate(given: &Given<'_>) -> Result<Value, String> {
-    // What is no object is no plan, and neither valid nor invalid.
+    // A value that is no object is no plan, and neither valid nor invalid.
     given.members()?;
     let plan = plan(given, &PlanRules::published_validator()).ok();
     let tiers = plan.as_ref().map(|plan| {
@@ -41,7 +41,7 @@ fn validate(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({"valid": tiers.is_some(), "tiers": tiers}))
 }
 
-/// `dataref.resolve`: parameters with the outputs of earlier steps put in.
+/// `dataref.resolve`: parameters with the outputs of earlier steps filled in.
 fn resolve_references(given: &Given<'_>) -> Result<Value, String> {
     let mut results = BTreeMap::new();
     for (id, step) in given.member("context")?.members()? {
@@ -53,7 +53,7 @@ fn resolve_references(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({"ok": value.is_some(), "value": value}))
 }
 
-/// `execute.account`: what a plan comes to if every step succeeds at its estimated cost.
+/// `execute.account`: the totals of a plan if every step succeeds at its estimated cost.
 fn execute(given: &Given<'_>) -> Result<Value, String> {
     let rules = PlanRules { references: References::Noted, ..PlanRules::default() };
     let plan = plan(&given.member("workflow_plan")?, &rules).map_err(|problems| all(&problems))?;
@@ -73,7 +73,7 @@ fn execute(given: &Given<'_>) -> Result<Value, String> {
     }))
 }
 
-/// `warmup.scale`: the score of a participant that is new.
+/// `warmup.scale`: the score of a new participant.
 fn scale(given: &Given<'_>) -> Result<Value, String> {
     let scaled = warm_up(
         given.member("raw_score")?.number()?,

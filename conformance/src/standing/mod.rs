@@ -1,4 +1,4 @@
-//! Cases about standing: their inputs to calls of the core, one file per folder there.
+//! Cases about standing: their inputs turned into calls of the core, one file per folder there.
 
 mod over_time;
 mod rating;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::functions::Answer;
 
-/// The answer of the function called `name`; none if it is not about standing.
+/// Returns the answer of the function called `name`; `None` if it is not about standing.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     [over_time::answer, rating::answer, statistics::answer].iter().find_map(|answer| answer(name, input))
 }

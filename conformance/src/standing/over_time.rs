@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::functions::{Answer, all, number, score};
 use crate::given::Given;
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {
@@ -64,8 +64,8 @@ fn window(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "count": in_window, "tasks_seen": scores.len(), "mean": number(mean) }))
 }
 
-/// `weights.cap` and `weights.proportional_cap`: shares below a cap, from weights or means. They differ in nothing but what
-/// the scores are called: weights that sum to 1 are in proportion to themselves.
+/// `weights.cap` and `weights.proportional_cap`: shares below a cap, from weights or means, which differ only by name:
+/// weights that sum to 1 are in proportion to themselves.
 fn capped(given: &Given<'_>, scores: &str) -> Result<Value, String> {
     let rules = ShareRules { cap: given.member("cap")?.weight()?, ..ShareRules::default() };
     let shared = shares(&grid_list(&given.member(scores)?)?, &rules).map_err(all)?;
@@ -86,7 +86,7 @@ fn quantise(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "uids": uids, "values": values }))
 }
 
-/// `weights.due`: whether weights are to be handed in.
+/// `weights.due`: true if weights are due.
 fn due(given: &Given<'_>) -> Result<Value, String> {
     let block = |name: &str| {
         let value = given.member(name)?;
@@ -124,7 +124,7 @@ fn difficulty(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "difficulty": found.map(Difficulty::name) }))
 }
 
-/// `calibrate_from_matches`: the difficulty that matches show, and the rates that it comes from.
+/// `calibrate_from_matches`: the difficulty that matches show, and the rates behind it.
 fn calibrate(given: &Given<'_>) -> Result<Value, String> {
     let mut matches = Vec::new();
     for played in given.member("matches")?.elements()? {
@@ -150,7 +150,7 @@ fn calibrate(given: &Given<'_>) -> Result<Value, String> {
     }))
 }
 
-/// `anomaly_flag`: whether a change is a swing.
+/// `anomaly_flag`: true if a change is a swing.
 fn anomaly(given: &Given<'_>) -> Result<Value, String> {
     let found = swing(previous(given)?, whole(&given.member("next")?)?, ReviewRules::default().swing_points);
     Ok(json!({ "delta": found.delta, "was_anomalous": found.was_anomalous }))
@@ -161,7 +161,7 @@ fn previous(given: &Given<'_>) -> Result<Option<i64>, String> {
     if previous.is_null() { Ok(None) } else { whole(&previous).map(Some) }
 }
 
-/// The functions whose names begin with `decay_`: each a setting of the one rule. None for a name that is not among them.
+/// Returns the answer of a function named `decay_...`: each is a setting of one formula. `None` for other names.
 fn decay(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
     let rule = |periods, point_billionths| DecayRule { periods, point_billionths, ..DecayRule::default() };
     let (exact, whole) = (rule(Periods::Exact, 1_000_000), rule(Periods::Whole, 1_000_000));
@@ -219,7 +219,7 @@ fn trust_card() -> Result<Scorecard, String> {
     crate::functions::released(crate::functions::TRUST).map(|card| Scorecard::clone(&card))
 }
 
-/// The verdict on the dimensions of the input. The cases have no gate.
+/// Returns the verdict on the dimensions of the input. The cases have no gate.
 fn verdict_of(
     card: &Scorecard,
     weights: Option<&OverrideUse>,
@@ -238,7 +238,7 @@ fn verdict_of(
     verdict(card, weights, &situation, &VerdictRules { decay, ..VerdictRules::default() }).map_err(all)
 }
 
-/// A composite on the scale of 1000.
+/// Returns a composite on the scale of 1000.
 fn thousandfold(composite: Option<Ratio>) -> Map<String, Value> {
     let points = composite.and_then(|value| Ratio::new(value.numerator() * 1000, value.denominator()));
     let mut answer = Map::new();
@@ -247,7 +247,7 @@ fn thousandfold(composite: Option<Ratio>) -> Map<String, Value> {
     answer
 }
 
-/// A fraction as a text; a whole one as a number.
+/// Returns a fraction as a text; a whole one as a number.
 fn exactly(ratio: Ratio) -> Value {
     match i64::try_from(ratio.numerator()) {
         Ok(whole) if ratio.denominator() == 1 => whole.into(),
@@ -259,7 +259,7 @@ fn grid_list(given: &Given<'_>) -> Result<Vec<Score>, String> {
     given.elements()?.iter().map(grid).collect()
 }
 
-/// A number from 0 on, on the grid of scores.
+/// Returns a number from 0 on, on the grid of scores.
 fn grid(given: &Given<'_>) -> Result<Score, String> {
     let value = given.number()?;
     // Doubles far below the grid have more digits than fractions may.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::functions::{Answer, all, number};
 use crate::given::Given;
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {
@@ -20,7 +20,7 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     Some(answer.map_or_else(Answer::Refused, Answer::Output))
 }
 
-/// `elo_update`: a rating of the arena after a match against an opponent that keeps its own.
+/// `elo_update`: a rating of the arena after a match against an opponent whose rating stays.
 fn elo_update(given: &Given<'_>) -> Result<Value, String> {
     let outcome = given.member("outcome")?;
     let outcome: Outcome =

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::functions::{Answer, number};
 use crate::given::Given;
 
-/// The answer of the function called `name`; none if it is not of this file.
+/// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     let given = Given::new(input);
     let answer = match name {
@@ -26,7 +26,7 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
     Some(answer.map_or_else(Answer::Refused, Answer::Output))
 }
 
-/// `benchmark_metrics`: what the first attempts of each subject say.
+/// `benchmark_metrics`: statistics of the first attempts of each subject.
 fn benchmark_metrics(given: &Given<'_>) -> Result<Value, String> {
     let mut subjects = BTreeMap::new();
     let attempts = given.member("matches")?.elements()?.into_iter().map(|it| {
@@ -60,7 +60,7 @@ fn benchmark_metrics(given: &Given<'_>) -> Result<Value, String> {
     }))
 }
 
-/// `challenge_stats`: what happened at a challenge.
+/// `challenge_stats`: statistics of the attempts at a challenge.
 fn challenge_stats(given: &Given<'_>) -> Result<Value, String> {
     let entries = given.member("matches")?.elements()?.into_iter().map(|it| {
         let (points, duration) = (it.member("score")?, it.member("duration_secs")?);
@@ -97,7 +97,7 @@ fn challenge_stats(given: &Given<'_>) -> Result<Value, String> {
     }))
 }
 
-/// `score_trend`: where the last scores go.
+/// `score_trend`: the trend of the last scores.
 fn trend(given: &Given<'_>) -> Result<Value, String> {
     let scores = given.member("recent_scores")?.elements()?;
     let scores: Vec<Decimal> = scores.iter().map(Given::weight).collect::<Result<_, _>>()?;
@@ -119,7 +119,7 @@ fn track(given: &Given<'_>) -> Result<Value, String> {
     Ok(json!({ "score": number(track_score(best, method)) }))
 }
 
-/// A whole number from 0 on.
+/// Returns a whole number from 0 on.
 fn whole(given: &Given<'_>) -> Result<u32, String> {
     let number = given.value().as_u64().and_then(|number| u32::try_from(number).ok());
     number.ok_or_else(|| given.expected("a whole number from 0 to 4294967295"))

@@ -1,4 +1,4 @@
-//! How a name on the command line finds a scorecard, and what is said when it is refused.
+//! Scorecards named on the command line: found, checked, and refused with their errors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,19 +27,19 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
         if text.trim_start().starts_with('{') {
             let message = format!("`{wanted}` is JSON, and a scorecard is a TOML file");
             return Err(Failure::with_exit(Exit::CardRefused, message)
-                .help("evidence stands after the options: karat score --card CARD EVIDENCE"));
+                .help("evidence goes after the options: karat score --card CARD EVIDENCE"));
         }
         return Ok(CardText { name: wanted.to_owned(), text });
     }
     Err(unknown(wanted).into())
 }
 
-/// A scorecard that can be used; if it is refused, its errors go to standard error.
+/// Returns a scorecard that can be used; if it is refused, its errors go to standard error.
 pub fn load(wanted: &str, color: Color) -> Result<Scorecard, Failure> {
     parse(&find(wanted)?, color)
 }
 
-/// As [`load`], for a text that is already there.
+/// Does the same as [`load`] for a text that is already read.
 pub fn parse(card: &CardText, color: Color) -> Result<Scorecard, Failure> {
     let checked = check(card);
     match checked.card {
@@ -51,7 +51,7 @@ pub fn parse(card: &CardText, color: Color) -> Result<Scorecard, Failure> {
     }
 }
 
-/// A scorecard that is ready to score.
+/// Returns a scorecard that is ready to score.
 pub fn compiled(wanted: &str, color: Color) -> Result<Arc<CompiledCard>, Failure> {
     let text = find(wanted)?;
     let card = CompiledCard::new(&text.text, parse(&text, color)?)?;

@@ -13,16 +13,16 @@ use karat::error::{Error, Place};
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
 
-/// Whether to go on to the next item.
+/// The decision to go on to the next item, or to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.
     Continue,
-    /// That was enough.
+    /// Stop here.
     Stop,
 }
 
-/// What is done with each item, or with the reason why there is none in its place.
+/// The function that takes each item, or the error found in its place.
 pub type Visit<'v> = dyn FnMut(&Place, Result<&[u8], Error>) -> Result<Flow, Failure> + 'v;
 
 /// Files of evidence; `-` is standard input.
@@ -33,7 +33,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// The files named, or standard input if none is. Fails before anything is scored if one of them is not there.
+    /// Returns the files named, or standard input if none is. Fails before anything is scored if a file does not exist.
     pub fn new(paths: &[String], color: Color) -> Result<Self, Failure> {
         let paths = if paths.is_empty() { vec![String::from("-")] } else { paths.to_vec() };
         let mut bytes = Some(0u64);
@@ -44,12 +44,12 @@ impl Files {
         Ok(Self { paths, bytes, color })
     }
 
-    /// How many bytes there are, if that is known.
+    /// Returns the number of bytes, if it is known.
     pub fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
-    /// Hands every item to `visit`, file by file, holding one item at a time.
+    /// Hands every item to `visit`, file by file, with one item at a time in memory.
     pub fn each(&self, wanted: &Wanted, progress: &Progress, visit: &mut Visit<'_>) -> Result<(), Failure> {
         for path in &self.paths {
             let flow = if path == "-" {
@@ -76,7 +76,7 @@ impl Files {
     }
 }
 
-/// The size of a regular file; none for a pipe.
+/// Returns the size of a regular file; `None` for a pipe.
 fn size(path: &str) -> Result<Option<u64>, Failure> {
     let about = metadata(path).map_err(|error| Failure::reading(path, &error))?;
     if about.is_dir() {

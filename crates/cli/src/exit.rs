@@ -1,10 +1,10 @@
-//! What the exit status of the command says.
+//! The exit status of the command.
 
 use std::process::ExitCode;
 
 use karat::answers::VerificationStatus;
 
-/// How the command ended. The numbers are part of the interface: scripts branch on them.
+/// The end of the command. The numbers are part of the interface: scripts branch on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Everything asked for was done.
@@ -15,11 +15,11 @@ pub enum Exit {
     BelowBar = 10,
     /// Under `--fail-under`: a gate of the scorecard held.
     Blocked = 11,
-    /// Under `--fail-under`: there is no score to compare. Of a receipt: without a key nobody vouches for it.
+    /// Under `--fail-under`: there is no score to compare. Of a receipt: no key was given to check its signature.
     Inconclusive = 12,
     /// A scorecard was refused.
     CardRefused = 13,
-    /// A record is not what its own facts give, or not what its evidence gives; a receipt or a log is not what was signed.
+    /// A record does not follow from its facts or its evidence; a receipt or a log is not what was signed.
     VerificationFailed = 14,
 }
 
@@ -33,7 +33,7 @@ Exit status:
   11  a gate of the scorecard held (under --fail-under)
   12  there is no score to compare (under --fail-under), or no key to trust
   13  a scorecard was refused
-  14  a record is not what its facts or its evidence give, or not what was kept";
+  14  a record does not follow from its facts or evidence, or was changed";
 
 impl From<VerificationStatus> for Exit {
     fn from(status: VerificationStatus) -> Self {

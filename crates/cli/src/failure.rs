@@ -1,4 +1,4 @@
-//! Reasons why the command could not do what was asked: an error of the library with an exit status, or one of its own.
+//! Errors of the command: those of the library with an exit status, and those of the command line.
 
 use std::fmt;
 use std::io;
@@ -10,15 +10,15 @@ use crate::exit::Exit;
 /// A reason to stop.
 #[derive(Debug)]
 pub enum Failure {
-    /// Whoever read our output went away (`| head`): nothing to say, nothing wrong.
+    /// The reader of our output went away (`| head`), which is no error.
     ReaderGone,
-    /// Everything has been said already; only the status is left.
+    /// The errors are printed already; only the status is left.
     Told(Exit),
-    /// A problem and how to mend it.
+    /// A problem with its hints.
     Problem(Problem),
 }
 
-/// What is wrong, and how to mend it.
+/// A message, hints, and the exit status.
 #[derive(Debug)]
 pub struct Problem {
     exit: Exit,
@@ -27,17 +27,17 @@ pub struct Problem {
 }
 
 impl Failure {
-    /// Could not run, because of `message`.
+    /// Returns a failure to run, because of `message`.
     pub fn new(message: impl Into<String>) -> Self {
         Self::with_exit(Exit::CouldNotRun, message)
     }
 
-    /// Ends with `exit`, because of `message`.
+    /// Returns a failure that ends with `exit`, because of `message`.
     pub fn with_exit(exit: Exit, message: impl Into<String>) -> Self {
         Self::Problem(Problem { exit, message: message.into(), help: Vec::new() })
     }
 
-    /// Adds a line on how to mend it.
+    /// Adds a hint.
     #[must_use]
     pub fn help(mut self, line: impl Into<String>) -> Self {
         if let Self::Problem(problem) = &mut self {
@@ -46,7 +46,7 @@ impl Failure {
         self
     }
 
-    /// A file that could not be opened or read.
+    /// Returns the failure to open or read a file.
     pub fn reading(path: &str, error: &io::Error) -> Self {
         let help = match error.kind() {
             io::ErrorKind::NotFound => "check the spelling; paths are relative to the current folder",
@@ -57,12 +57,12 @@ impl Failure {
         Self::new(format!("cannot read `{path}`: {}", reason(error))).help(help)
     }
 
-    /// A file that could not be written.
+    /// Returns the failure to write a file.
     pub fn writing(path: &str, error: &io::Error) -> Self {
         Self::new(format!("cannot write `{path}`: {}", reason(error)))
     }
 
-    /// The status it ends with.
+    /// Returns the exit status.
     pub fn exit(&self) -> Exit {
         match self {
             Self::ReaderGone => Exit::Done,
@@ -72,7 +72,7 @@ impl Failure {
     }
 }
 
-/// The reason in our words; the operating system's where we have none.
+/// Returns the reason in our words, or in those of the operating system.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => String::from("there is no such file"),
@@ -84,7 +84,7 @@ fn reason(error: &io::Error) -> String {
 }
 
 impl From<Error> for Failure {
-    /// Adds the exit status, and which flag to use.
+    /// Adds the exit status, and the flag to use.
     fn from(error: Error) -> Self {
         let exit = match error.code() {
             Code::ScorecardRefused => Exit::CardRefused,
@@ -106,7 +106,7 @@ impl From<Error> for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// An error of our own output; errors of input name their file and come from [`Failure::reading`].
+    /// Converts an error of our own output; errors of input name their file and come from [`Failure::reading`].
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ReaderGone,
@@ -115,7 +115,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The message and the hints, a line each; nothing where all is said.
+/// Writes the message and the hints, a line each; nothing if all is printed already.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! What graders need besides evidence, from the card and the command line; and the cache of vectors as a file.
+//! The inputs of graders besides evidence, from the card and the command line; and the cache of vectors as a file.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -19,7 +19,7 @@ use karat::engine::{Options, kind};
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
 const CACHE_BYTES: u64 = 4 << 30;
 
-/// The options of an engine for `card`, from the command line, but for the moment of the verdict.
+/// Returns the options of an engine for `card` from the command line, without the moment of the verdict.
 pub fn options(
     card: &Scorecard,
     args: &GraderArgs,
@@ -28,7 +28,7 @@ pub fn options(
 ) -> Result<Options, Failure> {
     let kind = kind(card)?;
     if subject_field.is_some() && kind != Kind::Facts {
-        let message = format!("evidence of kind `{}` says itself who is scored", kind.name());
+        let message = format!("evidence of kind `{}` names its own subject", kind.name());
         return Err(
             Failure::new(message).help("leave out --subject-field; it is for evidence of kind `facts`")
         );
@@ -38,7 +38,7 @@ pub fn options(
     Ok(Options { as_of: None, subject_field, embedder, cache, budget: None, is_portable: portable })
 }
 
-/// What graders of evidence of a kind need, without a card.
+/// Returns the inputs of the graders of a kind of evidence, without a card.
 pub fn of_kind(
     kind: Kind,
     args: &GraderArgs,
@@ -57,7 +57,7 @@ pub fn of_kind(
     Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, ..Graders::default() })
 }
 
-/// The embedder in a folder.
+/// Loads the embedder in a folder.
 pub fn embedder(folder: &str, portable: bool) -> Result<Embedder, Failure> {
     let embedder = Embedder::load(Path::new(folder)).map_err(|problems| {
         let failure = Failure::new(format!("there is no embedder in `{folder}`"));
@@ -75,7 +75,7 @@ pub fn load_cache(path: &str) -> Result<VectorCache, Failure> {
         let failure = Failure::reading(path, &error);
         return Err(match error.kind() {
             ErrorKind::NotFound => {
-                failure.help(format!("to begin with an empty one: karat cache new {path}"))
+                failure.help(format!("to start with an empty one: karat cache new {path}"))
             }
             _ => failure,
         });
@@ -85,11 +85,11 @@ pub fn load_cache(path: &str) -> Result<VectorCache, Failure> {
     }
     VectorCache::load(&bytes).map_err(|error| {
         Failure::new(format!("`{path}` is not a sound cache of vectors: {error}"))
-            .help("take a copy of it from before, or begin anew with `karat cache new`")
+            .help("restore a backup of it, or start an empty one with `karat cache new`")
     })
 }
 
-/// Writes a cache so that at every moment the file is the old one or the new one, whole.
+/// Writes a cache; at every moment the file is either the old one or the new one, complete.
 pub fn save_cache(path: &str, cache: &VectorCache) -> Result<(), Failure> {
     replace(path, &cache.save())
 }

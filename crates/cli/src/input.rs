@@ -9,7 +9,7 @@ use crate::failure::Failure;
 /// Largest file that is read whole, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The text of a file, or of standard input for `-`. `what` says in messages what was expected, `refused` how the command
+/// Reads a file, or standard input for `-`. `what` names in messages what was expected; `refused` is how the command
 /// ends if the file was read and cannot be that; a file that cannot be read at all ends it with [`Exit::CouldNotRun`].
 pub fn read_text(path: &str, what: &str, refused: Exit) -> Result<String, Failure> {
     let bytes = match path {

@@ -17,24 +17,24 @@ use crate::progress::Progress;
 use karat::error::Code;
 use karat::recompute;
 
-/// What is to be loaded.
+/// The files to load, and how to read them.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// Records, or evidence for `card`.
     pub files: &'a [String],
-    /// The rule that scores evidence; records name their own.
+    /// The scorecard of evidence; records name their own.
     pub card: Option<&'a str>,
-    /// The field of an item of facts that says who is scored.
+    /// The field of an item of facts that names the subject.
     pub subject_field: Option<&'a str>,
     /// The time of the verdict, for evidence that is graded by it.
     pub as_of: Option<WrittenTimestamp<'a>>,
-    /// Which items are wanted.
+    /// The items to keep.
     pub selection: Selection<'a>,
     /// No progress bar.
     pub quiet: bool,
 }
 
-/// Loads everything, or says everything that is wrong.
+/// Loads all items, or reports every problem.
 pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
     let given = request.card.map(|card| cards::compiled(card, cli.color)).transpose()?;
     let mut engine = match &given {
@@ -77,7 +77,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                 if let Err(error) = &base
                     && error.code() == Code::MissingScorecard
                 {
-                    // It is missing for all of its records: said once.
+                    // It is missing for all of its records, so it is reported once.
                     return Err(error.clone().at(place.clone()).into());
                 }
                 let told =

@@ -23,8 +23,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use mimalloc::MiMalloc;
 
-/// A server takes memory on one thread and gives it back on another; the allocator of the platform makes threads wait for
-/// each other there.
+/// A server allocates on one thread and frees on another, where the allocator of the platform makes threads wait for
+/// each other.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the help, or what is wrong with the command line.
+/// Prints the help, or the errors of the command line.
 fn tell(answer: &clap::Error) -> ExitCode {
     let printed = answer.print().and_then(|()| stdout().flush());
     match printed.map_err(failure::Failure::from) {
@@ -55,16 +55,16 @@ fn tell(answer: &clap::Error) -> ExitCode {
     }
 }
 
-/// The end after a defect of the program itself: a short honest message instead of a trace.
+/// Prints a short message instead of a trace after a defect of the program itself.
 fn last_resort() {
     let mut stderr = std::io::stderr();
-    // There is nobody else to tell.
+    // There is nowhere else to report it.
     let _ = stderr.write_all(DEFECT.as_bytes());
     std::process::exit(i32::from(exit::Exit::CouldNotRun as u8));
 }
 
 const DEFECT: &str = "\
-error: karat stopped because of a defect of its own
+error: karat stopped because of a bug in karat
   the last record may be incomplete; do not use it
   please report the command and the evidence that led here
 ";

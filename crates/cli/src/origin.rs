@@ -1,4 +1,4 @@
-//! Whose facts a record holds: its evidence, scored again by the same card, and what differs.
+//! The evidence of a record: found, scored again by the same card, and compared.
 
 use std::sync::Arc;
 
@@ -14,60 +14,60 @@ use karat::card::CompiledCard;
 use karat::engine::Engine;
 use karat::record::Record;
 
-/// How much says that an item of evidence is the one that a record is of.
+/// The strength of the match between an item of evidence and a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
-    /// It is about somebody else.
+    /// It is about another subject.
     None,
     /// It is about the same subject.
     Subject,
     /// It has the same subject and id.
     Name,
-    /// It is the very item.
+    /// It is the same item.
     Digest,
 }
 
-/// The item that is most like the one of the record.
+/// The item that matches the record best.
 struct Origin {
     likeness: Likeness,
-    /// Where it stands.
+    /// Its file and line.
     place: String,
-    /// Whether another item is as much like it.
+    /// True if another item matches as well.
     others: bool,
     /// Its record, as canonical JSON.
     record: Vec<u8>,
 }
 
-/// Where evidence is looked for, and how it is read.
+/// The file to search for the evidence, and how to read it.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The file.
     pub path: &'a str,
-    /// The field of an item of facts that says who is scored.
+    /// The field of an item of facts that names the subject.
     pub subject_field: Option<&'a str>,
-    /// What graders need.
+    /// The inputs of graders.
     pub graders: &'a GraderArgs,
 }
 
-/// What a record is beside its evidence.
+/// The result of comparing a record with its evidence.
 #[derive(Debug)]
 pub enum Comparison {
-    /// What the item at that place gives.
+    /// The item at that place gives the record.
     Same(String),
-    /// Not what the item at `place` gives.
+    /// The item at `place` gives another record.
     Different {
-        /// Where the item stands.
+        /// The file and line of the item.
         place: String,
-        /// Whether it is another item than the record names, or another version of it.
+        /// True if it is another item than the record names, or another version of it.
         is_other: bool,
-        /// What differs, a line each.
+        /// The differences, a line each.
         lines: Vec<String>,
     },
-    /// There is no item that it could be of: why.
+    /// No item can be its evidence; the reasons.
     Absent(Vec<String>),
 }
 
-/// Compares the record `claim`, which `card` has verified, with its evidence: who is scored, digest, facts and score.
+/// Compares the record `claim`, which `card` has verified, with its evidence: subject, digest, facts and score.
 ///
 /// The item is found by its digest; else by subject and id, then by its subject; else it must be the only one.
 pub fn compare(

@@ -1,4 +1,4 @@
-//! Standard output and standard error: colour, width, and who reads them.
+//! Standard output and standard error: colour, width, terminal or pipe.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
@@ -14,18 +14,18 @@ use karat::text::Tone;
 
 /// Headings.
 pub const STRONG: Style = Style::new().bold();
-/// What matters less.
+/// Less important text.
 pub const FAINT: Style = Style::new().dimmed();
-/// What a number gains.
+/// Gains of a number.
 pub const GAIN: Style = AnsiColor::Green.on_default();
-/// What a number loses, and refusals.
+/// Losses of a number, and refusals.
 pub const LOSS: Style = AnsiColor::Red.on_default();
-/// What a reader should look at.
+/// Text that deserves attention.
 pub const CARE: Style = AnsiColor::Yellow.on_default();
 /// Bars.
 pub const BAR: Style = AnsiColor::Cyan.on_default();
 
-/// How a note of that tone looks.
+/// Returns the style of a note of that tone.
 pub const fn style(tone: Tone) -> Style {
     match tone {
         Tone::Plain => FAINT,
@@ -34,7 +34,7 @@ pub const fn style(tone: Tone) -> Style {
     }
 }
 
-/// When to use colour.
+/// The condition for colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Color {
     // On a terminal, unless `NO_COLOR` is set. Plain comments: documentation would make the help of every verb long.
@@ -54,7 +54,7 @@ impl Color {
     }
 }
 
-/// A place for screens: styled text that loses its colour where none is wanted.
+/// An output for styled text, which loses its colour if colour is off.
 pub struct Screen {
     out: AutoStream<Box<dyn Write>>,
     /// Columns to lay out for.
@@ -63,7 +63,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Standard output.
+    /// Returns standard output.
     pub fn stdout(color: Color) -> Self {
         let stdout = io::stdout();
         let choice = color.choice(AutoStream::choice(&stdout));
@@ -72,7 +72,7 @@ impl Screen {
         Self { out: AutoStream::new(raw, choice), width: width(is_terminal), is_terminal }
     }
 
-    /// Standard error.
+    /// Returns standard error.
     pub fn stderr(color: Color) -> Self {
         let stderr = io::stderr();
         let choice = color.choice(AutoStream::choice(&stderr));
@@ -81,7 +81,7 @@ impl Screen {
         Self { out: AutoStream::new(raw, choice), width: width(is_terminal), is_terminal }
     }
 
-    /// Shows what was written so far, if someone watches.
+    /// Shows the text written so far, on a terminal.
     pub fn show(&mut self) -> io::Result<()> {
         if self.is_terminal { self.out.flush() } else { Ok(()) }
     }
@@ -97,7 +97,7 @@ impl Write for Screen {
     }
 }
 
-/// Columns of the terminal within reason; 80 where there is none.
+/// Returns the columns of the terminal within limits; 80 without a terminal.
 fn width(is_terminal: bool) -> usize {
     if !is_terminal {
         return 80;
@@ -105,20 +105,20 @@ fn width(is_terminal: bool) -> usize {
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0)).clamp(60, 120)
 }
 
-/// Standard output for canonical lines: no colour, large writes.
+/// Returns standard output for canonical lines: no colour, large writes.
 pub fn lines() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
-/// Says why the command stops. What cannot be said any more is not.
+/// Reports why the command stops, as far as standard error can be written.
 pub fn tell(color: Color, failure: &Failure) {
     if let Failure::Problem(problem) = failure {
         let _ = write!(Screen::stderr(color), "{LOSS}error{LOSS:#}: {problem}");
     }
 }
 
-/// Writes a file as [`replace`] does, where there is none, an empty one, or one that begins with `mark`. Any other stays as it
-/// is: a flag that was given the name of the evidence must not cost the evidence. `what` says what `mark` marks.
+/// Writes a file as [`replace`] does, if it is new, empty, or begins with `mark`. Any other file is left
+/// unchanged: a flag with the name of the evidence by mistake must not destroy it. `what` names what `mark` marks.
 pub fn replace_own(path: &str, bytes: &[u8], mark: &[u8], what: &str) -> Result<(), Failure> {
     if path == "-" {
         return Err(Failure::new(format!("{what} is written to a file, found `-`")).help("give it a name"));
@@ -138,7 +138,7 @@ pub fn replace_own(path: &str, bytes: &[u8], mark: &[u8], what: &str) -> Result<
             }
             if !found.is_file() || !(start.is_empty() || start == mark) {
                 return Err(Failure::new(format!(
-                    "`{path}` is there and is not {what}, so it stays as it is"
+                    "`{path}` exists and is not {what}, so it is not overwritten"
                 ))
                 .help("name another file, or remove this one first"));
             }
@@ -147,13 +147,13 @@ pub fn replace_own(path: &str, bytes: &[u8], mark: &[u8], what: &str) -> Result<
     replace(path, bytes)
 }
 
-/// Writes a file so that at every moment it is the old one or the new one, whole.
+/// Writes a file; at every moment it is either the old one or the new one, complete.
 pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
-    // The number keeps apart what runs at the same time; a file that somebody has there already is not touched.
+    // The number separates processes that run at the same time; an existing file is not touched.
     let fresh = format!("{path}.{}.new", std::process::id());
     let file = OpenOptions::new().write(true).create_new(true).open(&fresh);
     let mut file = file.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::new(format!("cannot write `{path}`: its folder is not there")),
+        io::ErrorKind::NotFound => Failure::new(format!("cannot write `{path}`: its folder does not exist")),
         _ => Failure::writing(&fresh, &error),
     })?;
     let mut write = || {
@@ -162,24 +162,24 @@ pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
         fs::rename(&fresh, path)
     };
     write().map_err(|error| {
-        // What is left of the new file is of no use; that it stays if it cannot be removed does no harm.
+        // The rest of the new file is useless, and harmless if it cannot be removed.
         drop(fs::remove_file(&fresh));
         Failure::writing(path, &error)
     })
 }
 
-/// True when a person watches standard output.
+/// Returns true if standard output is a terminal.
 pub fn is_watched() -> bool {
     io::stdout().is_terminal()
 }
 
-/// How a page begins.
+/// The first bytes of a page.
 const PAGE_MARK: &[u8] = b"<!DOCTYPE html>";
 
-/// Writes `page` to `path`; a page that is there already is replaced, whole, or stays as it is.
+/// Writes `page` to `path`; an existing page is replaced completely or left unchanged.
 ///
 /// # Errors
-/// If the file cannot be written, or another file than a page is there.
+/// If the file cannot be written, or exists and is not a page.
 pub fn save_page(path: &str, page: &Page) -> Result<(), Failure> {
     replace_own(path, html(page).as_bytes(), PAGE_MARK, "a page")
 }

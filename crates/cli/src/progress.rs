@@ -1,4 +1,4 @@
-//! The progress bar: on standard error, only for a person who watches, only when the work lasts.
+//! The progress bar: on standard error, only on a terminal, only for long work.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Read};
@@ -13,12 +13,12 @@ const PATIENCE: Duration = Duration::from_millis(800);
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
-    /// Not shown yet, and still may be.
+    /// True while the bar is not shown yet but may be.
     waits: Cell<bool>,
 }
 
 impl Progress {
-    /// A bar for `bytes` of input, not shown yet; never shown if `quiet` or if nobody watches.
+    /// Returns a bar for `bytes` of input, not shown yet; never shown if `quiet` or without a terminal.
     pub fn new(bytes: Option<u64>, quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
         Self::with(
@@ -33,7 +33,7 @@ impl Progress {
         )
     }
 
-    /// A bar that counts items, not shown yet; never shown if `quiet` or if nobody watches.
+    /// Returns a bar that counts items, not shown yet; never shown if `quiet` or without a terminal.
     pub fn of_items(quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         Self::with(bar, quiet, "{bar:40} {human_pos} of {human_len} items, {per_sec}, {eta} left")
@@ -46,22 +46,22 @@ impl Progress {
         Self { bar, started: Instant::now(), waits: Cell::new(!quiet && io::stderr().is_terminal()) }
     }
 
-    /// A bar that is never shown.
+    /// Returns a bar that is never shown.
     pub fn hidden() -> Self {
         Self::new(None, true)
     }
 
-    /// Counts what is read from `inner`.
+    /// Counts the bytes read from `inner`.
     pub fn count<'p, R: Read + 'p>(&'p self, inner: R) -> impl Read + 'p {
         Counted { inner, progress: self }
     }
 
-    /// Runs `say`, which writes to the terminal, with the bar out of the way.
+    /// Runs `say`, which writes to the terminal, with the bar hidden meanwhile.
     pub fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
         self.bar.suspend(say)
     }
 
-    /// So many of `all` items are done.
+    /// Shows that `done` of `all` items are done.
     pub fn reached(&self, done: u64, all: u64) {
         self.show_if_long();
         self.bar.set_length(all);

@@ -10,21 +10,21 @@ use karat_store::log::VerifyingKey;
 
 use crate::input::read_text;
 
-/// The key of a log: `NAME+ID+KEY`, or a file with nothing else in it.
+/// Reads the key of a log: `NAME+ID+KEY`, or a file with nothing else in it.
 pub fn key(given: &str) -> Result<VerifyingKey, Failure> {
     if let Ok(key) = given.parse() {
         return Ok(key);
     }
-    let mend = "expected `NAME+ID+KEY` as whoever runs the log publishes it, or a file with that";
+    let hint = "expected `NAME+ID+KEY` as the operator of the log publishes it, or a file with that";
     match fs::metadata(given) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let message = format!("`{}` is neither the public key of a log nor a file", clean(given));
-            Err(Failure::new(message).help(mend))
+            Err(Failure::new(message).help(hint))
         }
         _ => {
             let text = read_text(given, "the public key of a log", Exit::CouldNotRun)?;
             text.trim().parse().map_err(|_| {
-                Failure::new(format!("`{}` is not the public key of a log", clean(given))).help(mend)
+                Failure::new(format!("`{}` is not the public key of a log", clean(given))).help(hint)
             })
         }
     }

@@ -1,4 +1,4 @@
-//! Databases on the command line: opened for reading only, and what is said of one that cannot be.
+//! Databases on the command line: opened for reading only, with errors for people.
 
 use std::fs;
 use std::io;
@@ -14,14 +14,14 @@ use karat_store::{Error, Item, Reader};
 /// Items that are read at a time.
 const CHUNK: u64 = 256;
 
-/// A reader of the database that `path` names.
+/// Opens the database that `path` names.
 pub fn reader(path: &str) -> Result<Reader, Failure> {
     let database = database(path)?;
     let open = || Ok(Reader::new(Sqlite::open(&database)?.reader()?));
     open().map_err(|error| refused(&error))
 }
 
-/// The file of the database that `path` names: itself, or that in the folder of a server.
+/// Returns the file of the database that `path` names: itself, or that in the folder of a server.
 pub fn database(path: &str) -> Result<PathBuf, Failure> {
     let about = |path: &Path| fs::metadata(path);
     let found = about(Path::new(path)).map_err(|error| Failure::reading(path, &error))?;
@@ -39,18 +39,18 @@ pub fn database(path: &str) -> Result<PathBuf, Failure> {
     Ok(PathBuf::from(path))
 }
 
-/// Why a store cannot be read, for a person.
+/// Returns the reason why a store cannot be read, for a person.
 pub fn refused(error: &Error) -> Failure {
     let failure = |exit| Failure::with_exit(exit, error.to_string());
     match error {
         Error::Damaged(_) => failure(Exit::VerificationFailed)
-            .help("`karat log verify` says what is damaged; go back to a copy that it finds sound"),
+            .help("`karat log verify` lists the damage; restore a copy that passes it"),
         Error::Foreign(_) => failure(Exit::CouldNotRun).help("name the file that `karat serve` writes to"),
         _ => failure(Exit::CouldNotRun),
     }
 }
 
-/// Hands the first `size` items to `visit`, in the order of the log, and how many there were with each.
+/// Hands the first `size` items to `visit`, in the order of the log.
 pub fn each(
     reader: &mut Reader,
     size: u64,

@@ -1,4 +1,4 @@
-//! The house keeps its shape: which crate may use which, no path of somebody's own machine, no file too long to read.
+//! The layout of the project: dependencies between crates, no local paths, no file too long to read.
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every dependency of one package of ours on another, of whatever sort. A new one is a decision, and belongs here.
+/// Every dependency of one package of the project on another, of any kind. A new one is a decision, and belongs here.
 const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-core"),
     ("karat", "karat-evidence"),
@@ -52,7 +52,7 @@ const EDGES: &[(&str, &str)] = &[
 
 const LINES_MAX: usize = 700;
 
-/// Where paths that only one machine has begin; in two parts, so that this file passes its own test.
+/// The beginnings of local paths, in two parts, so that this file passes its own test.
 const LOCAL_FOLDERS: &[(&str, &str)] =
     &[("/ho", "me/"), ("/Us", "ers/"), ("/ro", "ot/"), ("/t", "mp/"), ("/wo", "rk/"), ("C:", "\\")];
 
@@ -140,7 +140,7 @@ fn the_pure_crates_forbid_the_same_calls() {
     assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of core, stats and standing differ");
 }
 
-/// The start of the first path in `line` that begins in a local folder.
+/// Returns the start of the first path in `line` that begins in a local folder.
 fn local_path(line: &str) -> Option<&str> {
     LOCAL_FOLDERS.iter().find_map(|(head, tail)| {
         let start = format!("{head}{tail}");
@@ -152,7 +152,7 @@ fn local_path(line: &str) -> Option<&str> {
     })
 }
 
-/// Packages of ours that stand anywhere in a table of dependencies, also under another name.
+/// Returns the packages of the project anywhere in a table of dependencies, also under another name.
 fn dependencies<'a>(manifest: &'a str, names: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
     let mut inside = false;
     let mut found = BTreeSet::new();
@@ -188,7 +188,7 @@ fn crate_folders() -> Vec<PathBuf> {
     folders.chain([root().join("conformance")]).collect()
 }
 
-/// What git tracks; outside of a clone, as in an unpacked release, every file but what a build leaves.
+/// Returns the files that git tracks; outside a clone, as in an unpacked release, every file but those of a build.
 fn tracked_files() -> Vec<PathBuf> {
     let listing = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
     match listing {

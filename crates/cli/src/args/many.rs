@@ -11,16 +11,16 @@ use karat::answers::LeaderboardMethod;
 use karat::renames::Rename;
 use karat::rows::filter::Filter;
 
-/// Which items, and how they are read.
+/// The items to read, and how to read them.
 #[derive(Debug, Args)]
 pub struct ItemArgs {
-    /// The field that says who is scored
+    /// The field that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
-    /// A subject that goes by two names; repeatable
+    /// A subject with two names; repeatable
     #[arg(long, value_name = "OLD=NEW")]
     pub rename: Vec<Rename>,
-    /// Only items whose fact, task, outcome is so
+    /// Only items with this fact, task or outcome
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = Filter::parse)]
     pub filters: Vec<Filter>,
     /// From this time on, such as 2026-01-31T12:00:00Z
@@ -29,7 +29,7 @@ pub struct ItemArgs {
     /// Before this time
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
     pub until: Option<Timestamp>,
-    /// The time of the verdict, where it matters
+    /// The time of the verdict, if it is needed
     #[arg(long, value_name = "TIME", value_parser = AsOf::parse)]
     pub as_of: Option<AsOf>,
     /// No progress bar
@@ -37,7 +37,7 @@ pub struct ItemArgs {
     pub no_progress: bool,
 }
 
-/// How sure an answer must be.
+/// The confidence that an answer needs.
 #[derive(Debug, Args)]
 pub struct SureArgs {
     /// success, failure, excluded or scored
@@ -54,7 +54,7 @@ pub struct SureArgs {
     pub seed: u64,
 }
 
-/// How the answer is shown.
+/// The form of the answer.
 #[derive(Debug, Args)]
 pub struct FormArgs {
     /// One JSON object (the default in a pipe)
@@ -80,7 +80,7 @@ pub struct LeaderboardArgs {
     /// The scorecard of evidence; records name their own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
-    /// Which items
+    /// The items
     #[command(flatten)]
     pub items: ItemArgs,
     /// Rank by score, or by a dimension
@@ -95,25 +95,25 @@ pub struct LeaderboardArgs {
     /// bootstrap or student; by size if not given
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<LeaderboardMethod>,
-    /// Fewer tasks have no rank
+    /// Fewest tasks for a rank
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub min_tasks: usize,
-    /// Only so many rows on the screen; 0 for all
+    /// Most rows on the screen; 0 for all
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
     /// pass@k and pass^k for k from 1 to K
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub attempts: Option<u32>,
-    /// An attempt passes from here on
+    /// Points at which an attempt passes
     #[arg(long, value_name = "POINTS", requires = "attempts", value_parser = points)]
     pub pass: Option<Decimal>,
-    /// How much the ranks depend on the scorecard
+    /// Show how far the ranks depend on the card
     #[arg(long)]
     pub robustness: bool,
-    /// How sure
+    /// The confidence
     #[command(flatten)]
     pub sure: SureArgs,
-    /// How shown
+    /// The form
     #[command(flatten)]
     pub form: FormArgs,
     /// Records, or evidence with --card; `-` or none reads standard input
@@ -121,10 +121,10 @@ pub struct LeaderboardArgs {
     pub files: Vec<String>,
 }
 
-/// Two subjects.
+/// Two subjects to compare.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The answer may be that they cannot be told apart. Without FILE, A and B are
+The answer may be that the two are tied. Without FILE, A and B are
 files of one subject each: `karat compare before.jsonl after.jsonl`.
 
 Example:
@@ -133,22 +133,22 @@ pub struct CompareArgs {
     /// A subject, or a file
     #[arg(value_name = "A")]
     pub first: String,
-    /// Another
+    /// The other subject
     #[arg(value_name = "B")]
     pub second: String,
     /// The scorecard of evidence; records name their own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
-    /// Which items
+    /// The items
     #[command(flatten)]
     pub items: ItemArgs,
-    /// A task is passed from here on
+    /// Points at which a task is passed
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub pass: Option<Decimal>,
-    /// How sure
+    /// The confidence
     #[command(flatten)]
     pub sure: SureArgs,
-    /// How shown
+    /// The form
     #[command(flatten)]
     pub form: FormArgs,
     /// Records, or evidence with --card
@@ -156,10 +156,10 @@ pub struct CompareArgs {
     pub files: Vec<String>,
 }
 
-/// How much a ranking depends on its scorecard.
+/// The scorecard to vary, and the items to rank.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Weights are drawn around those of the card (Dirichlet), and from all there are.
+Random weights lie near those of the card (Dirichlet), or anywhere.
 
 Example:
   karat stress examples/cards/task-run.toml examples/leaderboard/runs.csv")]
@@ -167,16 +167,16 @@ pub struct StressArgs {
     /// The scorecard: a released id or a file
     #[arg(value_name = "CARD")]
     pub card: String,
-    /// How close weights are drawn to their own: 20 % is 13 to 28 % at 100
+    /// Closeness of random weights: at 100, 20 % becomes 13 to 28 %
     #[arg(long, value_name = "N", default_value_t = karat::leaderboard::stress::CONCENTRATION, value_parser = concentration)]
     pub concentration: f64,
-    /// Which items
+    /// The items
     #[command(flatten)]
     pub items: ItemArgs,
-    /// How sure
+    /// The confidence
     #[command(flatten)]
     pub sure: SureArgs,
-    /// How shown
+    /// The form
     #[command(flatten)]
     pub form: FormArgs,
     /// Records or evidence; `-` or none reads standard input

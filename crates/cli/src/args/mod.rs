@@ -44,34 +44,34 @@ pub struct Cli {
     /// Use the instruction path that every processor has
     #[arg(long, global = true, hide = true)]
     pub portable: bool,
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub verb: Verb,
 }
 
-/// What to do.
+/// The command.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Score evidence: one record per item
     Score(ScoreArgs),
-    /// Say why a score is what it is, and verify records
+    /// Explain a score, and verify records
     Explain(ExplainArgs),
     /// Rank subjects, with error bars and groups that are tied
     Leaderboard(LeaderboardArgs),
-    /// Say what subjects stand for: window, decay, review, tier, share
+    /// Show official scores: window, decay, review, tier, share
     Standing(StandingArgs),
-    /// Say which of two subjects is ahead, or that nobody can tell
+    /// Say which of two subjects is ahead, or that they are tied
     Compare(CompareArgs),
     /// Rate competitors from their matches
     Rate(Box<rate::RateArgs>),
-    /// Say how much a ranking hangs on its rule, and on single tasks
+    /// Say how far a ranking depends on its scorecard and single tasks
     Stress(StressArgs),
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
     Card(CardVerb),
-    /// Show the facts of evidence, and what the graders saw
+    /// Show the facts of evidence, and the observations of graders
     Grade(GradeArgs),
-    /// Show or begin a cache of the vectors of traces
+    /// Show or start a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
     Cache(CacheVerb),
     /// Check receipts: signature, proof, score, evidence
@@ -82,7 +82,7 @@ pub enum Verb {
         after_help = "Example:\n  karat log verify scores.db --key examples/receipt/log.key"
     )]
     Log(LogVerb),
-    /// Score what a store keeps by another scorecard, beside the old
+    /// Score a store again with another scorecard, and compare
     Rescore(RescoreArgs),
     /// Serve scores over HTTP: an API, a page, a log that proves them
     Serve(ServeArgs),
@@ -91,7 +91,7 @@ pub enum Verb {
     Demo,
 }
 
-/// Where evidence comes from and how it is judged.
+/// The evidence to score, and the settings for it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  karat score -c workflow examples/workflow/*.json*\n  karat score -c examples/cards/test-report.toml examples/tests/reports.jsonl"
@@ -100,7 +100,7 @@ pub struct ScoreArgs {
     /// The scorecard: a released id (`workflow`, `workflow@1.0.0`) or a file
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: String,
-    /// The field of an item that says who is scored
+    /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
     /// A JSON file of weights by dimension, for a card that accepts them
@@ -109,10 +109,10 @@ pub struct ScoreArgs {
     /// The time of the verdict, such as 2026-01-31T12:00:00Z; goes into the records
     #[arg(long, value_name = "TIME", value_parser = AsOf::parse)]
     pub as_of: Option<AsOf>,
-    /// What graders need
+    /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// Say what took longer; 100 for traces if not given
+    /// Note slower items; 100 for traces if not given
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget_ms: Option<u32>,
     /// Fail when a published score is below POINTS
@@ -135,18 +135,18 @@ pub struct ScoreArgs {
     pub files: Vec<String>,
 }
 
-/// What graders need besides evidence.
+/// The inputs of graders besides evidence.
 #[derive(Debug, Default, Args)]
 pub struct GraderArgs {
     /// The folder of the model that reads traces
     #[arg(long, value_name = "DIR")]
     pub embedder: Option<String>,
-    /// The cache of earlier traces, which `score` carries on
+    /// The cache of earlier traces; `score` adds to it
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
 }
 
-/// What to grade.
+/// The evidence to grade.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Nothing is scored, and a cache is left as it is. KIND is workflow-run, match,
@@ -159,10 +159,10 @@ pub struct GradeArgs {
     /// The kind of evidence
     #[arg(value_name = "KIND")]
     pub kind: String,
-    /// The challenge whose evaluator grades matches as they were played
+    /// The challenge whose evaluator grades matches
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
-    /// What graders need
+    /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,
     /// The time of the verdict, such as 2026-01-31T12:00:00Z
@@ -182,7 +182,7 @@ pub struct GradeArgs {
 /// Work on caches of vectors.
 #[derive(Debug, Subcommand)]
 pub enum CacheVerb {
-    /// Show what is in a cache
+    /// Show the contents of a cache
     Show(CacheShowArgs),
     /// Write an empty cache
     New(CacheNewArgs),
@@ -207,21 +207,21 @@ pub struct CacheShowArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  karat cache new traces.cache --ttl-days 30")]
 pub struct CacheNewArgs {
-    /// The file to write; one that is there already is not touched
+    /// The file to write; an existing file is never overwritten
     #[arg(value_name = "FILE")]
     pub file: String,
-    /// Most vectors; the oldest goes when one too many comes
+    /// Most vectors; a new one then replaces the oldest
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub capacity: u64,
     /// Numbers of a vector
     #[arg(long, value_name = "N", default_value_t = 384, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub dimension: u32,
-    /// Days that a vector counts; without end if not given
+    /// Days that a vector counts; for ever if not given
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
     pub ttl_days: Option<u32>,
 }
 
-/// What to explain.
+/// The record or evidence to explain.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  karat explain -c log-forensics examples/arena/documented-823.json\n  karat explain -c trust examples/trust/coverage.jsonl -s agent-all-sixteen\n  karat score -c workflow examples/workflow/closed-gate.json | karat explain"
@@ -233,16 +233,16 @@ pub struct ExplainArgs {
     /// The scorecard: a released id or a file; a record names its own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
-    /// Compare the record with this, its evidence
+    /// Compare the record with its evidence, in FILE
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<String>,
-    /// What graders need, to grade that evidence again
+    /// The inputs of graders, to grade that evidence again
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// Which subject, where the file has several
+    /// The subject, if the file has several
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// The field of an item that says who is scored
+    /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
     /// One JSON object (the default in a pipe)
@@ -260,7 +260,7 @@ pub enum CardVerb {
     List(ListArgs),
     /// Show a scorecard in full
     Show(ShowArgs),
-    /// Say everything that is wrong with scorecards or a trap in them
+    /// List everything in scorecards that is wrong or a trap
     Check(CheckArgs),
     /// Write a commented scorecard to start from
     New(NewArgs),
@@ -309,7 +309,7 @@ pub struct CheckArgs {
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
     pub id: String,
-    /// What it reads: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
+    /// Its evidence: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
     /// The file to write; standard output if not given
@@ -330,10 +330,10 @@ pub struct DiffArgs {
     /// Evidence
     #[arg(value_name = "EVIDENCE", required = true)]
     pub files: Vec<String>,
-    /// The field of an item that says who is scored
+    /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
-    /// How many movers to show
+    /// Number of movers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
     /// One JSON object
@@ -341,7 +341,7 @@ pub struct DiffArgs {
     pub json: bool,
 }
 
-/// A number of points as people write it.
+/// Reads a number of points as people write it.
 fn points(text: &str) -> Result<Decimal, String> {
     match Decimal::parse(text) {
         Ok((points, true)) if points >= Decimal::ZERO => Ok(points),

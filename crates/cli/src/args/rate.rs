@@ -9,7 +9,7 @@ use karat::renames::Rename;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FILE is CSV or JSON lines of first, second and result; or of winner and loser;
-or with first_score and second_score. time, id and pair may be there too.
+or with first_score and second_score. time, id and pair are optional.
 
 Examples:
   karat rate --system elo examples/matches/season.csv
@@ -27,10 +27,10 @@ pub struct RateArgs {
     /// Elo from 1000, floor 100, K of 32 then 16
     #[arg(long)]
     pub arena: bool,
-    /// Go on from the ratings in this file
+    /// Continue from the ratings in this file
     #[arg(long, value_name = "FILE")]
     pub state: Option<String>,
-    /// Write the ratings, to go on from them later
+    /// Write the ratings, to continue from them later
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<String>,
     /// Predict the last SHARE of the matches, such as 0.2
@@ -42,10 +42,10 @@ pub struct RateArgs {
     /// Compare who decided; rate what people decided
     #[arg(long, value_name = "COLUMN")]
     pub judge: Option<String>,
-    /// What that column has for people
+    /// Its entry for people
     #[arg(long, value_name = "NAME", default_value = "people", requires = "judge")]
     pub people: String,
-    /// A competitor that goes by two names; repeatable
+    /// A competitor with two names; repeatable
     #[arg(long, value_name = "OLD=NEW")]
     pub rename: Vec<Rename>,
     /// A result that means no match; repeatable
@@ -100,7 +100,7 @@ pub enum SystemName {
 }
 
 impl SystemName {
-    /// As the command line writes it.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Elo => "elo",
@@ -111,10 +111,10 @@ impl SystemName {
     }
 }
 
-/// Whom Bradley-Terry rates.
+/// The competitors that Bradley-Terry rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Component {
-    /// Everybody, or nobody if some cannot be compared.
+    /// All of them, or an error if some cannot be compared.
     #[default]
     All,
     /// The largest group whose members can be compared with each other.

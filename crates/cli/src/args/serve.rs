@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The first start makes the folder, the key that signs the log, and the key of an
-administrator, which is shown that once. On this machine reading needs no key;
-elsewhere everything does. Ctrl-C stops the server, which finishes its work.
+administrator, which is shown only once. On this machine reading needs no key;
+from other machines every request does. Ctrl-C stops the server gracefully.
 
 Examples:
   karat serve --demo
@@ -20,7 +20,7 @@ pub struct ServeArgs {
     /// The folder with the store (karat-data)
     #[arg(value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
-    /// Where to listen (127.0.0.1:7373); port 0: a free one
+    /// The address (127.0.0.1:7373); port 0: a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7373", hide_default_value = true)]
     pub listen: SocketAddr,
     /// Fill a new store with examples and a season of matches
@@ -29,16 +29,16 @@ pub struct ServeArgs {
     /// Write the first key to FILE, and do not show it
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// A name under which it is asked; may be repeated
+    /// A host name that clients use; repeatable
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<String>,
-    /// Let everybody read, wherever the server listens
+    /// Let anyone read, at any address
     #[arg(long)]
     pub public: bool,
     /// The name of a new log; at random if not given
     #[arg(long, value_name = "NAME")]
     pub log_name: Option<String>,
-    /// What goes to standard error: quiet, text or json
+    /// Messages on standard error: quiet, text or json
     #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
     pub log: Option<Log>,
     /// The first line as JSON (the default in a pipe)
@@ -49,10 +49,10 @@ pub struct ServeArgs {
     pub table: bool,
 }
 
-/// What the server tells while it runs.
+/// The messages of the server while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Log {
-    // What went wrong.
+    // Errors only.
     Quiet,
     // Every request, for people.
     Text,

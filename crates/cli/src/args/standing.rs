@@ -4,13 +4,13 @@ use clap::{ArgGroup, Args};
 
 use super::many::{FormArgs, ItemArgs, level};
 
-/// What subjects stand for.
+/// The items, the events and the moment of a standing.
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("moment").args(["as_of"]).required(true),
     after_help = "\
-Items after the moment are left out. The rule is the section [standing] of the
-scorecard. Events are JSON lines: decisions of reviewers, incidents, weights.
+Items after the moment are left out. The section [standing] of the
+scorecard applies. Events are JSON lines: reviews, incidents, weights.
 
 Examples:
   karat standing -c examples/cards/task-run.toml \\
@@ -25,16 +25,16 @@ pub struct StandingArgs {
     /// The scorecard of evidence; records name their own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
-    /// What happened beside the evaluations
+    /// Events beside the evaluations
     #[arg(long, value_name = "FILE")]
     pub events: Option<String>,
     /// One subject in full
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// What tasks stand for: difficulty, and whether they are of use
+    /// Show tasks instead: difficulty, and whether they are useful
     #[arg(long, conflicts_with_all = ["events", "subject", "html", "resamples", "seed"])]
     pub tasks: bool,
-    /// Which items
+    /// The items
     #[command(flatten)]
     pub items: ItemArgs,
     /// Confidence of intervals
@@ -46,7 +46,7 @@ pub struct StandingArgs {
     /// The seed of the resamples
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How shown
+    /// The form
     #[command(flatten)]
     pub form: FormArgs,
     /// Records, or evidence with --card; `-` or none reads standard input

@@ -10,8 +10,8 @@ use super::GraderArgs;
 /// `karat verify`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without --key a receipt is only consistent: anybody can write one, so take the
-key from who runs the log, not from who hands the receipt on. Status 12 then.
+Without --key a receipt is only consistent (status 12): anyone can write one.
+Take the key from the operator of the log, not from the sender of the receipt.
 
 Example:
   karat verify examples/receipt/receipt.json --key examples/receipt/log.key")]
@@ -25,13 +25,13 @@ pub struct VerifyArgs {
     /// The evidence of the record, to score and compare
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<String>,
-    /// The scorecard, where it does not come with karat
+    /// The scorecard, if it does not come with karat
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
-    /// What graders need, to grade that evidence again
+    /// The inputs of graders, to grade that evidence again
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// The field of the evidence that says who is scored
+    /// The field of the evidence that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
     /// JSON, a line per receipt (default in a pipe)
@@ -45,9 +45,9 @@ pub struct VerifyArgs {
 /// Work on the log of a store.
 #[derive(Debug, Subcommand)]
 pub enum LogVerb {
-    /// Show what is in a store: size, root, kinds, moments
+    /// Show the contents of a store: size, root, kinds, moments
     Show(LogShowArgs),
-    /// Check a whole store: every entry, tile and the head
+    /// Check a whole store: every entry and tile, and the head
     Verify(LogVerifyArgs),
     /// Write the receipt of one item
     Receipt(LogReceiptArgs),
@@ -76,8 +76,8 @@ pub struct LogShowArgs {
 /// `karat log verify`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A log that was rewritten as a whole, with its key, shows only against a head
-that somebody kept elsewhere: give it with --head.
+A log that was rewritten as a whole, with its key, is found only by a head
+that was kept elsewhere: give it with --head.
 
 Example:
   karat log verify scores.db --key examples/receipt/log.key")]
@@ -111,7 +111,7 @@ pub struct LogReceiptArgs {
     /// The database, or the folder of a server
     #[arg(value_name = "DATABASE")]
     pub database: String,
-    /// The id of the item, or its place in the log
+    /// The id of the item, or its position in the log
     #[arg(value_name = "ID")]
     pub id: String,
     /// Its kind: record, evidence or scorecard
@@ -152,7 +152,7 @@ pub struct LogBackupArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Nothing is written. The difference is split: engine, the same facts under the
-old card today; evidence, the corrected item instead; rule, the new card.
+old card today; evidence, the corrected item; rule, the new card.
 
 Example:
   karat rescore scores.db --of workflow --card examples/receipt/stricter.toml")]
@@ -163,19 +163,19 @@ pub struct RescoreArgs {
     /// The new scorecard: a released id or a file
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: String,
-    /// The id of the old scorecard, if it is another
+    /// The id of the old scorecard, if it differs
     #[arg(long, value_name = "ID")]
     pub of: Option<String>,
     /// Only records of this subject
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// What was known at this time: 2026-01-31T12:00:00Z
+    /// Only items known at this time: 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
     pub known_at: Option<Timestamp>,
-    /// What graders need
+    /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// How many movers to show
+    /// Number of movers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
     /// JSON, one line per record (the default in a pipe)

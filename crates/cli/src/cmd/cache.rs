@@ -1,4 +1,4 @@
-//! `karat cache`: the vectors of earlier traces, against which the novelty of the next one is read.
+//! `karat cache`: the vectors of earlier traces, against which the novelty of the next one is measured.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -17,7 +17,7 @@ use karat::text::{count, fit};
 const SHOWN: usize = 20;
 const DAY_MILLISECONDS: u64 = 86_400_000;
 
-/// Does what is asked with a cache.
+/// Runs a command on a cache.
 pub fn run(verb: &CacheVerb, cli: &Cli) -> Result<Exit, Failure> {
     match verb {
         CacheVerb::Show(args) => show(args, cli),
@@ -32,11 +32,11 @@ fn begin(args: &CacheNewArgs, cli: &Cli) -> Result<Exit, Failure> {
         ttl_milliseconds: args.ttl_days.map(|days| u64::from(days) * DAY_MILLISECONDS),
     };
     let cache = VectorCache::new(settings).map_err(|problems| Failure::new(problems.to_string()))?;
-    // Whoever writes over a cache loses what every novelty so far was read against.
+    // An overwritten cache loses the vectors against which every novelty so far was measured.
     let file = OpenOptions::new().write(true).create_new(true).open(&args.file);
     let written = file.and_then(|mut file| file.write_all(&cache.save()));
     written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::new(format!("`{}` is there already", args.file))
+        ErrorKind::AlreadyExists => Failure::new(format!("`{}` exists already", args.file))
             .help("remove it first, or choose another name"),
         _ => Failure::writing(&args.file, &error),
     })?;
@@ -75,13 +75,13 @@ fn as_json(cache: &VectorCache) -> Value {
 fn as_screen(cache: &VectorCache, screen: &mut Screen) -> Result<(), Failure> {
     let settings = cache.settings();
     let life = match settings.ttl_milliseconds {
-        None => String::from("without end"),
+        None => String::from("for ever"),
         Some(life) if life % DAY_MILLISECONDS == 0 => count((life / DAY_MILLISECONDS) as usize, "day"),
         Some(life) => format!("{life} ms"),
     };
     writeln!(
         screen,
-        "{STRONG}{}{STRONG:#} of {}, {} numbers each, alive {life}",
+        "{STRONG}{}{STRONG:#} of {}, {} numbers each, kept {life}",
         count(cache.len(), "vector"),
         settings.capacity,
         settings.dimension

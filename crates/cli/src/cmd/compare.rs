@@ -1,4 +1,4 @@
-//! `karat compare`: which of two subjects is ahead on the tasks that both have, or that they cannot be told apart.
+//! `karat compare`: the subject that is ahead on the tasks that both have, or a tie.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -23,7 +23,7 @@ const NAMED: usize = 8;
 
 /// Compares two subjects, or the one subject of each of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
-    // One file and one name that is none: the other file, misspelt. Reading it says so.
+    // One file and one name of no file: the other file, misspelt. Reading it reports that.
     let (rows, pair) = if args.files.is_empty() && (is_file(&args.first) || is_file(&args.second)) {
         of_files(args, cli)?
     } else {
@@ -65,7 +65,7 @@ fn is_file(name: &str) -> bool {
     Path::new(name).is_file()
 }
 
-/// The two files as the two subjects.
+/// Reads the two files as the two subjects.
 fn of_files(args: &CompareArgs, cli: &Cli) -> Result<(Rows, (usize, usize)), Failure> {
     let files = [args.first.clone(), args.second.clone()];
     let rows = many::rows_by_file(&args.items, args.card.as_deref(), &files, cli)?;

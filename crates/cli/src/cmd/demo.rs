@@ -54,7 +54,7 @@ const TOUR: [Stop; 4] = [
         ],
     },
     Stop {
-        title: "Agent trust: coverage stands beside the score, security can veto",
+        title: "Agent trust: coverage is shown beside the score, security can veto",
         card: "trust",
         evidence: &["trust/coverage.jsonl", "trust/security.jsonl"],
     },
@@ -67,8 +67,8 @@ const EXPLAINED: Stop = Stop {
     evidence: &["arena/documented-823.json"],
 };
 
-/// What to try next. A test runs every line that starts with `karat` or `echo`.
-pub const NEXT: &str = r#"Now with data of your own:
+/// Commands to try next. A test runs every line that starts with `karat` or `echo`.
+pub const NEXT: &str = r#"Now with your own data:
 
   karat card new my-bot --out my-bot.toml
   echo '{"subject":"bot-7","solved":41,"asked":50,"cost_usd":3.2,"budget_usd":5}' > bots.jsonl
@@ -97,7 +97,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Scores the evidence of a stop and writes what `show` makes of every record.
+/// Scores the evidence of a stop and writes every record as `show` formats it.
 fn each(
     stop: &Stop,
     card: &Arc<CompiledCard>,
@@ -120,7 +120,7 @@ fn each(
     Ok(())
 }
 
-/// One item per line, or the whole text where it is one item over several lines.
+/// Returns one item per line, or the whole text if it is one item over several lines.
 fn items(text: &'static str) -> impl Iterator<Item = (u64, &'static str)> {
     let is_lines = text.lines().next().is_some_and(|line| line.trim_end().ends_with('}'));
     let pieces = if is_lines { text.lines().collect() } else { vec![text] };

@@ -1,4 +1,4 @@
-//! `karat explain`: why a number is what it is. A record is recomputed from its own facts first, and compared with its
+//! `karat explain`: a score step by step. A record is first recomputed from its own facts, and compared with its
 //! evidence if that is given.
 
 use std::io::Write as _;
@@ -39,24 +39,24 @@ struct Explained {
     text: String,
 }
 
-/// What is known about a record before it is explained.
+/// The checks that a record passed before it is explained.
 enum Proof {
-    /// It was made just now, of the evidence.
+    /// It was made just now, from the evidence.
     Scored,
     /// It follows from its own facts.
     Verified,
-    /// And they are those of its evidence, which stands here.
+    /// It follows from its facts, and they are those of its evidence, at this place.
     FromEvidence(String),
 }
 
-/// How explanations are shown.
+/// The form of explanations.
 #[derive(Clone, Copy)]
 struct Form {
     json: bool,
     width: usize,
 }
 
-/// Explains the item that is meant.
+/// Explains the chosen item.
 pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     if args.file == "-" && args.evidence.as_deref() == Some("-") {
         let failure = Failure::new("standard input cannot be both the record and its evidence");
@@ -157,7 +157,7 @@ fn is_other(args: &ExplainArgs, subject: &str) -> bool {
     args.subject.as_ref().is_some_and(|wanted| wanted != subject)
 }
 
-/// Recomputes a record from its facts, compares it with its evidence if that is given, and explains it, or says what
+/// Recomputes a record from its facts, compares it with its evidence if that is given, and explains it, or reports what
 /// differs.
 fn verified(
     claim: &Record,
@@ -177,7 +177,7 @@ fn verified(
     })?
 }
 
-/// The place of the evidence that gives the record, or what differs.
+/// Returns the place of the evidence that gives the record, or the differences.
 fn from_evidence(
     claim: &Record,
     card: &Arc<CompiledCard>,
@@ -200,7 +200,7 @@ fn from_evidence(
     Err(lines.into_iter().fold(Failure::with_exit(Exit::VerificationFailed, message), Failure::help))
 }
 
-/// The explanation of one record by `card` as the form asks.
+/// Returns the explanation of one record by `card` in the form asked for.
 fn explained(
     card: &CompiledCard,
     record: &Scoring<'_>,
@@ -216,7 +216,7 @@ fn explained(
     Ok(Explained { subject: record.item.subject.to_owned(), text })
 }
 
-/// A standing as it was written: only all its items could prove it.
+/// Returns a standing as it was written: only all its items could prove it.
 fn stood(standing: &Standing, form: Form) -> String {
     if form.json {
         return answers::write(standing);
@@ -237,7 +237,7 @@ fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, w
             text.push_str(&format!("\n{FAINT}record {digest}{FAINT:#}\n"));
             return text;
         }
-        // Subject, evidence and moment are what the record says: no fact could tell.
+        // Subject, evidence and moment are taken from the record: no fact can prove them.
         Proof::Verified => String::from("whose facts they are, only the evidence shows"),
         Proof::FromEvidence(place) => {
             format!("those of the evidence: {} gives the same", clean(place))
@@ -251,7 +251,7 @@ fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, w
 }
 
 fn as_json(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> Result<String, Error> {
-    // A check that failed ends the command, so that each is true or was not made.
+    // A failed check ends the command, so that each is true or was not made.
     let verified = (!matches!(proof, Proof::Scored)).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);
     Explanation::new(record, change, verified, from_evidence).map(|answer| answers::write(&answer))

@@ -1,4 +1,4 @@
-//! `karat grade`: the facts of evidence, and what the graders saw when they made them. Nothing is scored.
+//! `karat grade`: the facts of evidence, and the observations of the graders behind them. Nothing is scored.
 
 use std::io::{BufWriter, StdoutLock, Write};
 
@@ -19,7 +19,7 @@ use crate::render::grading::grading;
 use karat::engine::{self, FactReader};
 use karat::text::{clean, fit, own_name, wrap};
 
-/// Grades everything that is given.
+/// Grades all evidence given.
 pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let kind = kind(&args.kind)?;
     let graders = what_graders_need(args, kind, cli)?;
@@ -43,12 +43,12 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     })?;
     drop(progress);
     out.flush()?;
-    // The names of fields are not those of facts, so none can be meant.
+    // The names of fields are not those of facts, so no fact can be suggested.
     report_unread(reader.unknown_fields(), |_| None, cli.color)?;
     Ok(Exit::Done)
 }
 
-/// Where the facts go.
+/// The output for the facts.
 enum Out {
     Screen(Screen),
     Lines(BufWriter<StdoutLock<'static>>),
@@ -93,7 +93,7 @@ fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders,
     if engine::kind(&card)? != kind {
         let message =
             format!("`{}` reads evidence of kind `{}`, not `{}`", card.name(), card.evidence, kind.name());
-        return Err(Failure::new(message).help("take a card for this kind of evidence"));
+        return Err(Failure::new(message).help("choose a card for this kind of evidence"));
     }
     let graders = graders::of_kind(kind, &args.graders, as_of, cli.portable)?;
     let evaluator = cards::compiled(wanted, cli.color)?.evaluator().cloned();

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::output::{Screen, save_page};
 use crate::render::{leaderboard as screen, stress as stress_screen};
 
-/// Ranks everything that is given.
+/// Ranks all subjects of the items given.
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let labels: Vec<String> = args.group_by.iter().cloned().collect();
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &labels, cli)?;
@@ -54,7 +54,7 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Returns the method that is asked for, or that of the size. What resamples alone give is a reason to draw them.
+/// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.
 fn method(args: &LeaderboardArgs, rows: &Rows) -> Result<LeaderboardMethod, Failure> {
     let needs = [("--attempts", args.attempts.is_some()), ("--robustness", args.robustness)];
     let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
@@ -96,7 +96,7 @@ fn leaderboards(
                 Some((field, value)) => {
                     let (field, value) = (clean(field), clean(value));
                     failure.help(format!(
-                        "this is about {field} = {value}; to go without: --where '{field}!={value}'"
+                        "this is about {field} = {value}; to leave it out: --where '{field}!={value}'"
                     ))
                 }
                 None => failure,
@@ -112,7 +112,7 @@ fn leaderboards(
     found.collect()
 }
 
-/// Returns what becomes of the ranks under other weights, dimensions and means.
+/// Returns how the ranks change under other weights, dimensions and means.
 fn robustness(
     rows: &Rows,
     items: &[usize],
@@ -129,7 +129,7 @@ fn robustness(
     Ok(Robustness::new(rows, &found.map_err(|error| many::refused(&error, rows))?))
 }
 
-/// Puts the rows of a leaderboard in another order; their ranks stay.
+/// Sorts the rows of a leaderboard by a key; their ranks are unchanged.
 fn sort(rows: &Rows, board: &mut Leaderboard, key: &str) -> Result<(), Failure> {
     let has_dimension = rows.dimension(key).is_some();
     let by = |row: &LeaderboardRow| {

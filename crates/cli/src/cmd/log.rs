@@ -26,10 +26,10 @@ use crate::store;
 
 /// Most problems that are listed.
 const LISTED: usize = 20;
-/// How a receipt begins, so that no other file is replaced by one.
+/// The first bytes of a receipt; a file without them is not overwritten by one.
 const RECEIPT_MARK: &[u8] = b"{\"checkpoint\":";
 
-/// Does what was asked.
+/// Runs a command of `karat log`.
 pub fn run(verb: &LogVerb, cli: &Cli) -> Result<Exit, Failure> {
     match verb {
         LogVerb::Show(args) => show(args, cli),
@@ -59,7 +59,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         Err(error) => return Err(store::refused(&error)),
     };
     let checks = [signature(key.is_some()), content(audit.as_ref(), &found), elsewhere(heads.len())];
-    // Where something is wrong, the list of it says what; the others would claim too much.
+    // If a problem was found, only the list of problems is shown; the other checks would claim too much.
     let checks = if found.is_empty() { checks.as_slice() } else { checks.get(1..2).unwrap_or_default() };
     let status = verification::status(checks);
     if args.json || (!args.table && !is_watched()) {
@@ -76,12 +76,8 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         }))?;
     } else {
         let mut screen = Screen::stdout(cli.color);
-        let shown = Shown {
-            file: &args.database,
-            about: None,
-            checks,
-            verified: "the whole store is as it was written",
-        };
+        let shown =
+            Shown { file: &args.database, about: None, checks, verified: "the whole store is unchanged" };
         write!(screen, "{}", screen_of(&shown, screen.width))?;
         screen.flush()?;
     }
@@ -92,7 +88,7 @@ fn signature(has_key: bool) -> Check {
     if has_key {
         Check::new("signature", CheckOutcome::Verified, "the head is signed by that key")
     } else {
-        let says = "not checked: without the key of the log anybody may have signed the head";
+        let says = "not checked: without the key of the log, anyone may have signed the head";
         Check::new("signature", CheckOutcome::Inconclusive, says)
             .details(vec![String::from("give the public key of the log with --key")])
     }
@@ -102,7 +98,7 @@ fn content(audit: Option<&Audit>, found: &[String]) -> Check {
     if let ([], Some(audit)) = (found, audit) {
         let (rows, tiles) = (audit.totals.rows, audit.totals.tiles);
         let tiles = if tiles == 1 { String::from("1 tile") } else { format!("{tiles} tiles") };
-        let says = format!("{rows} entries and {tiles} of hashes are as they were");
+        let says = format!("{rows} entries and {tiles} of hashes are unchanged");
         let details = vec![format!("root {}", audit.root)];
         return Check::new("content", CheckOutcome::Verified, says).details(details);
     }
@@ -111,7 +107,7 @@ fn content(audit: Option<&Audit>, found: &[String]) -> Check {
         0 => {}
         more => details.push(format!("and {more} more")),
     }
-    Check::new("content", CheckOutcome::Failed, "it is not as it was written").details(details)
+    Check::new("content", CheckOutcome::Failed, "it was changed since it was written").details(details)
 }
 
 fn elsewhere(heads: usize) -> Check {
@@ -121,18 +117,12 @@ fn elsewhere(heads: usize) -> Check {
             CheckOutcome::Skipped,
             "not compared with a head that was kept elsewhere: --head",
         ),
-        1 => {
-            Check::new("history", CheckOutcome::Verified, "it goes on from the head that was kept elsewhere")
-        }
-        _ => Check::new(
-            "history",
-            CheckOutcome::Verified,
-            "it goes on from all heads that were kept elsewhere",
-        ),
+        1 => Check::new("history", CheckOutcome::Verified, "it extends the head that was kept elsewhere"),
+        _ => Check::new("history", CheckOutcome::Verified, "it extends all heads that were kept elsewhere"),
     }
 }
 
-/// What is in a store.
+/// Shows the contents of a store.
 fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut reader = store::reader(&args.database)?;
     let head = reader.head().map_err(|error| store::refused(&error))?;
@@ -182,7 +172,7 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     for (kind, (all, corrections)) in kinds.into_iter().filter(|(_, (all, _))| *all > 0) {
         let note = match corrections {
             0 => String::new(),
-            some => format!("  {FAINT}{some} in the place of an earlier one{FAINT:#}"),
+            some => format!("  {FAINT}{some} in place of an earlier one{FAINT:#}"),
         };
         writeln!(screen, "  {FAINT}{:<9}{FAINT:#}  {all}{note}", kind.name())?;
     }
@@ -206,7 +196,7 @@ fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
     }
     let Some(item) = found else {
         return Err(Failure::new(format!(
-            "`{}` has no {kind} with the id or at the place `{}`",
+            "`{}` has no {kind} with the id or at position `{}`",
             args.database,
             clean(&args.id)
         ))
@@ -225,12 +215,12 @@ fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Copies a store with what a server needs beside it.
+/// Copies a store with the other files that a server needs.
 fn backup(args: &LogBackupArgs, cli: &Cli) -> Result<Exit, Failure> {
     let database = store::database(&args.database)?;
     folder::back_up(&database, &args.folder, args.with_key).map_err(|error| match error {
         Error::Exists(path) => Failure::new(format!("`{}` is not empty", path.display()))
-            .help("name a folder that is not there yet, or an empty one"),
+            .help("name a new folder, or an empty one"),
         error => store::refused(&error),
     })?;
     let copy = args.folder.display().to_string();
@@ -250,7 +240,8 @@ fn backup(args: &LogBackupArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let mut screen = Screen::stdout(cli.color);
     writeln!(screen, "{STRONG}{}{STRONG:#}  a copy of {}\n", clean(&copy), clean(&args.database))?;
-    let key = if args.with_key { "copied: keep the copy where nobody else reads it" } else { "not copied" };
+    let key =
+        if args.with_key { "copied: keep the copy where no one else can read it" } else { "not copied" };
     for (name, value) in [("entries", head.size.to_string().as_str()), ("root", &root), (folder::SECRET, key)]
     {
         writeln!(screen, "  {FAINT}{name:<9}{FAINT:#}  {value}")?;

@@ -1,4 +1,4 @@
-//! What the verbs that look at many items share: loading them, the policy for outcomes, one line of JSON.
+//! Code shared by the verbs over many items: loading them, the policy for outcomes, one line of JSON.
 
 use std::io::Write as _;
 
@@ -21,7 +21,7 @@ use karat::rows::filter::Wish;
 use karat::rows::gaps::{all_or_nothing, gaps};
 use karat::rows::{Rows, Selection};
 
-/// Loads the items that are wanted, with the values of `labels`.
+/// Loads the selected items, with the values of `labels`.
 pub fn rows(
     items: &ItemArgs,
     card: Option<&str>,
@@ -33,7 +33,7 @@ pub fn rows(
     load(&Request { selection: Selection { labels, ..request.selection }, ..request }, cli)
 }
 
-/// Loads the items that are wanted, each file as one subject.
+/// Loads the selected items, each file as one subject.
 pub fn rows_by_file(
     items: &ItemArgs,
     card: Option<&str>,
@@ -59,7 +59,7 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
     }
 }
 
-/// The settings that every answer has.
+/// Returns the settings that every answer has.
 pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
     Settings {
         by,
@@ -71,7 +71,7 @@ pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
     }
 }
 
-/// What outcomes count as: what the command line says, else the card, else what is usual.
+/// Returns the treatment of outcomes: from the command line, else from the card, else the default.
 fn policy(rows: &Rows, given: &[(Outcome, Treatment)]) -> Policy {
     let card = rows.scorers.first().and_then(|scorer| scorer.card().standing.as_ref());
     let mut policy = card.map_or_else(Policy::default, |standing| standing.outcomes);
@@ -87,7 +87,7 @@ fn policy(rows: &Rows, given: &[(Outcome, Treatment)]) -> Policy {
     policy
 }
 
-/// When a result passes: from these points on, or as its outcome says.
+/// Returns the condition for a pass: at these points and above, or by the outcome.
 pub fn pass(points: Option<Decimal>, scale: Scale) -> Result<Pass, Failure> {
     let Some(points) = points else { return Ok(Pass::Stated) };
     let share = i128::from(points.millionths()) * 1000 / i128::from(scale.max);
@@ -98,12 +98,12 @@ pub fn pass(points: Option<Decimal>, scale: Scale) -> Result<Pass, Failure> {
     }
 }
 
-/// Whether JSON is wanted.
+/// Returns true if the answer is JSON.
 pub fn wants_json(form: &FormArgs) -> bool {
     form.json || (!form.table && !is_watched())
 }
 
-/// Returns what the items lack, and what that does to a ranking by `by`.
+/// Returns the gaps of the items, and their effect on a ranking by `by`.
 pub fn gaps_of(rows: &Rows, by: By) -> Vec<String> {
     gaps(rows).into_iter().chain(all_or_nothing(rows).filter(|_| by == By::Score)).collect()
 }
@@ -115,7 +115,7 @@ pub fn print<T: Serialize>(answer: &T) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// A refusal of the statistics on `rows`, for a person.
+/// Returns the refusal of the statistics on `rows`, for a person.
 pub fn refused(error: &StatisticsError, rows: &Rows) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {

@@ -21,7 +21,7 @@ use crate::args::{Cli, Verb};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Does what the command line asks.
+/// Runs the command of the command line.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     match &cli.verb {
         Verb::Score(args) => score::run(args, cli),

@@ -25,10 +25,10 @@ use karat::error::{Error, Place};
 use karat::text::clean;
 use karat::weights::weights;
 
-/// Most fields that are listed as unread, and most remarks.
+/// Most unread fields and most remarks that are listed.
 const LISTED: usize = 20;
 
-/// Scores everything that is given.
+/// Scores all evidence given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = card(args, cli.color)?;
     let options = graders::options(card.card(), &args.graders, args.subject_field.as_deref(), cli.portable)?;
@@ -87,7 +87,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(limit.exit())
 }
 
-/// How long an item may take: what the command line says, else what the document of traces says for them.
+/// Returns the time limit of an item: from the command line, else from the document of traces.
 fn budget(args: &ScoreArgs, kind: Kind) -> Option<Budget> {
     match args.budget_ms {
         Some(limit) => Some(Budget { limit: Duration::from_millis(limit.into()) }),
@@ -95,7 +95,7 @@ fn budget(args: &ScoreArgs, kind: Kind) -> Option<Budget> {
     }
 }
 
-/// The items that took longer than they may. No score depends on it.
+/// The items over the time limit. No score depends on it.
 #[derive(Default)]
 struct Slow {
     first: Vec<(String, Overrun)>,
@@ -124,7 +124,7 @@ impl Slow {
     }
 }
 
-/// The scorecard, with the override if one is given.
+/// Returns the scorecard, with the override if one is given.
 fn card(args: &ScoreArgs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
     let card = cards::compiled(&args.card, color)?;
     let Some(path) = &args.override_file else { return Ok(card) };
@@ -141,7 +141,7 @@ fn tell(error: Error, color: Color) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says once which fields of the evidence nobody read, and which facts they may be `meant` for.
+/// Reports once the fields of the evidence that nothing read, and the facts they may be `meant` for.
 pub(super) fn report_unread<'a>(
     unread: impl Iterator<Item = (&'a str, u64)>,
     meant: impl Fn(&str) -> Option<&'a str>,
@@ -165,7 +165,7 @@ pub(super) fn report_unread<'a>(
     Ok(())
 }
 
-/// What readers remark about items, where no table has a line for it: a record has none.
+/// Remarks of readers about items, for output without a line for them: records have none.
 struct Remarks {
     ignored: bool,
     first: Vec<String>,
@@ -199,7 +199,7 @@ impl Remarks {
     }
 }
 
-/// Where records go.
+/// The output for records.
 trait Sink {
     fn record(&mut self, scored: &Scored<'_>) -> Result<(), Failure>;
     fn flush(&mut self) -> Result<(), Failure>;
@@ -260,7 +260,7 @@ impl Sink for Rows {
     }
 }
 
-/// What `--fail-under` has seen. The exit status is that of the gravest case.
+/// The findings of `--fail-under`. The exit status is that of the gravest case.
 struct FailUnder {
     points: Option<Decimal>,
     blocked: bool,

@@ -20,7 +20,7 @@ use crate::render::serve::{Started, Stopped};
 /// The folder of a server, if none is named.
 const FOLDER: &str = "karat-data";
 
-/// Serves until somebody stops it.
+/// Serves until it is stopped.
 pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let is_screen = if args.json { false } else { args.table || is_watched() };
     let place = Place::new(args)?;
@@ -69,7 +69,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     tell(cli, if is_screen { started.screen() } else { started.line() })?;
     let stop = async {
-        // Where nothing tells that it should stop, it goes on.
+        // If the signal cannot be received, it goes on.
         if interrupted().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -84,7 +84,7 @@ fn tell(cli: &Cli, text: String) -> Result<(), Failure> {
     let mut screen = Screen::stdout(cli.color);
     let written = write!(screen, "{text}").and_then(|()| screen.flush());
     match written.map_err(Failure::from) {
-        // Whoever started it may read one line and go away.
+        // The process that started it may read one line and close the pipe.
         Err(Failure::ReaderGone) => Ok(()),
         other => other,
     }
@@ -94,7 +94,7 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::new(error.to_string())
 }
 
-/// Where the store is.
+/// The folder of the store.
 struct Place {
     folder: PathBuf,
     /// Removed when the server has stopped.
@@ -122,7 +122,7 @@ impl Place {
         if args.demo && !is_new {
             let found = folder.display();
             return Err(Failure::new(format!("`{found}` has a store, and the demo begins with a new one"))
-                .help("name a folder that is not there yet, or none: then the demo is gone when it stops"));
+                .help("name a new folder, or none: then the demo is deleted when the server stops"));
         }
         Ok(Self { folder, temporary: None, is_new })
     }
@@ -132,8 +132,8 @@ impl Place {
     }
 }
 
-/// A new file for the first key, readable by its owner alone. It is made before the key, so that no key is lost; where there
-/// is no key in the end, it is removed.
+/// A new file for the first key, readable by its owner alone. It is made before the key, so that no key is lost;
+/// if there is no key in the end, it is removed.
 struct KeyFile {
     path: PathBuf,
     file: File,
@@ -147,7 +147,7 @@ impl KeyFile {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let made = options.open(path).map_err(|error: IoError| match error.kind() {
-            ErrorKind::AlreadyExists => Failure::new(format!("`{}` is there already", path.display()))
+            ErrorKind::AlreadyExists => Failure::new(format!("`{}` exists already", path.display()))
                 .help("the first key is written to a new file: name another"),
             _ => Failure::writing(&path.display().to_string(), &error),
         });

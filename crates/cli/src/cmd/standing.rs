@@ -1,4 +1,4 @@
-//! `karat standing`: what subjects stand for at a moment, from all their scored items; with `--tasks`, what tasks do.
+//! `karat standing`: official scores of subjects at a moment, from all their scored items; with `--tasks`, tasks.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -26,10 +26,10 @@ use crate::render::tasks::table as tasks_table;
 use karat::pages::standing as page_of;
 use karat::rows::Rows;
 
-/// Shows what subjects stand for.
+/// Shows the standing of subjects.
 pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
-        return Err(Failure::new("a standing is of a moment").help("--as-of 2026-01-31T12:00:00Z"));
+        return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
     let card = card_of(&rows, cli)?;
@@ -70,7 +70,7 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The card whose section counts: that of the items, or the family of their challenges.
+/// Returns the card whose section applies: that of the items, or the family of their challenges.
 fn card_of<'r>(rows: &'r Rows, cli: &Cli) -> Result<Cow<'r, Scorecard>, Failure> {
     if let Some(card) = rows.only_card() {
         return Ok(Cow::Borrowed(card));
@@ -79,7 +79,7 @@ fn card_of<'r>(rows: &'r Rows, cli: &Cli) -> Result<Cow<'r, Scorecard>, Failure>
     Ok(Cow::Owned(cards::load(base.unwrap_or_default(), cli.color)?))
 }
 
-/// Shows what tasks stand for.
+/// Shows the state of tasks.
 fn run_tasks(
     args: &StandingArgs,
     rows: &Rows,

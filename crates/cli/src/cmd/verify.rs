@@ -1,4 +1,4 @@
-//! `karat verify`: whether receipts are what a log has signed, and whether their scores follow from facts and evidence.
+//! `karat verify`: checks that receipts are signed by a log, and that their scores follow from facts and evidence.
 //! Needs no network and no database.
 
 use std::io::Write as _;
@@ -25,7 +25,7 @@ use crate::output::{Screen, is_watched, lines};
 use crate::render::verification::{Shown, verification};
 use crate::{cards, receipt};
 
-/// What receipts are checked against.
+/// The inputs that receipts are checked against.
 struct Against<'a> {
     key: Option<VerifyingKey>,
     card: Option<Arc<CompiledCard>>,
@@ -33,7 +33,7 @@ struct Against<'a> {
     cli: &'a Cli,
 }
 
-/// A receipt with what was found out about it.
+/// A receipt with its checks.
 struct Verified {
     receipt: Option<Receipt>,
     claim: Option<Record>,
@@ -55,7 +55,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         args,
         cli,
     };
-    // A file that is not there is no finding about a receipt.
+    // A missing file is no finding about a receipt.
     Files::new(args.evidence.as_slice(), cli.color)?;
     let as_json = args.json || (!args.table && !is_watched());
     let mut screen = Screen::stdout(cli.color);
@@ -79,7 +79,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 impl Against<'_> {
-    /// Everything that can be found out about the receipt at `path`.
+    /// Runs all checks on the receipt at `path`.
     fn verified(&self, path: &str) -> Result<Verified, Failure> {
         let unread = |check: Check| Verified { receipt: None, claim: None, checks: vec![check] };
         let text = match read_text(path, "a receipt", Exit::VerificationFailed) {
@@ -122,7 +122,7 @@ impl Against<'_> {
         Ok(Verified { receipt: Some(receipt), claim, checks })
     }
 
-    /// The checks of a record: its card, its score, its evidence.
+    /// Returns the checks of a record: its card, its score, its evidence.
     fn record(&self, claim: &Record) -> Vec<Check> {
         let found = recomputed(claim, self.card.as_ref(), self.cli.portable);
         let mut checks = found.checks;
@@ -151,7 +151,7 @@ impl Against<'_> {
     }
 }
 
-/// What the comparison of a record with its evidence says.
+/// Returns the check for the comparison of a record with its evidence.
 fn evidence(claim: &Record, comparison: Comparison) -> Check {
     match comparison {
         Comparison::Same(place) => {
@@ -167,25 +167,25 @@ fn evidence(claim: &Record, comparison: Comparison) -> Check {
         }
         Comparison::Absent(lines) => {
             let check =
-                Check::new("evidence", CheckOutcome::Failed, "the evidence of this record is not there");
+                Check::new("evidence", CheckOutcome::Failed, "the evidence of this record is missing");
             check.details(lines).because(ChangedPart::Evidence)
         }
     }
 }
 
-/// Returns what is verified where every check is.
+/// Returns the words for a receipt whose checks all pass.
 fn words(checks: &[Check]) -> &'static str {
     let has = |name| {
         checks.iter().any(|check| check.shown.name == name && check.shown.outcome == CheckOutcome::Verified)
     };
     match (has("score"), has("evidence")) {
-        (false, _) => "it was kept as it stands here",
-        (true, false) => "it was kept as it stands here, and the score follows from the facts in the record",
-        (true, true) => "it was kept as it stands here, and the score follows from the evidence",
+        (false, _) => "it was kept as given here",
+        (true, false) => "it was kept as given here, and the score follows from the facts in the record",
+        (true, true) => "it was kept as given here, and the score follows from the evidence",
     }
 }
 
-/// What the receipt is of, for people: two lines.
+/// Returns the item of the receipt and its log, for people: two lines.
 fn about(verified: &Verified) -> Option<(String, String)> {
     let receipt = verified.receipt.as_ref()?;
     let entry = &receipt.entry;

@@ -1,33 +1,33 @@
-//! Which column says what about a match.
+//! The columns of the fields of a match.
 
 use std::str::FromStr;
 
-/// What a row may say about a match.
+/// The fields of a match that a row may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
-    /// What tells the match from every other.
+    /// The id of the match.
     Id,
-    /// When it was over.
+    /// The time of its end.
     Time,
     /// The first competitor.
     First,
     /// The second competitor.
     Second,
-    /// How it ended.
+    /// The outcome.
     Result,
-    /// Who won, in place of the first three.
+    /// The winner, instead of the first three.
     Winner,
-    /// Who lost.
+    /// The loser.
     Loser,
-    /// What the first competitor scored.
+    /// The score of the first competitor.
     FirstScore,
-    /// What the second competitor scored.
+    /// The score of the second competitor.
     SecondScore,
-    /// Who decided the match.
+    /// The judge of the match.
     Judge,
-    /// What was compared: several judges may decide one pair.
+    /// The pair compared: several judges may decide one pair.
     Pair,
-    /// What sort of match it was.
+    /// The category of the match.
     Category,
 }
 
@@ -48,7 +48,7 @@ impl Field {
         Self::Category,
     ];
 
-    /// The name of the field, and of its column unless another one is named.
+    /// Returns the name of the field, and of its column unless another one is named.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Id => "id",
@@ -67,7 +67,7 @@ impl Field {
     }
 }
 
-/// The name that stands for the file in which a row is, without folder and ending.
+/// The column name that means the file of a row, without folder and extension.
 pub const FILE: &str = "@file";
 
 /// The columns of every field: one, or several that are joined.
@@ -75,7 +75,7 @@ pub const FILE: &str = "@file";
 pub struct Columns {
     /// The names of the columns that are read, each once.
     pub names: Vec<String>,
-    /// For each of [`Field::ALL`], its places among the names.
+    /// For each of [`Field::ALL`], its positions among the names.
     places: Vec<Vec<usize>>,
 }
 
@@ -105,17 +105,17 @@ impl Columns {
         }
     }
 
-    /// The places of the field's columns among [`Columns::names`].
+    /// Returns the positions of the field's columns among [`Columns::names`].
     pub fn places(&self, field: Field) -> &[usize] {
         self.places.get(field as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the field has other columns than that of its own name.
+    /// Returns true if the field has other columns than the one with its name.
     pub fn is_mapped(&self, field: Field) -> bool {
         self.column(field) != field.name()
     }
 
-    /// How the columns of a field are written.
+    /// Returns the columns of a field as they are written.
     pub fn column(&self, field: Field) -> String {
         let names = self.places(field).iter().filter_map(|&place| self.names.get(place));
         names.map(String::as_str).collect::<Vec<_>>().join("+")
@@ -125,17 +125,17 @@ impl Columns {
 impl FromStr for Columns {
     type Err = String;
 
-    /// Reads `first=home_team,second=away_team`; what is not named keeps its own name.
+    /// Reads `first=home_team,second=away_team`; other fields keep their own names.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut columns = Self::default();
         let mut seen = Vec::new();
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (name, column) = part
                 .split_once('=')
-                .ok_or_else(|| format!("`{part}` is no mapping, expected such as `first=home_team`"))?;
+                .ok_or_else(|| format!("`{part}` is not a mapping, expected such as `first=home_team`"))?;
             let field = Field::ALL.into_iter().find(|field| field.name() == name).ok_or_else(|| {
                 let names: Vec<&str> = Field::ALL.iter().map(|field| field.name()).collect();
-                format!("`{name}` is no field of a match, expected {}", names.join(", "))
+                format!("`{name}` is not a field of a match, expected {}", names.join(", "))
             })?;
             if column.split('+').any(str::is_empty) {
                 return Err(format!("`{part}` names no column"));
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn a_mapping_that_cannot_be_is_refused() {
         for (text, told) in [
-            ("first", "is no mapping"),
-            ("frist=home", "`frist` is no field"),
+            ("first", "is not a mapping"),
+            ("frist=home", "`frist` is not a field"),
             ("first=", "names no column"),
             ("id=a++b", "names no column"),
             ("first=a,first=b", "`first` is mapped twice"),

@@ -1,4 +1,4 @@
-//! Who met whom and how it ended, from the cells of a row.
+//! The competitors and the outcome of a match, from the cells of a row.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use super::columns::{Columns, Field};
 use super::result::{self, Sides};
 use super::row::Cells;
 
-/// What a row tells.
+/// The contents of a row.
 pub enum Told<'c> {
-    /// These two met, and so it ended.
+    /// The two competitors, and the outcome.
     Match([Cow<'c, str>; 2], Outcome),
-    /// Its result says that there was no match.
+    /// A result that means no match.
     NoMatch,
-    /// It does not say who met whom.
+    /// A row without competitors.
     Nobody,
 }
 
-/// How rows are understood.
+/// The reading of rows.
 pub struct Ending<'a> {
     /// The columns of the two competitors.
     sides: [String; 2],
@@ -27,28 +27,28 @@ pub struct Ending<'a> {
 }
 
 impl<'a> Ending<'a> {
-    /// Understands rows of these columns.
+    /// Returns the reading of rows with these columns.
     pub fn new(columns: &Columns, skip: &'a [String]) -> Self {
         Self { sides: [Field::First, Field::Second].map(|field| columns.column(field)), skip }
     }
 
-    /// What the row tells.
+    /// Reads a row.
     ///
     /// # Errors
-    /// What is wrong with its result.
+    /// If its result cannot be read.
     pub fn of<'c>(&self, cells: &'c Cells<'_>) -> Result<Told<'c>, String> {
         let competitors = cells.get(Field::First).zip(cells.get(Field::Second));
         let has_neither = cells.get(Field::First).or(cells.get(Field::Second)).is_none();
         let (result, winner) = (cells.get(Field::Result), cells.get(Field::Winner));
         match (competitors, winner, cells.get(Field::Loser)) {
-            // Beside two competitors, the winner is a result by another name.
+            // With two competitors, the winner is a result under another name.
             (Some((first, second)), winner, _) => self.between(cells, first, second, result.or(winner)),
             (None, Some(winner), Some(loser)) if has_neither => self.won(winner, loser, result),
             _ => Ok(Told::Nobody),
         }
     }
 
-    /// A match of two competitors with a result, or with two scores.
+    /// Returns a match of two competitors with a result, or with two scores.
     fn between<'c>(
         &self,
         cells: &Cells<'_>,
@@ -78,7 +78,7 @@ impl<'a> Ending<'a> {
         Ok(Told::Match([first, second], outcome))
     }
 
-    /// A match of a winner and a loser, or of two who drew.
+    /// Returns a match of a winner and a loser, or of two who drew.
     fn won<'c>(
         &self,
         winner: Cow<'c, str>,

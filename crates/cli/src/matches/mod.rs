@@ -1,8 +1,8 @@
-//! Matches from files: who met whom, when, how it ended, and who said so.
+//! Matches from files: competitors, time, outcome, and judge.
 //!
-//! - `columns`: which column says what; `row`: the cells of one row
-//! - `ended`, `result`, `time`: what they say of a match
-//! - `read`: files to [`Matches`], with everything that is wrong with them
+//! - `columns`: the columns of the fields; `row`: the cells of one row
+//! - `ended`, `result`, `time`: outcomes and times from cells
+//! - `read`: files to [`Matches`], with every problem in them
 
 pub mod columns;
 mod ended;
@@ -29,7 +29,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The number of a text, which is new or not.
+    /// Returns the number of a text, and adds it if it is new.
     fn place(&mut self, name: &str) -> u32 {
         if let Some(&place) = self.places.get(name) {
             return place;
@@ -40,43 +40,43 @@ impl Names {
         place
     }
 
-    /// Whether none has come.
+    /// Returns true without any text.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The text with this number; empty if there is none.
+    /// Returns the text with this number; empty for an unknown number.
     pub fn name(&self, place: u32) -> &str {
         self.list.get(place as usize).map_or("", String::as_str)
     }
 
-    /// The number of a text, if it has come.
+    /// Returns the number of a text, if it is known.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.places.get(name).copied()
     }
 
-    /// The texts in the order of their bytes, with their numbers.
+    /// Returns the texts in the order of their bytes, with their numbers.
     pub fn sorted(&self) -> impl Iterator<Item = (&str, u32)> {
         self.places.iter().map(|(name, &place)| (name.as_str(), place))
     }
 }
 
-/// A match as a row told it. Numbers are places in the lists of [`Matches`].
+/// A match as its row gives it. Numbers are positions in the lists of [`Matches`].
 #[derive(Debug)]
 pub struct Row {
-    /// What tells it from every other; its place where rows have no id.
+    /// Its id; its position if rows have no id.
     pub id: Box<str>,
-    /// Milliseconds since 1970-01-01T00:00:00Z; the place of its id where rows have no time.
+    /// Milliseconds since 1970-01-01T00:00:00Z; the position of its id if rows have no time.
     pub at_milliseconds: i64,
     /// The first competitor.
     pub first: u32,
     /// The second.
     pub second: u32,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Who decided it, if that was asked for.
+    /// Its judge, if that was asked for.
     pub judge: Option<u32>,
-    /// What was compared, if judges were asked for.
+    /// The pair compared, if judges were asked for.
     pub pair: Option<u32>,
     /// Its category, if that was asked for.
     pub category: Option<u32>,
@@ -93,29 +93,29 @@ pub struct Matches {
     pub names: Names,
     /// The judges.
     pub judges: Names,
-    /// What judges compared.
+    /// The pairs that judges compared.
     pub pairs: Names,
     /// The categories.
     pub categories: Names,
-    /// Whether rows have a time. If not, their order is that of time.
+    /// True if rows have a time. If not, they are in the order of time.
     pub has_time: bool,
-    /// Rows that stand for no match, as their result says.
+    /// Rows that are no match, by their result.
     pub skipped: u64,
-    /// Rows that come after a row of a later time.
+    /// Rows after a row of a later time.
     pub late: u64,
     files: Vec<String>,
 }
 
 impl Matches {
-    /// Where a row stands.
+    /// Returns file and line of a row.
     pub fn place(&self, row: &Row) -> String {
         format!("{}:{}", self.files.get(row.file as usize).map_or("", String::as_str), row.line)
     }
 
-    /// The matches of the rows at these places, in the order of time.
+    /// Returns the matches of the rows at these positions, in the order of time.
     ///
     /// # Errors
-    /// If there is none, or an id stands for two different matches.
+    /// If there is no match, or two different matches have one id.
     pub fn season(&self, rows: &[usize]) -> Result<Season, Failure> {
         let event = |&at: &usize| {
             let row = self.rows.get(at)?;
@@ -136,7 +136,7 @@ impl Matches {
                 .iter()
                 .map(|error| match error {
                     EventError::TwoContents { id, first_place, second_place } => format!(
-                        "{}: match `{id}` is another one than at {}, expected one content for one id",
+                        "{}: match `{id}` differs from that at {}, expected one content for one id",
                         place(second_place),
                         place(first_place)
                     ),
@@ -153,7 +153,7 @@ impl Matches {
     }
 }
 
-/// The failure that lists problems, [`LISTED`] at most; `unlisted` are those that are known by number only.
+/// Returns the failure that lists problems, [`LISTED`] at most; `unlisted` are those that are only counted.
 fn refused(problems: Vec<String>, unlisted: usize) -> Failure {
     let count = problems.len() + unlisted;
     let mut problems = problems.into_iter();

@@ -1,4 +1,4 @@
-//! Files of matches read to the end, with everything that is wrong with them.
+//! Files of matches read to the end, with every problem in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,22 +16,22 @@ use karat::engine::Wanted;
 use karat::renames::{Rename, Renames};
 use karat::text::{clean, list};
 
-/// How files of matches are read.
+/// The options for reading files of matches.
 #[derive(Debug)]
 pub struct Reading<'a> {
-    /// Which column says what.
+    /// The columns of the fields.
     pub columns: &'a Columns,
-    /// Competitors that go by two names.
+    /// Competitors with two names.
     pub renames: &'a [Rename],
-    /// Results that mean that there was no match.
+    /// Results that mean no match.
     pub skip: &'a [String],
-    /// Whether every row must say who decided.
+    /// True if every row must have a judge.
     pub with_judges: bool,
-    /// Whether every row must have a category.
+    /// True if every row must have a category.
     pub with_categories: bool,
 }
 
-/// What is known while rows are read.
+/// The state while rows are read.
 struct Reader<'a> {
     reading: &'a Reading<'a>,
     renames: Renames<'a>,
@@ -39,7 +39,7 @@ struct Reader<'a> {
     matches: Matches,
     problems: Vec<String>,
     unlisted: usize,
-    /// The names that rows have.
+    /// Returns the names in the rows.
     seen: BTreeSet<String>,
     rows: u64,
     nobody: u64,
@@ -69,7 +69,7 @@ impl Reading<'_> {
     /// Reads all files.
     ///
     /// # Errors
-    /// What is wrong with the rows: all of it, of which some twenty are listed.
+    /// If rows have problems; all are counted, some twenty listed.
     pub fn read(&self, files: &Files, progress: &Progress) -> Result<Matches, Failure> {
         let wanted = Wanted { kind: Kind::Facts, facts: Vec::new(), columns: self.columns.names.clone() };
         let mut reader = Reader {
@@ -187,7 +187,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Checks what only shows when all rows are read, and gives places where rows have no ids or times.
+    /// Checks for problems of all rows together, and numbers the rows if they have no ids or times.
     fn finish(mut self) -> Result<Matches, Failure> {
         if self.rows > 0 && self.nobody == self.rows {
             return Err(self.nobody_at_all());
@@ -241,11 +241,11 @@ impl Reader<'_> {
         let failure = Failure::new(message).help(format!("the columns are {}", self.there_are()));
         match self.seen.iter().any(|name| name.contains([';', '\t', '|'])) {
             true => failure.help("save the table as CSV, with commas between the columns"),
-            false => failure.help("say which is which: --columns first=COLUMN,second=COLUMN,result=COLUMN"),
+            false => failure.help("name the columns: --columns first=COLUMN,second=COLUMN,result=COLUMN"),
         }
     }
 
-    /// The names that rows have.
+    /// Returns the names in the rows.
     fn there_are(&self) -> String {
         let names: Vec<String> =
             self.seen.iter().take(LISTED).map(|name| format!("`{}`", clean(name))).collect();
@@ -254,7 +254,7 @@ impl Reader<'_> {
     }
 }
 
-/// Gives rows the places of their ids as times, so that the order of the rows is that of time and a repeated row is one
+/// Gives rows the positions of their ids as times, so that they are in the order of time and a repeated row is one
 /// match.
 fn number(rows: &mut [Row]) {
     let mut places: BTreeMap<&str, i64> = BTreeMap::new();
@@ -264,7 +264,7 @@ fn number(rows: &mut [Row]) {
     }
 }
 
-/// Rows that repeat the id of an earlier one, but with another judge, pair or category.
+/// Returns the rows that repeat the id of an earlier one, but with another judge, pair or category.
 fn other_circumstances(matches: &Matches) -> Vec<String> {
     if matches.judges.is_empty() && matches.categories.is_empty() {
         return Vec::new();

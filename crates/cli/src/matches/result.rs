@@ -1,8 +1,8 @@
-//! What the text of a result says.
+//! Outcomes from the texts of results.
 
 use karat_stats::rating::Outcome;
 
-/// Texts that say how a match ended, in small letters.
+/// Texts for outcomes, in small letters.
 const WORDS: [(&str, Outcome); 30] = [
     ("first", Outcome::Win),
     ("win", Outcome::Win),
@@ -29,7 +29,7 @@ const WORDS: [(&str, Outcome); 30] = [
     ("1/2", Outcome::Draw),
     ("0.5", Outcome::Draw),
     ("½", Outcome::Draw),
-    // Votes on pairs of answers have these where neither answer will do.
+    // Votes on pairs of answers have these if neither answer is good.
     ("bothbad", Outcome::Draw),
     ("both_bad", Outcome::Draw),
     ("both bad", Outcome::Draw),
@@ -39,16 +39,16 @@ const WORDS: [(&str, Outcome); 30] = [
 
 /// The two sides of a match, as a result may name them.
 pub struct Sides<'a> {
-    /// The columns in which the competitors stand.
+    /// The columns of the competitors.
     pub columns: [&'a str; 2],
     /// The competitors.
     pub names: [&'a str; 2],
 }
 
-/// How a match ended, by a word, by the column in which the winner stands, or by the winner's name.
+/// Returns the outcome of a match from a word, from the column of the winner, or from the winner's name.
 ///
 /// # Errors
-/// What was expected in place of `text`: none of the three, or two of them that disagree.
+/// If `text` is not one of the three, or two of them disagree; the error says what was expected.
 pub fn outcome(text: &str, sides: &Sides<'_>) -> Result<Outcome, String> {
     let text = text.trim();
     let word = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)).map(|&(_, outcome)| outcome);
@@ -65,21 +65,23 @@ pub fn outcome(text: &str, sides: &Sides<'_>) -> Result<Outcome, String> {
              `second` or `draw`"
         )),
         None => Err(format!(
-            "`{text}` is no result, expected `first`, `second` or `draw`, `1-0`, `0-1` or `1/2-1/2`, `win`, `draw` or \
+            "`{text}` is not a result, expected `first`, `second` or `draw`, `1-0`, `0-1` or `1/2-1/2`, `win`, `draw` or \
              `loss`, `{}` or `{}`; where it means that there was no match, --skip {text}",
             sides.columns[0], sides.columns[1]
         )),
     }
 }
 
-/// How a match ended by what both sides scored; more is better.
+/// Returns the outcome of a match from both scores; more is better.
 ///
 /// # Errors
-/// Which of the two is no number.
+/// If one of the two is no number.
 pub fn by_scores(first: &str, second: &str) -> Result<Outcome, String> {
     let number = |text: &str| match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(format!("`{text}` is no score, expected a number; where there was no match, --skip {text}")),
+        _ => Err(format!(
+            "`{text}` is not a score, expected a number; where there was no match, --skip {text}"
+        )),
     };
     let (first, second) = (number(first)?, number(second)?);
     Ok(if first > second {
@@ -112,7 +114,7 @@ mod tests {
             match outcome(text, &SIDES) {
                 Ok(found) => assert_eq!(found, expected, "{text}"),
                 // Columns are compared letter by letter.
-                Err(error) => assert!(text == "LEFT" && error.contains("is no result"), "{error}"),
+                Err(error) => assert!(text == "LEFT" && error.contains("is not a result"), "{error}"),
             }
         }
     }
@@ -130,7 +132,7 @@ mod tests {
         assert_eq!(by_scores("0.50", ".5"), Ok(Outcome::Draw));
         assert_eq!(by_scores("-1", "0"), Ok(Outcome::Loss));
         for wrong in ["NA", "NaN", "inf", ""] {
-            assert!(by_scores(wrong, "1").unwrap_err().contains("is no score"));
+            assert!(by_scores(wrong, "1").unwrap_err().contains("is not a score"));
         }
     }
 }

@@ -9,10 +9,10 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::columns::{Columns, FILE, Field};
 
-/// Most names that are remembered of what rows have.
+/// Most names of cells that are remembered.
 const REMEMBERED: usize = 100;
 
-/// What a row has for each name of its columns; none where the cell is empty or null.
+/// The cells of a row by column; `None` if the cell is empty or null.
 pub struct Cells<'a> {
     columns: &'a Columns,
     values: Vec<Option<Cow<'a, str>>>,
@@ -23,7 +23,7 @@ impl<'a> Cells<'a> {
     /// are asked for, and the others while there is room.
     ///
     /// # Errors
-    /// Why the bytes are no such object.
+    /// If the bytes are no such object.
     pub fn read(
         bytes: &'a [u8],
         columns: &'a Columns,
@@ -46,7 +46,7 @@ impl<'a> Cells<'a> {
         Ok(Self { columns, values })
     }
 
-    /// The text of a field. Several columns are joined by `/`; none if there is nothing in any of them.
+    /// Returns the text of a field. Several columns are joined by `/`; `None` if all of them are empty.
     pub fn get(&self, field: Field) -> Option<Cow<'_, str>> {
         let value = |place: &usize| self.values.get(*place)?.as_deref();
         match self.columns.places(field) {
@@ -61,7 +61,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Reads an object into places.
+/// Reads an object into cells.
 struct Members<'n, 'v, 'a> {
     names: &'n [String],
     values: &'v mut [Option<Cow<'a, str>>],
@@ -92,7 +92,7 @@ impl<'a> Visitor<'a> for Members<'_, '_, 'a> {
             };
             let bit = 1u64 << (place % 64);
             if taken & bit != 0 {
-                return Err(A::Error::custom(format_args!("`{name}` stands twice in one object")));
+                return Err(A::Error::custom(format_args!("`{name}` is given twice in one object")));
             }
             taken |= bit;
             let Cell(found) =
@@ -103,7 +103,7 @@ impl<'a> Visitor<'a> for Members<'_, '_, 'a> {
     }
 }
 
-/// A text, a number or a boolean as text; none for null.
+/// A text, a number or a boolean as text; `None` for null.
 struct Cell<'a>(Option<Cow<'a, str>>);
 
 impl<'a> Deserialize<'a> for Cell<'a> {
@@ -179,7 +179,7 @@ mod tests {
         for (text, told) in [
             ("[1]", "expected an object with the members of a match"),
             (r#"{"first": {}}"#, "`first`: invalid type: map, expected a text or a number"),
-            (r#"{"first": "a", "first": "a"}"#, "`first` stands twice"),
+            (r#"{"first": "a", "first": "a"}"#, "`first` is given twice"),
             (r#"{"first": "a""#, "EOF"),
             (r#"{"first": "a"} x"#, "trailing characters"),
         ] {

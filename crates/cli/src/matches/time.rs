@@ -1,8 +1,8 @@
-//! When a match was over, as published files write it.
+//! The time of a match, as published files write it.
 
 use karat_core::timestamp::{Timestamp, TimestampError};
 
-/// Seconds since 1970 that are taken for a time: 1973 to 5138. Smaller numbers are years or days, larger ones milliseconds.
+/// Seconds since 1970 accepted as a time: 1973 to 5138. Smaller numbers are years or days, larger ones milliseconds.
 const SECONDS: std::ops::Range<f64> = 1e8..1e11;
 
 /// Reads a timestamp as [`Timestamp::parse_lenient`] does, or a number of seconds, as milliseconds since
@@ -22,7 +22,7 @@ pub fn milliseconds(text: &str) -> Result<i64, String> {
             error => format!("; {}", error.hint()),
         };
         Err(format!(
-            "`{text}` is no time, expected such as `2026-03-18T09:30:00Z`, `2026-03-18 09:30:00`, `2026-03-18` or \
+            "`{text}` is not a time, expected such as `2026-03-18T09:30:00Z`, `2026-03-18 09:30:00`, `2026-03-18` or \
              seconds since 1970{hint}"
         ))
     })
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn what_is_no_time_is_refused() {
         for text in ["", "2012", "yesterday", "2012-02-30", "1682351591000", "09/11/2001", "NaN", "-1e9"] {
-            assert!(milliseconds(text).unwrap_err().contains("is no time"), "{text}");
+            assert!(milliseconds(text).unwrap_err().contains("is not a time"), "{text}");
         }
     }
 }

@@ -3,9 +3,9 @@
 /// Eighths of a column, from nothing to full.
 const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// A bar for `part` of `whole`, exactly `width` columns wide.
+/// Returns a bar for `part` of `whole`, exactly `width` columns wide.
 ///
-/// Whatever is above zero shows at least a sliver, and whatever is below the whole leaves one free.
+/// Any part above zero shows at least a sliver, and any part below the whole leaves one free.
 pub fn bar(part: i64, whole: i64, width: usize) -> String {
     let total = width * 8;
     let mut eighths = scaled(part, whole, total);
@@ -24,7 +24,7 @@ pub fn bar(part: i64, whole: i64, width: usize) -> String {
     text
 }
 
-/// A bar that stands between `from` and `to` of `whole`, exactly `width` columns wide; at least one column if they
+/// Returns a bar between `from` and `to` of `whole`, exactly `width` columns wide; at least one column if they
 /// differ at all. Blanks before and after.
 pub fn span(from: i64, to: i64, whole: i64, width: usize) -> (String, String) {
     let (low, high) = (from.min(to), from.max(to));
@@ -36,7 +36,7 @@ pub fn span(from: i64, to: i64, whole: i64, width: usize) -> (String, String) {
     (" ".repeat(start), "█".repeat(end - start))
 }
 
-/// `part / whole * steps`, rounded to the nearest and held within 0..steps.
+/// Returns `part / whole * steps`, rounded to the nearest and clamped to 0..steps.
 fn scaled(part: i64, whole: i64, steps: usize) -> usize {
     if whole <= 0 {
         return 0;

@@ -14,27 +14,27 @@ use crate::output::{BAR, CARE, FAINT, STRONG};
 
 const GAP: &str = "  ";
 
-/// Said where no result could have shown a difference.
+/// The note if no result could have shown a difference.
 pub const FEW_TASKS: &str = "too few tasks differ to show anything at this level";
 
-/// The names of both, as they stand in a sentence.
+/// Returns both names, as for a sentence.
 pub fn names(answer: &Comparison) -> (String, String) {
     (short(&answer.first.subject), short(&answer.second.subject))
 }
 
-/// Returns which one is ahead, or that they cannot be told apart.
+/// Returns the subject that is ahead, or a tie.
 pub fn verdict(answer: &Comparison) -> String {
     let (first, second) = names(answer);
     let verdict = match answer.difference.verdict {
         ComparisonVerdict::FirstAhead => format!("{first} is ahead of {second}"),
         ComparisonVerdict::SecondAhead => format!("{second} is ahead of {first}"),
-        ComparisonVerdict::NotDistinguishable => format!("{first} and {second} cannot be told apart"),
+        ComparisonVerdict::NotDistinguishable => format!("{first} and {second} are tied"),
     };
     let (level, tasks) = (percent(answer.basis.level), answer.difference.estimate.tasks);
     format!("{verdict}, at {level} over {}", count(usize::try_from(tasks).unwrap_or(usize::MAX), "task"))
 }
 
-/// Returns the comparison, the verdict first; `gaps` are what the items lack, `labels` those of the dimensions by key.
+/// Returns the comparison, the verdict first, with the `gaps` of the items; `labels` are of dimensions, by key.
 pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String], width: usize) -> String {
     let (first, second) = names(answer);
     let mut text = String::new();
@@ -65,7 +65,7 @@ pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String]
     text
 }
 
-/// The differences in score and dimensions, on one axis with 0 in it.
+/// Returns the differences in score and dimensions, on one axis with 0 in it.
 fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -> String {
     let writing = Writing::shares();
     let of_key = |key: &str| answer.dimensions.get(key).and_then(Option::as_ref);
@@ -84,11 +84,11 @@ fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -
     let bar = (width.saturating_sub(fixed).clamp(9, 40) - 1) | 1;
     let spans = || all.iter().map(|(_, found)| span(&found.estimate));
     let reach = axis(spans());
-    // The same length on both sides of 0, so that the middle means: no difference.
+    // The same length on both sides of 0, so that the middle means no difference.
     let longest = reach.start().abs().max(reach.end().abs());
     let axis = -longest..=longest;
     let middle = |text: String| {
-        // Where nothing is drawn, the line of no difference shows.
+        // Empty cells show the line of no difference.
         let mut cells: Vec<char> = text.chars().collect();
         if let Some(cell) = cells.get_mut((bar - 1) / 2).filter(|cell| **cell == ' ') {
             *cell = '┊';
@@ -122,7 +122,7 @@ fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -
     text
 }
 
-/// Which side of an axis of so many columns is whose, where there is room for it.
+/// Returns the labels of the two sides of an axis of `width` columns, if there is room.
 fn sides(width: usize) -> String {
     let (left, right) = ("second ahead", "first ahead");
     match width.saturating_sub(left.len() + right.len()) {
@@ -131,7 +131,7 @@ fn sides(width: usize) -> String {
     }
 }
 
-/// Returns what to know about a comparison, also on a page.
+/// Returns the notes on a comparison, also for a page.
 pub fn notes(answer: &Comparison) -> Vec<String> {
     let (first, second) = names(answer);
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

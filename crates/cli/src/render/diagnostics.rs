@@ -1,4 +1,4 @@
-//! The checker's findings, shown in the file they are about.
+//! The findings of the checker, shown in their file.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -6,7 +6,7 @@ use karat_core::diagnostic::{Diagnostic, Severity};
 
 use karat::text::clean;
 
-/// One finding: code, place with line and column, the text underlined, what is wrong, how to mend it.
+/// Returns one finding: code, place with line and column, the text underlined, the message, the hint.
 pub fn diagnostic(found: &Diagnostic, path: &str, text: &str, width: usize) -> String {
     let level = match found.severity {
         Severity::Error => Level::ERROR,
@@ -26,7 +26,7 @@ pub fn diagnostic(found: &Diagnostic, path: &str, text: &str, width: usize) -> S
     Renderer::styled().decor_style(DecorStyle::Ascii).term_width(width).render(&[group])
 }
 
-/// Line and column of a byte of `text`, both from 1; the column counts characters.
+/// Returns line and column of a byte of `text`, both from 1; the column counts characters.
 pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..floor_boundary(text, at)).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -34,7 +34,7 @@ pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     (line, before.get(line_start..).unwrap_or_default().chars().count() + 1)
 }
 
-/// The span, moved to where `text` has characters.
+/// Returns the span, clamped to character boundaries of `text`.
 fn in_bounds(found: &Diagnostic, text: &str) -> std::ops::Range<usize> {
     let start = floor_boundary(text, found.span.start);
     start..floor_boundary(text, found.span.end).max(start)

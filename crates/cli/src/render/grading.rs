@@ -1,4 +1,4 @@
-//! What graders saw, as lines: the same for every grader, so that nothing that is in a record is kept from a screen.
+//! Observations of graders as lines: the same for every grader, so that a screen has all that a record has.
 
 use serde_json::{Map, Value};
 
@@ -12,10 +12,10 @@ const MEMBERS: usize = 8;
 /// Columns of a name.
 const NAME: usize = 24;
 const INDENT: usize = 2;
-/// Widest object that stands beside its name.
+/// Widest object that is shown beside its name.
 const FLAT: usize = 48;
 
-/// What each grader saw, at most [`LINES`] of it; empty if no grader was at work.
+/// Returns the observations of each grader, at most [`LINES`] of them; empty without a grader.
 pub fn grading(grading: &Value, width: usize) -> String {
     let Value::Object(graders) = grading else { return String::new() };
     let mut text = String::new();
@@ -34,12 +34,12 @@ pub fn grading(grading: &Value, width: usize) -> String {
     text
 }
 
-/// `trajectory_validation` in words.
+/// Returns `trajectory_validation` in words.
 fn title(name: &str) -> String {
     clean(name).replace('_', " ")
 }
 
-/// A line, or where it is too wide several, each further in than the first.
+/// Returns a line, or several if it is too wide, indented further than the first.
 fn folded(line: &str, width: usize) -> String {
     let line = line.trim_end();
     if line.width() <= width {
@@ -54,7 +54,7 @@ fn folded(line: &str, width: usize) -> String {
     lines.collect()
 }
 
-/// A value as lines, below its name.
+/// Adds a value as lines, below its name.
 fn tree(value: &Value, depth: usize, lines: &mut Vec<String>) {
     let indent = " ".repeat(depth * INDENT);
     match value {
@@ -86,7 +86,7 @@ fn tree(value: &Value, depth: usize, lines: &mut Vec<String>) {
     }
 }
 
-/// A member of an object: beside its name where it fits, else below it. What is the only member of a member is told with
+/// Adds a member of an object: beside its name if it fits, else below it. The only member of a member is joined with
 /// it: `outcome, graded, match`.
 fn member(name: &str, value: &Value, depth: usize, lines: &mut Vec<String>) {
     let indent = " ".repeat(depth * INDENT);
@@ -124,7 +124,7 @@ fn flat(members: &Map<String, Value>) -> String {
     parts.join(", ")
 }
 
-/// A value that fits into a line.
+/// Returns a value that fits into a line.
 fn short(value: &Value) -> Option<String> {
     Some(match value {
         Value::Null => String::from("-"),

@@ -1,4 +1,4 @@
-//! Intervals as bars: where a value lies, and how far it is known, on an axis that all rows of a table share.
+//! Intervals as bars: an estimate and its uncertainty, on an axis that all rows of a table share.
 
 use std::ops::RangeInclusive;
 
@@ -16,19 +16,19 @@ pub struct Span {
 }
 
 impl Span {
-    /// A value without an interval.
+    /// Returns a value without an interval.
     pub fn at(point: f64) -> Self {
         Self { low: point, point, high: point }
     }
 }
 
-/// An estimate on an axis.
+/// Returns an estimate on an axis.
 pub fn span(estimate: &Estimate) -> Span {
     let (low, high) = estimate.interval().unwrap_or((estimate.mean, estimate.mean));
     Span { low, point: estimate.mean, high }
 }
 
-/// The axis that holds all of `spans`: their lowest to their highest end. 0 to 0 for none.
+/// Returns the axis of all `spans`: their lowest to their highest end; 0 to 0 without any.
 pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
     let ends = spans.into_iter().flat_map(|span| [span.low, span.point, span.high]);
     let found = ends.filter(|end| end.is_finite()).fold(None, |range: Option<(f64, f64)>, end| {
@@ -39,8 +39,8 @@ pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
     low..=high
 }
 
-/// `span` on `axis`, exactly `width` columns wide: `   ├──●───┤    `. A dot is the estimate; an end that would stand in the
-/// cell of the dot is not drawn, and one that lies beyond the axis is an arrow. Blanks if the estimate is no number.
+/// Draws `span` on `axis`, exactly `width` columns wide: `   ├──●───┤    `. A dot is the estimate; an end in the
+/// cell of the dot is not drawn, and one beyond the axis is an arrow. Blanks if the estimate is no number.
 pub fn interval(span: Span, axis: &RangeInclusive<f64>, width: usize) -> String {
     let mut cells = vec![' '; width];
     if span.point.is_finite() && width > 0 {
@@ -71,8 +71,8 @@ pub fn interval(span: Span, axis: &RangeInclusive<f64>, width: usize) -> String 
     cells.into_iter().collect()
 }
 
-/// The cell of a value: the ends of the axis are the middles of the first and the last one. An axis without length has
-/// everything in the middle; what is no number, or lies beyond it, goes to the nearer end.
+/// Returns the cell of a value: the ends of the axis are the middles of the end cells. An axis of length 0 has
+/// all values in the middle; a value beyond it goes to the nearer end, and NaN to the first.
 fn cell(value: f64, axis: &RangeInclusive<f64>, width: usize) -> usize {
     let last = width.saturating_sub(1);
     let length = axis.end() - axis.start();
@@ -80,7 +80,7 @@ fn cell(value: f64, axis: &RangeInclusive<f64>, width: usize) -> usize {
         return last / 2;
     }
     let share = ((value - axis.start()) / length).clamp(0.0, 1.0);
-    // Shares are 0 to 1, so the product is a place of the row; NaN becomes 0.
+    // Shares are 0 to 1, so the product is a cell of the row; NaN becomes 0.
     (share * last as f64).round() as usize
 }
 

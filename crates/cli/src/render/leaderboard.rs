@@ -18,18 +18,18 @@ use crate::output::{BAR, CARE, FAINT, STRONG, style};
 pub struct Layout {
     /// Columns.
     pub width: usize,
-    /// Most rows of a board.
+    /// Most rows of a leaderboard.
     pub top: usize,
 }
 
 const GAP: &str = "  ";
 const TASKS: usize = 5;
-/// Columns of a rank range at least.
+/// Fewest columns of a rank range.
 const RANK: usize = 5;
 /// Columns of a value of `k` attempts.
 const ATTEMPT: usize = 14;
 
-/// Returns what is ranked, and how; `gaps` are what the items lack.
+/// Returns the heading: items, method, and `gaps` of the items.
 pub fn head(basis: &Basis, by: &str, gaps: &[String], layout: Layout) -> String {
     let mut text = String::new();
     let cards = basis.card_names();
@@ -61,7 +61,7 @@ pub fn head(basis: &Basis, by: &str, gaps: &[String], layout: Layout) -> String 
     text
 }
 
-/// Returns where intervals come from.
+/// Returns the source of intervals.
 pub fn resamples(basis: &Basis) -> String {
     match basis.resamples.zip(basis.seed) {
         Some((resamples, seed)) => format!("{resamples} resamples of tasks, seed {seed}"),
@@ -69,7 +69,7 @@ pub fn resamples(basis: &Basis) -> String {
     }
 }
 
-/// Returns one leaderboard, and what to know about it.
+/// Returns one leaderboard with its notes.
 pub fn board(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard, layout: Layout) -> String {
     let mut text = String::new();
     if let Some(group) = &board.group {
@@ -142,7 +142,7 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
 /// One of the chances at some k.
 type Chance = fn(&Attempts) -> Option<&Estimate>;
 
-/// The chances of repeated attempts.
+/// Returns the chances of repeated attempts.
 fn attempts(board: &Leaderboard, layout: Layout) -> String {
     let writing = Writing::shares();
     let names = board.rows.iter().map(|row| row.subject.width()).max().unwrap_or(0);
@@ -199,13 +199,13 @@ fn attempts(board: &Leaderboard, layout: Layout) -> String {
     text
 }
 
-/// Returns the largest k for which a task was tried that often; 0 if none was.
+/// Returns the most attempts at one task; 0 without attempts.
 fn most_tried(board: &Leaderboard) -> usize {
     let tried = |of: &Vec<Attempts>| of.iter().take_while(|at| at.tasks > 0).count();
     board.rows.iter().filter_map(|row| row.attempts.as_ref()).map(tried).max().unwrap_or(0)
 }
 
-/// Says at which k tasks were tried too rarely: they are left out there, so the numbers are about fewer tasks.
+/// Returns the k at which tasks have too few attempts: they are left out there, so the numbers are about fewer tasks.
 fn left_out(board: &Leaderboard) -> Option<String> {
     let all = || board.rows.iter().filter_map(|row| row.attempts.as_ref());
     let (tried, asked) = (most_tried(board), all().map(Vec::len).max().unwrap_or(0));

@@ -1,4 +1,4 @@
-//! What people see. Nothing here computes a score.
+//! Screens and pages. Nothing here computes a score.
 
 pub mod bar;
 pub mod compare;

@@ -1,4 +1,4 @@
-//! Records that were scored again: who moves, and how much of it is rule, evidence or engine.
+//! Records that were scored again: who moves, and the parts due to rule, evidence and engine.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use crate::output::{FAINT, GAIN, LOSS, STRONG};
 /// Columns of a score, and of a difference.
 const SCORE: usize = 8;
 const SHARE: usize = 8;
-/// Most subjects whose place is told, and most changes of band or tier.
+/// Most subjects whose ranks are listed, and most changes of band or tier.
 const LISTED: usize = 10;
 
-/// The summary and the largest movers; `names` are the old card and the new one.
+/// Returns the summary and the largest movers; `names` are the old card and the new one.
 pub fn rescored(summary: &Summary, names: (&str, &str), width: usize) -> String {
     let mut text = format!("{STRONG}{} -> {}{STRONG:#}\n", clean(names.0), clean(names.1));
     let (up, down) = (summary.up, summary.down);
@@ -67,8 +67,8 @@ fn movers(summary: &Summary, width: usize) -> String {
     text
 }
 
-/// The whole difference, and what of it is rule, evidence and engine, so that what is shown adds up. `?` where there is no
-/// number: a score appeared or went.
+/// Returns the whole difference and its parts from rule, evidence and engine, which add up as shown. `?` without a
+/// number, if a score appeared or disappeared.
 fn shares(moved: &Rescored) -> [String; 4] {
     let unknown = || String::from("?");
     let (Some(before), Some(after)) = (moved.before.score, moved.after.score) else {
@@ -113,7 +113,7 @@ fn badges(summary: &Summary) -> String {
     text
 }
 
-/// The published score cut to six decimals, or why there is none.
+/// Returns the published score cut to six decimals, or the reason why it is missing.
 fn shown(verdict: &Verdict) -> String {
     let Some(published) = verdict.published else { return verdict.status.name().to_owned() };
     let text = published.to_string();

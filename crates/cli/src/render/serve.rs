@@ -1,4 +1,4 @@
-//! What `karat serve` says when it starts and when it has stopped.
+//! The messages of `karat serve` when it starts and when it has stopped.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -9,11 +9,11 @@ use serde_json::json;
 
 use crate::output::{CARE, FAINT, STRONG};
 
-/// A server that answers from now on.
+/// A server that has started.
 pub struct Started<'a> {
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
-    /// Where its store is.
+    /// The folder of its store.
     pub folder: &'a Path,
     /// The key that checks its log.
     pub log_key: String,
@@ -21,14 +21,14 @@ pub struct Started<'a> {
     pub admin_key: Option<&'a str>,
     /// The file that the first key was written to.
     pub key_file: Option<&'a Path>,
-    /// Whether it was filled with the demo.
+    /// True if it was filled with the demo.
     pub is_demo: bool,
-    /// Whether the folder is removed when it stops.
+    /// True if the folder is removed when it stops.
     pub is_temporary: bool,
 }
 
 impl Started<'_> {
-    /// For people.
+    /// Returns the message for people.
     pub fn screen(&self) -> String {
         let (url, folder) = (self.url(), self.folder.display());
         let mut text = format!("{STRONG}karat serves {url}{STRONG:#}\n\n");
@@ -40,7 +40,7 @@ impl Started<'_> {
         match (self.admin_key, self.key_file) {
             (Some(key), _) => {
                 put("admin key", &format!("{CARE}{key}{CARE:#}"));
-                put("", "shown this once; it makes all other keys");
+                put("", "shown only once; it creates all other keys");
             }
             (None, Some(file)) => {
                 put("admin key", &format!("in `{}`, readable by you alone", file.display()))
@@ -68,7 +68,7 @@ impl Started<'_> {
         text
     }
 
-    /// For programs: one line of JSON.
+    /// Returns the message for programs: one line of JSON.
     pub fn line(&self) -> String {
         let line = json!({
             "state": "started",
@@ -95,16 +95,16 @@ pub struct Stopped {
 }
 
 impl Stopped {
-    /// For people.
+    /// Returns the message for people.
     pub fn screen(&self) -> String {
         let Self { requests, log_size } = self;
         format!(
-            "\n{STRONG}stopped{STRONG:#}: {requests} requests answered, none left; all {log_size} entries of the log are \
+            "\n{STRONG}stopped{STRONG:#}: {requests} requests answered, none open; all {log_size} entries of the log are \
              stored\n"
         )
     }
 
-    /// For programs: one line of JSON.
+    /// Returns the message for programs: one line of JSON.
     pub fn line(&self) -> String {
         let line = json!({"state": "stopped", "requests": self.requests, "log_size": self.log_size});
         format!("{line}\n")

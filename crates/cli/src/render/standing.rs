@@ -1,4 +1,4 @@
-//! The standings of all subjects on a terminal: score, interval, tier, share, and below each what is in its way.
+//! The standings of all subjects on a terminal: score, interval, tier, share, and below each its obstacles.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use karat::text::{clean, count, fit, wrap};
 
 const GAP: &str = "  ";
 
-/// The table of all subjects.
+/// Returns the table of all subjects.
 pub fn table(answer: &Answer<'_>, width: usize) -> String {
     let mut text = head(answer, width);
     let subjects = &answer.standings.subjects;
@@ -35,7 +35,7 @@ pub fn table(answer: &Answer<'_>, width: usize) -> String {
     let free = width.saturating_sub(fixed);
     let subject = widest(&|it| it.subject.width(), "subject".len()).clamp(7, free.saturating_sub(16).max(12));
     let bar = free.saturating_sub(subject).clamp(8, 40);
-    // Where no mean is taken there is nothing to draw an interval of: then the bar is the score that stands.
+    // Without a mean there is no interval: then the bar is the official score.
     let has_interval = has(|it| it.interval.is_some());
     let axis = if has_interval { axis(subjects.iter().filter_map(spanned)) } else { 0.0..=1.0 };
     let mut row = |style: anstyle::Style, cells: [&str; 6]| {
@@ -66,7 +66,7 @@ pub fn table(answer: &Answer<'_>, width: usize) -> String {
     with_notes(&text, answer, width)
 }
 
-/// The score that stands as a part of the scale, in billionths.
+/// Returns the official score as a part of the scale, in billionths.
 fn stands(standing: &SubjectStanding, answer: &Answer<'_>) -> Option<i64> {
     match standing.points.filter(|_| standing.review.is_some()) {
         Some(points) => Some(points.saturating_mul(BILLION) / i64::from(answer.card.scale.max)),
@@ -74,7 +74,7 @@ fn stands(standing: &SubjectStanding, answer: &Answer<'_>) -> Option<i64> {
     }
 }
 
-/// Each row with the notes on it below.
+/// Returns each row with its notes below.
 fn with_notes(table: &str, answer: &Answer<'_>, width: usize) -> String {
     let rows = &answer.standings.subjects;
     let head = table.lines().count().saturating_sub(rows.len());
@@ -102,7 +102,7 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
     let Answer { card, rows, standings, as_of, interval, .. } = answer;
     let what = card.standing.as_ref().map_or("", |rules| match rules.score {
         StandingScore::Window => "mean of scores",
-        StandingScore::Latest => "newest readings",
+        StandingScore::Latest => "newest values",
     });
     let mut text = format!("{STRONG}{}{STRONG:#}  {what} at {as_of}\n", card.name());
     let mut line =
@@ -112,7 +112,7 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
         let _ =
             write!(line, "; {level} intervals from {} resamples of tasks, seed {}", plan.draws, plan.seed);
     }
-    let left_out = [(standings.after, "after the moment"), (rows.filtered, "not wanted")];
+    let left_out = [(standings.after, "after the moment"), (rows.filtered, "by the filters")];
     for (number, why) in left_out.into_iter().filter(|(number, _)| *number > 0) {
         let _ = write!(line, "; {} left out, {why}", count(number as usize, "item"));
     }
@@ -120,7 +120,7 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
         let _ = write!(line, "; {} given again, which count once", count(rows.repeated as usize, "item"));
     }
     if standings.by_id {
-        line.push_str("; no item has a time, so they go by id");
+        line.push_str("; no item has a time, so they are in the order of their ids");
     }
     for part in wrap(&line, width) {
         let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
@@ -128,7 +128,7 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
     text
 }
 
-/// The score as it is shown: whole points where the card has them, else a share.
+/// Returns the score as it is shown: whole points if the card has them, else a share.
 fn shown(standing: &SubjectStanding, writing: Writing) -> String {
     let is_under_review = standing.review.is_some();
     match (standing.score, standing.points) {
@@ -145,7 +145,7 @@ fn tier(standing: &SubjectStanding) -> String {
     }
 }
 
-/// `12`, or `12/100` of a window that is not full.
+/// Returns `12`, or `12/100` for a window that is not full.
 fn window(standing: &SubjectStanding) -> String {
     let counts = standing.counts;
     match counts.window_tasks {

@@ -1,4 +1,4 @@
-//! One standing in full: the score, its dimensions, the review, the tier and what the next one needs.
+//! One standing in full: the score, its dimensions, the review, the tier and the conditions of the next one.
 
 use std::fmt::Write as _;
 
@@ -109,7 +109,7 @@ fn score(standing: &Standing, width: usize, text: &mut String) {
         write(text, LOSS, width, &format!("a critical incident is open{}", names.join(",")));
     }
     if standing.on_hold {
-        write(text, LOSS, width, "on hold: it runs something else than it declares");
+        write(text, LOSS, width, "on hold: it runs something other than it declares");
     }
 }
 
@@ -182,7 +182,7 @@ fn review(standing: &Standing, width: usize, text: &mut String) {
         let line = format!("{} points are the official score since {}", official.points, official.since);
         write(text, anstyle::Style::new(), width, &line);
     }
-    // What was committed at once is no news.
+    // Scores committed at once are not listed.
     let decided: Vec<_> = review
         .transitions
         .iter()
@@ -206,7 +206,7 @@ fn tier(standing: &Standing, width: usize, text: &mut String) {
     let Some(tier) = &standing.tier else { return };
     let _ = writeln!(text, "\n{STRONG}Tier{STRONG:#}  {}", clean(tier.held.as_deref().unwrap_or("none")));
     if let Some(earned) = tier.earned.as_ref().filter(|_| tier.earned != tier.held) {
-        write(text, anstyle::Style::new(), width, &format!("the moment earns {earned}"));
+        write(text, anstyle::Style::new(), width, &format!("earned at this moment: {earned}"));
     }
     let plain = anstyle::Style::new();
     if let Some(certificate) = &tier.certificate {
@@ -224,7 +224,7 @@ fn tier(standing: &Standing, width: usize, text: &mut String) {
         write(text, FAINT, width, &format!("{}  {from} to {to}, {cause}", change.time));
     }
     match (&tier.next, tier.missing.as_slice()) {
-        (None, _) => write(text, GAIN, width, "the highest there is"),
+        (None, _) => write(text, GAIN, width, "the highest tier"),
         (Some(next), [only]) => {
             let _ = writeln!(text, "\n{STRONG}Not {} yet{STRONG:#}, for one reason", clean(next));
             write(text, CARE, width, &only.text);

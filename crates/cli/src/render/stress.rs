@@ -1,4 +1,4 @@
-//! How much a ranking depends on its scorecard, on a terminal.
+//! The dependence of a ranking on its scorecard, on a terminal.
 
 use std::fmt::Write as _;
 
@@ -15,20 +15,20 @@ use crate::output::{BAR, CARE, FAINT, STRONG};
 const GAP: &str = "  ";
 /// The largest number of pairs, and of names, that are listed.
 const LISTED: usize = 5;
-/// Columns of a bar at most, and those of the others that do not change.
+/// Columns of a bar at most, and fixed columns of the others.
 const BARS: usize = 12;
 const RANK: usize = 5;
 const PERCENT: usize = 5;
 const RANGE: usize = 7;
 const ANY: &str = "any weights";
 
-/// Returns everything that was tried, and what became of the ranks.
+/// Returns all changes that were tried, and their effect on the ranks.
 pub fn stress(basis: &Basis, found: &Robustness, width: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "\n{STRONG}Other weights{STRONG:#}");
     let (draws, seed) = (basis.resamples.unwrap_or_default(), basis.seed.unwrap_or_default());
     let how =
-        format!("{draws} draws of weights, seed {seed}; composite of mean values, without rules and gates");
+        format!("{draws} weight samples, seed {seed}; composite of mean values, without rules and gates");
     for line in wrap(&how, width) {
         let _ = writeln!(text, "{FAINT}{line}{FAINT:#}");
     }
@@ -44,7 +44,7 @@ pub fn stress(basis: &Basis, found: &Robustness, width: usize) -> String {
     text
 }
 
-/// Returns how often each subject keeps its rank.
+/// Returns the share of weights under which each subject keeps its rank.
 fn weights(scale: u32, found: &Robustness, width: usize) -> String {
     let writing = Writing::of(scale);
     let number = writing.width().max("composite".len());
@@ -96,7 +96,7 @@ fn weights(scale: u32, found: &Robustness, width: usize) -> String {
     text
 }
 
-/// Returns what happens without a dimension, and under other means.
+/// Returns the changes of rank without a dimension, and under other means.
 fn others(found: &Robustness, width: usize) -> String {
     let (mut moved, mut unmoved) = (Vec::new(), Vec::new());
     for (label, choice) in other_choices(found) {
@@ -120,7 +120,7 @@ fn others(found: &Robustness, width: usize) -> String {
     text
 }
 
-/// Returns what each dimension contributes to the composite, beside its weight.
+/// Returns the contribution of each dimension to the composite, beside its weight.
 fn drivers(found: &Robustness, width: usize) -> String {
     let mut order: Vec<&Driver> = found.drivers.iter().collect();
     let importance = |driver: &Driver| driver.importance.unwrap_or(-1.0);

@@ -54,13 +54,13 @@ impl Table {
         table
     }
 
-    /// Columns of the score: at least the word.
+    /// Returns the columns of the score: at least those of the word.
     fn score(&self) -> usize {
         let point = usize::from(self.decimals > 0);
         (self.whole + point + self.decimals).max("score".len())
     }
 
-    /// The card and the heads of the columns.
+    /// Returns the card and the heads of the columns.
     pub fn head(&self, card: &Scorecard) -> String {
         let scale = format!("0 to {}", self.scale.max);
         let badge = match (card.tiers.is_empty(), card.bands.is_empty()) {
@@ -72,7 +72,7 @@ impl Table {
         if !card.title.is_empty() {
             let _ = write!(text, "  {}", clean(&card.title));
         }
-        // Whole numbers end in their column, others have their point in one: the word goes where the digits are.
+        // Whole numbers are aligned right, others at their point: the word is placed above the digits.
         let word = match self.decimals {
             0 => format!("{:>1$}", "score", self.score()),
             _ => fit("score", self.score()),
@@ -86,7 +86,7 @@ impl Table {
         text
     }
 
-    /// One record: its row, and below it what a reader of the number should know.
+    /// Returns the row of a record, with its notes below.
     pub fn row(&self, record: &Record<'_>, about: &[Note]) -> String {
         let mut text = self.who(record);
         let (shown, bar) = match record.score.zip(record.published) {
@@ -110,7 +110,7 @@ impl Table {
         text
     }
 
-    /// The subject, and the item where it has a name of its own and there is room.
+    /// Returns the subject, and the id of the item if it has one and there is room.
     fn who(&self, record: &Record<'_>) -> String {
         let subject = record.item.subject;
         let used = subject.width() + 1;
@@ -120,7 +120,7 @@ impl Table {
         format!("{} {FAINT}{}{FAINT:#}", clean(subject), fit(id, self.subject - used))
     }
 
-    /// A score with its decimal point in the column of all the others.
+    /// Returns a score with its decimal point in the column of all the others.
     fn aligned(&self, number: Published) -> String {
         let text = published(number);
         let whole = text.split('.').next().map_or(0, str::len);
@@ -129,7 +129,7 @@ impl Table {
     }
 }
 
-/// The lines below a row.
+/// Returns the lines below a row.
 fn notes(record: &Record<'_>, about: &[Note]) -> Vec<(anstyle::Style, String)> {
     let mut lines = Vec::new();
     let missing: Vec<String> = open(record)
@@ -149,12 +149,12 @@ fn notes(record: &Record<'_>, about: &[Note]) -> Vec<(anstyle::Style, String)> {
             }
             None => String::new(),
         };
-        lines.push((FAINT, format!("no reading for {}{range}", list(&missing))));
+        lines.push((FAINT, format!("no value for {}{range}", list(&missing))));
     }
     if !record.gates.is_empty() {
         lines.push((CARE, format!("gate: {}", list(&record.gates))));
     }
-    // A default that was used stands in the line on what is missing already.
+    // A default that was used is already in the line on missing values.
     let warnings = record.warnings.iter().filter(|warning| !matches!(warning, Warning::DefaultUsed { .. }));
     lines.extend(warnings.map(|warning| (CARE, format!("warning: {warning}"))));
     lines.extend(about.iter().map(|note| (FAINT, format!("note: {note}"))));

@@ -1,4 +1,4 @@
-//! Tasks on a terminal: how often they were won and completed, how hard that makes them, whether they are still of use.
+//! Tasks on a terminal: shares won and completed, difficulty, and whether they are still useful.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ const DIFFICULTY: usize = 10;
 /// Columns of a status.
 const STATUS: usize = 11;
 
-/// The table of all tasks.
+/// Returns the table of all tasks.
 pub fn table(answer: &Answer<'_>, width: usize) -> String {
     let mut text = head(answer, width);
     let tasks = &answer.standings.tasks;
@@ -96,7 +96,7 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
         count(standings.tasks.len(), "task"),
         percent(*level)
     );
-    let left_out = [(standings.after, "after the moment"), (rows.filtered, "not wanted")];
+    let left_out = [(standings.after, "after the moment"), (rows.filtered, "by the filters")];
     for (number, why) in left_out.into_iter().filter(|(number, _)| *number > 0) {
         let _ = write!(line, "; {} left out, {why}", count(number as usize, "item"));
     }
@@ -109,7 +109,7 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
     text
 }
 
-/// What a reader of a row should know.
+/// Returns the notes on a row.
 fn notes(answer: &Answer<'_>, task: &TaskStanding) -> Vec<(anstyle::Style, String)> {
     let mut notes = Vec::new();
     if let Some((rules, life)) = answer.rules.lifecycle.zip(task.life.as_ref()) {
@@ -122,7 +122,7 @@ fn notes(answer: &Answer<'_>, task: &TaskStanding) -> Vec<(anstyle::Style, Strin
         if let Some(ahead) = life.ahead {
             let (what, how) = match ahead.is_solved {
                 true => ("solved", ahead.status.name()),
-                // It was broken for so long that it is taken out.
+                // It was broken for so long that it is removed.
                 false if ahead.status == TaskStatus::Deprecated => ("failed", "removed"),
                 false => ("failed", ahead.status.name()),
             };
@@ -133,7 +133,7 @@ fn notes(answer: &Answer<'_>, task: &TaskStanding) -> Vec<(anstyle::Style, Strin
                 format!("{what} by most in {so_far} in a row; {how} after {} more", ahead.periods),
             ));
         }
-        // What does not change anything stands in the lines of JSON.
+        // Changes without effect are only in the lines of JSON.
         notes.extend(life.running.filter(|running| running.outcome.after != status).map(|running| {
             let outcome = running.outcome;
             let (name, from) = (outcome.after.name(), written(running.start_seconds));
@@ -153,23 +153,23 @@ fn notes(answer: &Answer<'_>, task: &TaskStanding) -> Vec<(anstyle::Style, Strin
     }
     if task.results.undecided > 0 {
         let left_out = count(task.results.undecided as usize, "item");
-        notes.push((CARE, format!("{left_out} in no rate: how they ended is not known")));
+        notes.push((CARE, format!("{left_out} in no rate: their outcome is unknown")));
     }
     notes
 }
 
-/// The period that made the status what it is.
+/// Returns the period that gave the task its status.
 fn since(life: &Lived) -> Option<&Period> {
     life.periods.iter().rev().find(|period| period.outcome.before != period.outcome.after)
 }
 
-/// What is to say about all of them.
+/// Returns the notes on all tasks.
 fn foot(answer: &Answer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(life) = answer.rules.lifecycle {
         let rules = life.rules;
         notes.push(if answer.standings.by_id {
-            "no item has a time, so nothing is known of periods and of what is still of use".to_owned()
+            "no item has a time, so periods are unknown, and whether tasks are still useful".to_owned()
         } else {
             format!(
                 "solved: above {}; failed: below {}; by most: more than {} of the subjects of a period",
@@ -179,7 +179,7 @@ fn foot(answer: &Answer<'_>) -> Vec<String> {
     }
     let excluded: u64 = answer.standings.tasks.iter().map(|task| task.results.excluded).sum();
     if excluded > 0 {
-        notes.push(format!("{} excluded because of how they ended", count(excluded as usize, "item")));
+        notes.push(format!("{} excluded because of the outcome", count(excluded as usize, "item")));
     }
     notes
 }

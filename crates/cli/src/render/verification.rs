@@ -1,4 +1,4 @@
-//! The checks of a receipt or of a store as a list: a mark, a name, what was found.
+//! The checks of a receipt or of a store as a list: a mark, a name, the finding.
 
 use std::fmt::Write as _;
 
@@ -11,20 +11,20 @@ use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG};
 /// Columns before the words of a check: a mark and a name.
 const LEAD: usize = 15;
 
-/// What is shown.
+/// The contents of the screen.
 #[derive(Debug)]
 pub struct Shown<'a> {
     /// The file.
     pub file: &'a str,
-    /// What it is, and where it was kept.
+    /// Its item, and the log that has it.
     pub about: Option<(String, String)>,
     /// The checks in their order.
     pub checks: &'a [Check],
-    /// What is verified where all of them are.
+    /// The words if all of them pass.
     pub verified: &'a str,
 }
 
-/// A list of checks with a verdict below.
+/// Returns a list of checks with a verdict below.
 pub fn verification(shown: &Shown<'_>, width: usize) -> String {
     let file = if shown.file == "-" { "standard input" } else { shown.file };
     let mut text = format!("{STRONG}{}{STRONG:#}", clean(file));
@@ -40,7 +40,7 @@ pub fn verification(shown: &Shown<'_>, width: usize) -> String {
     text
 }
 
-/// One check, with its details below.
+/// Returns one check, with its details below.
 fn line(check: &Check, width: usize) -> String {
     let (style, mark) = match check.shown.outcome {
         CheckOutcome::Verified => (GAIN, '✓'),
@@ -62,7 +62,7 @@ fn line(check: &Check, width: usize) -> String {
     text
 }
 
-/// What all checks say together.
+/// Returns the verdict of all checks together.
 fn verdict(shown: &Shown<'_>, width: usize) -> String {
     let checks = shown.checks;
     let (style, words) = match status(checks) {
@@ -73,7 +73,7 @@ fn verdict(shown: &Shown<'_>, width: usize) -> String {
                 .filter(|check| check.shown.outcome == CheckOutcome::Inconclusive)
                 .map(|check| check.shown.name.as_ref())
                 .collect();
-            let words = "consistent, not verified: nothing contradicts; what could not be checked:";
+            let words = "consistent, not verified: no contradiction found; not checked:";
             (CARE, format!("{words} {}", list(&lacking)))
         }
         VerificationStatus::Failed => {
@@ -86,12 +86,12 @@ fn verdict(shown: &Shown<'_>, width: usize) -> String {
     words.iter().map(|line| format!("{style}{line}{style:#}\n")).collect()
 }
 
-/// What has changed, in words.
+/// Returns the changed part in words.
 fn what_changed(changed: ChangedPart) -> &'static str {
     match changed {
         ChangedPart::Text => "the text was changed since it was kept",
-        ChangedPart::Scorecard => "the scorecard is another one",
-        ChangedPart::Evidence => "the evidence is another one",
-        ChangedPart::Engine => "the engine makes another record of the same scorecard and facts",
+        ChangedPart::Scorecard => "the scorecard differs",
+        ChangedPart::Evidence => "the evidence differs",
+        ChangedPart::Engine => "the engine gives another record for the same scorecard and facts",
     }
 }

@@ -16,12 +16,12 @@ use karat::text::{clean, fit, own_name, wrap};
 
 /// Columns of the name of a part.
 const NAME: usize = 20;
-/// Columns of a reading, a share, an amount, a total.
+/// Columns of a value, a share, an amount, a total.
 const READING: usize = 8;
 const SHARE: usize = 6;
 const AMOUNT: usize = 9;
 
-/// Everything there is to say about `record`, except what could change it.
+/// Returns the full account of `record`, without the changes that could improve it.
 pub fn waterfall(record: &Record<'_>, width: usize) -> String {
     let rows = rows(record);
     let mut text = String::new();
@@ -60,7 +60,7 @@ fn head(text: &mut String, record: &Record<'_>) -> std::fmt::Result {
     writeln!(text, "{FAINT}{}, {}{used}{FAINT:#}", record.card.name(), record.card.mean.name())
 }
 
-/// Columns for the bars. A bar of a few columns says nothing, and a wider one breaks the lines of a narrow terminal.
+/// Returns the columns of the bars. A bar of a few columns shows nothing, and a wide one breaks lines of a terminal.
 fn bar_columns(width: usize) -> usize {
     let room = width.saturating_sub(NAME + READING + SHARE + 2 * AMOUNT + 6).min(60);
     if room < 8 { 0 } else { room }
@@ -73,7 +73,7 @@ fn parts(text: &mut String, record: &Record<'_>, rows: &[Row<'_>], width: usize)
         text,
         "\n{FAINT}{} {:>READING$} {:>SHARE$} {:>AMOUNT$} {:>AMOUNT$}{FAINT:#}",
         fit("", NAME),
-        "reading",
+        "value",
         "share",
         "points",
         "total"
@@ -146,7 +146,7 @@ fn verdict(text: &mut String, record: &Record<'_>, width: usize) -> std::fmt::Re
     blockers(record).chain(cautions(record)).try_for_each(|line| lines(text, CARE, &line, width))
 }
 
-/// What would be enough for the next band or tier: one change of one reading, or that there is none; nothing at the top.
+/// Returns the one change of one value that reaches the next band or tier, or its absence; nothing at the top.
 pub fn nearest(record: &Record<'_>, change: Option<&Change<'_>>, width: usize) -> String {
     let Some(line) = next_step(record, change) else { return String::new() };
     let mut text = format!("\n{STRONG}Nearest{STRONG:#}\n");

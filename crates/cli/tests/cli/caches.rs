@@ -1,4 +1,4 @@
-//! Caches of vectors on the command line: begun, shown, filled by scoring, and left alone where an item is refused.
+//! Caches of vectors on the command line: started, shown, filled by scoring, and unchanged if an item is refused.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn a_new_cache_overwrites_nothing() {
     assert_snapshot!(refused(&folder.karat(&["cache", "new", "mine.cache"]), 1), @r"
     exit status 1
     --- errors
-    error: `mine.cache` is there already
+    error: `mine.cache` exists already
       remove it first, or choose another name
     ");
     assert_eq!(bytes(&folder, "mine.cache"), before);
@@ -30,7 +30,7 @@ fn a_new_cache_overwrites_nothing() {
 #[test]
 fn a_cache_is_shown() {
     assert_snapshot!(done(line("cache show --table examples/raw/traces.cache")), @r"
-    3 vectors of 1000, 4 numbers each, alive without end
+    3 vectors of 1000, 4 numbers each, kept for ever
     sha256:2608fe45e16845d358c59d8994863be0eff734e3335f3ae976ddc93cb3271781
 
       kp:trace:raw-first                            2026-03-18T09:00:00Z
@@ -43,7 +43,7 @@ fn a_cache_is_shown() {
     let folder = Folder::new();
     done(folder.karat(&["cache", "new", "new.cache", "--ttl-days", "1", "--capacity", "7"]));
     let screen = done(folder.karat(&["cache", "show", "--table", "new.cache"]));
-    assert!(screen.starts_with("0 vectors of 7, 384 numbers each, alive 1 day\n"), "{screen}");
+    assert!(screen.starts_with("0 vectors of 7, 384 numbers each, kept 1 day\n"), "{screen}");
     assert!(screen.ends_with("\nTraces go in as they are scored: karat score -c trace --cache FILE TRACE\n"));
 }
 
@@ -69,7 +69,7 @@ fn a_broken_cache_says_where_and_an_absent_one_how_to_begin() {
     --- errors
     error: cannot read `absent.cache`: there is no such file
       check the spelling; paths are relative to the current folder
-      to begin with an empty one: karat cache new absent.cache
+      to start with an empty one: karat cache new absent.cache
     ");
 }
 
@@ -99,17 +99,17 @@ fn a_refused_item_leaves_the_cache_as_it_was() {
     let bad = traces.replacen("\"confidence\": 0.9", "\"confidence\": 1.9", 3);
     folder.write("bad.jsonl", &bad);
     folder.write("half.jsonl", &traces.replace("[0.6, 0.8, 0, 0]", "[0.6, 0.8, 0]"));
-    // A name that the file of somebody else may have.
+    // A name that another file may have.
     folder.write("mine.cache.new", "mine");
     let score =
         |more: &[&str]| folder.karat(&[&["score", "-c", "trace", "--cache", "mine.cache"], more].concat());
     assert_eq!(score(&["bad.jsonl"]).status, 1);
     assert_eq!(score(&["--keep-going", "bad.jsonl"]).status, 1);
-    // The first item was scored, but the run was not finished.
+    // The first item was scored, but the command did not finish.
     let half = score(&["half.jsonl"]);
     assert_eq!((half.status, half.stdout.lines().count()), (1, 1));
     assert_eq!(bytes(&folder, "mine.cache"), before);
-    // To go on is to keep what was scored, and only that.
+    // With --keep-going the scored items are kept, and only those.
     let rest = score(&["--keep-going", "half.jsonl"]);
     assert_eq!((rest.status, rest.stdout.lines().count()), (1, 2));
     let shown = lines(&done(folder.karat(&["cache", "show", "mine.cache"]))).remove(0);

@@ -1,4 +1,4 @@
-//! The cards of the examples; those that are released have a guard of their own in the core.
+//! The cards of the examples; those that are released have their own guard in the core.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn the_checker_warns_of_nothing_that_an_example_card_leaves_unanswered() {
     }
 }
 
-/// Without a time limit no time is short: a clock that says 0 must not overrule the speed that the arena gives.
+/// Without a time limit no time is short: a clock that shows 0 must not override the speed that the arena gives.
 #[test]
 fn a_match_without_a_limit_has_the_speed_it_states() {
     let speed = |time: &str| {

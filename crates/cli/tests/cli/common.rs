@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a run left behind.
+/// The status and output of a command.
 pub struct Run {
     pub stdout: String,
     pub stderr: String,
@@ -15,7 +15,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Everything a person would see, for a snapshot. Digests change with the engine's version, so they are left out.
+    /// Returns the whole screen, for a snapshot. Digests change with the engine's version, so they are left out.
     pub fn screen(&self) -> String {
         let mut screen = format!("exit status {}\n", self.status);
         for (name, text) in [("output", &self.stdout), ("errors", &self.stderr)] {
@@ -37,12 +37,12 @@ fn without_digests(text: &str) -> String {
     kept
 }
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the folder of the repository")
 }
 
-/// The program, with nothing of the caller's world that could change what it prints.
+/// Returns the program without environment variables that could change its output.
 pub fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
     command.current_dir(folder).stdin(Stdio::null());
@@ -83,7 +83,7 @@ pub fn finish(command: &mut Command, input: &str) -> Run {
     }
 }
 
-/// A folder of its own for one test, gone afterwards.
+/// A separate folder for one test, removed afterwards.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -116,7 +116,7 @@ impl Drop for Folder {
     }
 }
 
-/// An example file, as text.
+/// Returns an example file, as text.
 pub fn example(path: &str) -> String {
     fs::read_to_string(root().join("examples").join(path)).expect("an example")
 }

@@ -1,4 +1,4 @@
-//! `karat compare` from outside: who is ahead, that nobody can tell, what is refused.
+//! `karat compare` from outside: who is ahead, ties, refusals.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -124,7 +124,7 @@ fn two_files_are_two_subjects() {
         folder.karat(&[&["compare", "--card", "card.toml", "--resamples", "100"], arguments].concat())
     };
     assert_snapshot!(compare(&["before.csv", "after.csv", "--table"]).screen());
-    // The same numbers as by name, whatever the files are called.
+    // The same numbers as by name, with any names of files.
     let (by_file, by_name) =
         (parsed(&compare(&["before.csv", "after.csv"])), parsed(&compare(&["osprey", "ibis", "all.csv"])));
     assert_eq!(by_file["difference"], by_name["difference"]);

@@ -26,7 +26,7 @@ fn item(number: u32) -> String {
     )
 }
 
-/// The ids under which an item stands in the store.
+/// Returns the ids of an item in the store.
 fn ids(number: u32) -> [(Kind, String); 2] {
     let evidence = format!("agent-{}/m-{number}", number % 7);
     [(Kind::Record, format!("{evidence}/log-forensics@1.0.0")), (Kind::Evidence, evidence)]
@@ -99,7 +99,7 @@ fn what_was_acknowledged_is_there_once_however_the_server_ends() {
             assert_eq!(found.get(&id), Some(&1), "{id:?}");
         }
     }
-    // What was sent and not acknowledged is there whole or not at all.
+    // An item that was sent and not acknowledged is stored completely or not at all.
     for number in 0..next.load(Ordering::Relaxed) {
         let [record, evidence] = ids(number).map(|id| found.get(&id).copied().unwrap_or(0));
         assert_eq!((record, record <= 1), (evidence, true), "{number}");

@@ -1,4 +1,4 @@
-//! The documentation is true: commands run, screens are what the program prints, links lead somewhere, tables are whole.
+//! The documentation is true: commands run, screens are as printed, links have targets, tables are complete.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use crate::common::{Folder, karat, karat_reading, root};
 use crate::help::paste;
 use crate::store;
 
-/// Pages whose `sh` blocks run, each in a folder of its own.
+/// Pages whose `sh` blocks run, each in its own folder.
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
-/// Pages with commands, and screens or none.
+/// Pages with commands, with or without screens.
 const OTHERS: [&str; 7] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
@@ -26,10 +26,10 @@ const OTHERS: [&str; 7] = [
     "examples/receipt/README.md",
 ];
 
-/// What the commands of a page may find beside them.
+/// The folders that the commands of a page may use.
 const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 
-/// Lines that begin so are run. The others build, or take long: `.ci/run` has those that must hold.
+/// Beginnings of the lines that are run. The others build, or take long: `.ci/run` has those that must pass.
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
@@ -77,7 +77,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// A command and the status that its comment states, 0 without one.
+/// Returns a command and the status in its comment, 0 without one.
 fn command(line: &str) -> (&str, i32) {
     match line.split_once("# exit status ") {
         Some((command, status)) => (command.trim(), status.trim().parse().unwrap()),
@@ -97,7 +97,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Whether `shown` is what was printed, line by line; `...` stands for any lines.
+/// Returns true if `shown` is what was printed, line by line; `...` matches any lines.
 fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
     match (shown.split_first(), printed.split_first()) {
         (None, None) => true,
@@ -162,7 +162,7 @@ fn a_screen_that_is_not_what_is_printed_is_told() {
     assert_eq!(command("karat demo    # the tour"), ("karat demo", 0));
 }
 
-/// Every page below `folder`, but for what a build leaves.
+/// Finds every page below `folder`, except in the output of a build.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let (path, name) = (entry.path(), entry.file_name());
@@ -175,7 +175,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The parts of a page outside of its blocks.
+/// Returns the parts of a page outside its blocks.
 fn prose(page: &str) -> String {
     let mut inside = false;
     let lines = page.lines().filter(|line| {
@@ -186,7 +186,7 @@ fn prose(page: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The names by which links reach the headings of a page.
+/// Returns the anchors of the headings of a page.
 fn anchors(page: &str) -> Vec<String> {
     let headings = prose(page);
     let headings = headings.lines().filter(|line| line.starts_with('#'));
@@ -283,7 +283,7 @@ fn the_guide_has_every_fact_of_every_kind() {
     }
 }
 
-/// The members of the answers about many items, section by section: its heading, a verb, and where the object stands.
+/// The members of the answers about many items by section: its heading, a verb, and the path of the object.
 const ANSWERS: [(&str, usize, &str); 17] = [
     ("A leaderboard", 0, "/leaderboards/0"),
     ("A row", 0, "/leaderboards/0/rows/0"),
@@ -325,7 +325,7 @@ fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
     let card = "examples/cards/task-run.toml";
     let mut runs = read("examples/leaderboard/runs.csv");
     runs.push_str("wren,air-01,wren,2026-05-01T00:00:00Z,succeeded,airline,1,0.1,9\n");
-    // The third attempts are not needed: each tries each task once.
+    // Only first attempts are kept: each subject tries each task once.
     let once: String = runs
         .lines()
         .filter(|row| !row.contains("-2,") && !row.contains("-3,"))

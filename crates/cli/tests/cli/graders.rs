@@ -1,4 +1,4 @@
-//! Raw evidence on the command line: what graders saw, how an explanation shows it, evaluators in challenges.
+//! Raw evidence on the command line: observations of graders, alone and in explanations, and evaluators in challenges.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
@@ -15,7 +15,7 @@ pub fn line(text: &str) -> Run {
     karat(&text.split_whitespace().collect::<Vec<_>>())
 }
 
-/// The screen of a run that refused everything.
+/// Returns the screen of a command that refused everything.
 pub fn refused(run: &Run, status: i32) -> String {
     assert_eq!((run.status, run.stdout.as_str()), (status, ""), "{}", run.stderr);
     run.screen()
@@ -26,12 +26,12 @@ pub fn done(run: Run) -> String {
     run.stdout
 }
 
-/// Every line as JSON.
+/// Returns every line as JSON.
 pub fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A folder with the example traces and an empty cache for their vectors.
+/// Returns a folder with the example traces and an empty cache for their vectors.
 pub fn traces() -> Folder {
     let folder = Folder::new();
     folder.write("traces.jsonl", &example("raw/traces.jsonl"));
@@ -39,7 +39,7 @@ pub fn traces() -> Folder {
     folder
 }
 
-/// What is in a folder, by name.
+/// Returns the names of the files in a folder.
 pub fn files(folder: &Folder) -> Vec<String> {
     let entries = fs::read_dir(folder.path()).unwrap();
     let mut names: Vec<_> =
@@ -101,7 +101,7 @@ fn a_match_is_graded_by_its_challenge() {
     assert_eq!(graded["facts"]["methodology_score"], 666.666667);
     assert_eq!(graded["facts"]["precision_score"], Value::Null);
     assert_eq!(graded["grading"]["standing"]["benchmark_grade"], true);
-    // A match that was graded elsewhere needs no challenge, and shows nothing seen.
+    // A match that was graded elsewhere needs no challenge, and shows no observations.
     let screen = done(line("grade match --table examples/arena/documented-823.json"));
     assert!(!screen.contains("Seen"), "{screen}");
 }
@@ -185,7 +185,7 @@ fn the_likely_mistakes_of_grading() {
     exit status 1
     --- errors
     error: `workflow@1.0.0` reads evidence of kind `workflow-run`, not `match`
-      take a card for this kind of evidence
+      choose a card for this kind of evidence
 
     exit status 1
     --- errors
@@ -244,7 +244,7 @@ fn an_explanation_shows_what_was_seen() {
     let score = ["score", "-c", "trace", "--cache", "mine.cache", "traces.jsonl"];
     fs::copy(folder.path().join("mine.cache"), folder.path().join("old.cache")).unwrap();
     folder.write("record.json", done(folder.karat(&score)).lines().nth(1).unwrap());
-    // From the record alone, and from its evidence with the cache as it was.
+    // From the record alone, and from its evidence with the earlier cache.
     let against = |cache: &str| {
         folder.karat(&["explain", "--table", "record.json", "--evidence", "traces.jsonl", "--cache", cache])
     };
@@ -254,7 +254,7 @@ fn an_explanation_shows_what_was_seen() {
     assert!(
         done(against("old.cache")).contains("\n  those of the evidence: traces.jsonl:2 gives the same\n")
     );
-    // With the cache of afterwards the score is the same, and what was seen is not.
+    // With the later cache the score is the same, and the observations differ.
     let screen = refused(&against("mine.cache"), 14);
     assert!(
         screen.contains("different: grading; the same: subject, id, digest, time, facts and score"),
@@ -278,7 +278,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     };
     assert!(done(explain(&record, "run.json")).contains("those of the evidence: run.json:1 gives the same"));
 
-    // Another criterion that is met just as well: only what was seen tells.
+    // Another criterion that is met as well: only the observations differ.
     folder.write("changed.json", &run.replace("\"text\": \"booked\"", "\"text\": \"status\""));
     let screen = refused(&explain(&record, "changed.json"), 14);
     assert_snapshot!(screen, @r#"
@@ -290,7 +290,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
       grading.quality.criteria[0].wanted: the record says "booked", by the evidence it is "status"
     "#);
 
-    // What was seen makes no score, so a record that was changed there follows from its facts all the same.
+    // Observations do not reach the score, so a record that was changed there still follows from its facts.
     let tampered = record.replace("\"wanted\":\"booked\"", "\"wanted\":\"anything\"");
     assert_ne!(tampered, record);
     folder.write("tampered.json", &tampered);
@@ -310,7 +310,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     assert!(screen.contains("this is not a sound record: `grading` is not an object"), "{screen}");
 }
 
-/// What the checker says of the challenge with one change: the findings of code KC005.
+/// Returns the findings of code KC005 on the challenge with one change.
 fn checked(from: &str, to: &str) -> String {
     let text = fs::read_to_string(root().join("scorecards/arena/challenges/incident-review.toml")).unwrap();
     assert!(text.contains(from), "the challenge has no `{from}`");
@@ -368,7 +368,7 @@ fn an_evaluator_is_for_matches() {
     }
 }
 
-/// The folder of the model, as `crates/evidence/tests/embedder.rs` finds it, which also says where it is not there.
+/// Returns the folder of the model, as `crates/evidence/tests/embedder.rs` finds it, which also reports a missing one.
 fn model() -> Option<String> {
     let cache = || {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -408,7 +408,7 @@ fn texts_are_embedded_alike_everywhere_and_the_record_names_the_model() {
     assert!(ours.stderr.contains("ms of the 1.0 ms allowed") && ours.stderr.contains("to `embed`"));
     let record = ours.stdout.lines().next().unwrap();
     assert!(record.contains("\"grading\":{\"embedding\":{\"embedder\":\"sha256:"), "{record}");
-    // Who grades again without the model is told that it is missing.
+    // Grading again without the model reports that it is missing.
     folder.write("record.json", record);
     let run = folder.karat(&["explain", "record.json", "--evidence", "texts.jsonl"]);
     let screen = refused(&run, 14);

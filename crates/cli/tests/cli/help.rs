@@ -1,4 +1,4 @@
-//! Every verb has a help that fits a screen, with examples that work as they stand.
+//! Every verb has a help that fits a screen, with examples that work unchanged.
 
 use std::path::Path;
 use std::process::Command;
@@ -62,7 +62,7 @@ fn every_help_fits_a_screen() {
         assert!(text.lines().count() <= SCREEN.0, "{verb:?}: {} lines", text.lines().count());
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(widest <= SCREEN.1, "{verb:?}: {widest} columns");
-        // A word that stands alone was pushed off the end of the line above.
+        // A word alone on a line was pushed off the end of the line above.
         let alone = text.lines().find(|line| line.split_whitespace().count() == 1 && !line.ends_with(':'));
         assert_eq!(alone, None, "{verb:?}");
     }
@@ -80,7 +80,7 @@ fn every_example_in_the_help_works() {
         assert!(!examples.is_empty(), "{verb:?} has no example");
         // A server goes on until it is stopped: `serve.rs` runs it.
         for example in examples.into_iter().filter(|_| *verb != ["serve"]) {
-            // What writes a file does so in a folder of its own.
+            // Commands that write files run in a separate folder.
             let folder = Folder::new();
             let here = if *verb == ["cache", "new"] { folder.path().to_owned() } else { root() };
             // A database comes from a server; its examples name one that is made here.

@@ -1,4 +1,4 @@
-//! `karat leaderboard` from outside: its numbers computed a second time, its screens, what it refuses.
+//! `karat leaderboard` from outside: its numbers computed a second time, its screens, its refusals.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,24 +17,24 @@ pub fn line(text: &str) -> Run {
     karat(&text.split_whitespace().chain(["--resamples", "100"]).collect::<Vec<_>>())
 }
 
-/// The JSON that a run gave.
+/// Returns the JSON of a command.
 pub fn parsed(run: &Run) -> Value {
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// The JSON of a line.
+/// Returns the JSON of a line.
 fn answer(text: &str) -> Value {
     parsed(&line(text))
 }
 
-/// Reads rows of `subject,task,id,outcome,solved` and whatever flags there are.
+/// Ranks rows of `subject,task,id,outcome,solved` with any flags.
 pub fn ranked(rows: &str, flags: &str) -> Run {
     let arguments = format!("leaderboard --card {CARD} --resamples 100 {flags}");
     karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows))
 }
 
-/// Lines `subject task outcome solved` as a table; each line is an item of its own.
+/// Returns lines `subject task outcome solved` as a table; each line is a separate item.
 pub fn table(rows: &str) -> String {
     let rows = rows.lines().map(str::trim).filter(|row| !row.is_empty()).enumerate();
     let rows = rows.map(|(at, row)| {
@@ -85,14 +85,14 @@ impl Attempt {
         text.lines().skip(1).map(attempt).collect()
     }
 
-    /// Solved, thrift and speed, as the card has them.
+    /// Returns the values of solved, thrift and speed by the formulas of the card.
     fn readings(&self) -> [Option<f64>; 3] {
         let [solved, cost, seconds] = self.facts;
         let reading = |of: Option<f64>, half: f64| Some(solved? * (1.0 - of? / (of? + half)));
         [solved, reading(cost, 0.1), reading(seconds, 60.0)]
     }
 
-    /// What it counts, if it does: the weighted mean of what was measured.
+    /// Returns the value that it counts, if any: the weighted mean of the measured dimensions.
     fn value(&self) -> Option<f64> {
         match self.outcome.as_str() {
             "no-verdict" => return None,
@@ -106,7 +106,7 @@ impl Attempt {
     }
 }
 
-/// The mean over tasks of the means of what `value` says of their attempts.
+/// Returns the mean over tasks of the means of `value` over their attempts.
 fn mean_over_tasks(attempts: &[&Attempt], value: impl Fn(&Attempt) -> Option<f64>) -> f64 {
     let mut tasks: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for it in attempts {
@@ -121,7 +121,7 @@ fn choose(n: u32, k: u32) -> u32 {
     if k > n { 0 } else { (0..k).fold(1, |product, at| product * (n - at) / (at + 1)) }
 }
 
-/// Each mean is rounded to a billionth at its tasks, and once more.
+/// Checks a mean that is rounded to a billionth at its tasks, and once more.
 #[track_caller]
 fn near(found: &Value, expected: f64) {
     assert!((found.as_f64().unwrap() - expected).abs() < 4e-9, "{found}, expected {expected}");
@@ -147,7 +147,7 @@ fn means_are_those_of_the_rows() {
         assert_eq!(row["outcomes"]["no-verdict"], no_verdict);
     }
     assert!(expected.is_sorted_by(|a, b| a.0 > b.0), "{expected:?}");
-    // A reading is that of the item; where the outcome counts as something, the reading does so too.
+    // A value is that of the item; if the outcome counts as a value, so does the dimension.
     let kite: Vec<&Attempt> = all.iter().filter(|it| it.subject == "kite").collect();
     let solved = |it: &Attempt| {
         it.value().map(|value| if it.outcome == "stopped" { value } else { it.facts[0].unwrap() })
@@ -252,7 +252,7 @@ fn other_choices_for_outcomes_are_other_rankings() {
         (vec!["b", "a"], &Value::from("failure"))
     );
     near(&standing(&counted, "a")["score"]["mean"], 0.8);
-    // What it scored: half of the way.
+    // Scored as it is: half credit.
     let scored = parsed(&ranked("a t1 stopped 0.5", "--count stopped=scored"));
     near(&standing(&scored, "a")["score"]["mean"], 0.5);
     assert_snapshot!(ranked(&rows, "--table").screen());
@@ -317,7 +317,7 @@ fn rows_are_ranked_and_sorted() {
     };
     assert!(falls("/score/mean") && falls("/dimensions/thrift/mean"));
     assert_eq!(found["leaderboards"][0]["by"], "thrift");
-    // What succeeded at an unknown price is not thrifty.
+    // A success at an unknown price has no value for thrift.
     let free = parsed(&ranked("a t1 succeeded 1\nb t1 failed 0.5\n", "--by solved"));
     near(&standing(&free, "b")["score"]["mean"], 0.5);
     let unknown = ranked("a t1 succeeded 1\n", "--by thrift");
@@ -450,7 +450,7 @@ fn columns_with_other_names_are_told() {
     let runs = example("leaderboard/runs.csv").replace(",succeeded,", ",success,");
     let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--resamples", "100"], &runs);
     assert_eq!(run.stdout.lines().nth(2), Some(words), "{}", run.stdout);
-    // Where nothing is left to rank, the refusal says so.
+    // If nothing is left to rank, the refusal says so.
     let matches = karat(&["leaderboard", "--card", CARD, "examples/matches/season.csv"]);
     assert_eq!(matches.status, 1);
     assert!(matches.stderr.contains(all) && matches.stderr.contains("--subject-field"), "{}", matches.stderr);

@@ -1,4 +1,4 @@
-//! `karat log`: a sound database, one that somebody changed, and what is none.
+//! `karat log`: a sound database, a changed one, and files that are no database.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
@@ -13,7 +13,7 @@ use crate::store::{file, items, receipt, season, season_file, signer};
 
 const RECORD: &str = "17/run-worked-example/workflow@1.0.0";
 
-/// A folder with the season, and the public key of its log in `log.key`.
+/// Returns a folder with the season, and the public key of its log in `log.key`.
 fn folder() -> Folder {
     let folder = Folder::new();
     season_file(folder.path());
@@ -140,11 +140,11 @@ fn a_backup_of_a_server_that_is_written_to_verifies_and_serves() {
     assert_eq!(server.end("TERM").0, Some(0));
     let server = Server::new(folder.path(), &["last"]);
     assert_eq!(server.started["log_key"], log_key.as_str());
-    assert_eq!(ask(server.address(), &key, "POST", path, &item(7)).unwrap().0, 200, "it is there already");
+    assert_eq!(ask(server.address(), &key, "POST", path, &item(7)).unwrap().0, 200, "it exists already");
     assert_eq!(ask(server.address(), &key, "POST", path, &item(900)).unwrap().0, 201);
     assert_eq!(server.end("TERM").0, Some(0));
     verified("last");
-    // A copy without the key says what it lacks.
+    // A copy without the key names the missing key.
     let run = folder.karat(&["serve", "copy-0", "--listen", "127.0.0.1:0"]);
     assert!(run.status == 1 && run.stderr.contains("log.key"), "{}", run.stderr);
     assert!(
@@ -207,6 +207,6 @@ fn what_is_no_database() {
             assert!(run.stderr.contains(path) && !run.stderr.contains("SQL"), "{}", run.stderr);
         }
     }
-    // Nothing was made beside them.
+    // No other file was made.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }

@@ -1,4 +1,4 @@
-//! The program from outside: what it prints, what it refuses, what it promises.
+//! The program from outside: its output, its refusals, its promises.
 
 mod caches;
 mod cards;

@@ -1,4 +1,4 @@
-//! Pages for a browser: written beside the answer, the same bytes each time, safe with any name, whole or not at all.
+//! Pages for a browser: written beside the answer, the same bytes each time, safe with any name, never in part.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
@@ -9,7 +9,7 @@ use crate::common::{Folder, example};
 
 const RUNS: [&str; 3] = ["-c", "task-run.toml", "runs.csv"];
 
-/// A folder with runs of agents, and the rule for them.
+/// Returns a folder with runs of agents, and their scorecard.
 fn runs() -> Folder {
     let folder = Folder::new();
     folder.write("task-run.toml", &example("cards/task-run.toml"));
@@ -84,7 +84,7 @@ fn every_verb_that_looks_at_many_has_a_page() {
     assert_eq!(texts(&text, "h2"), ["bradley-terry", "Judges"]);
 }
 
-/// The mean at the end of each history, as the page says it.
+/// Returns the mean at the end of each history on the page.
 fn last_means(page: &str) -> Vec<f64> {
     let told = texts(page, "desc");
     let mean = |text: &String| text.split("mean of the last 100: ").nth(1)?.split(' ').next()?.parse().ok();
@@ -140,18 +140,18 @@ fn evidence_is_never_replaced_by_a_page() {
         let before = fs::read(folder.path().join(name)).unwrap();
         let run = folder.karat(&[verb, &RUNS, &["--html", name]].concat());
         assert_eq!((run.status, run.stdout.as_str()), (1, ""));
-        assert!(run.stderr.contains(&format!("`{name}` is there and is not a page")), "{}", run.stderr);
+        assert!(run.stderr.contains(&format!("`{name}` exists and is not a page")), "{}", run.stderr);
         assert_eq!(fs::read(folder.path().join(name)).unwrap(), before);
     }
     let ratings = folder.karat(&["rate", "--system", "elo", "--state-out", "season.csv", "season.csv"]);
     assert_eq!(ratings.status, 1);
     assert!(
-        ratings.stderr.contains("`season.csv` is there and is not a file of ratings"),
+        ratings.stderr.contains("`season.csv` exists and is not a file of ratings"),
         "{}",
         ratings.stderr
     );
     assert_eq!(fs::read_to_string(folder.path().join("season.csv")).unwrap(), example("matches/season.csv"));
-    // An empty file holds nothing that could be lost.
+    // An empty file has nothing to lose.
     folder.write("empty.html", "");
     let run = folder.karat(&[&["leaderboard"], &RUNS[..], &["--html", "empty.html"]].concat());
     assert_eq!(run.status, 0, "{}", run.stderr);

@@ -1,4 +1,4 @@
-//! `karat rate`: screens, JSON, seasons that go on, and everything that can be wrong with matches.
+//! `karat rate`: screens, JSON, continued seasons, and every problem that matches can have.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::common::{Folder, Run, karat, karat_reading};
 const SEASON: &str = "examples/matches/season.csv";
 const VOTES: &str = "examples/matches/votes.jsonl";
 
-/// What `karat rate` finds, as JSON.
+/// Returns the answer of `karat rate` as JSON.
 fn rated(arguments: &[&str]) -> Value {
     let run = karat(&[&["rate", "--json"], arguments].concat());
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
@@ -41,7 +41,7 @@ fn judges_stand_beside_people() {
     let found = rated(&["--system", "bradley-terry", "--judge", "judge", VOTES]);
     let judges = &found["judges"];
     assert_eq!((&judges["pairs"], &judges["pairs_without_majority"]), (&40.into(), &7.into()));
-    // Only what people decided is rated.
+    // Only matches decided by people are rated.
     assert_eq!(found["boards"][0]["input"]["matches"], 120);
     let one = &judges["judges"][0]["same_outcome"];
     assert_eq!((&one["agreed"], &one["compared"]), (&26.into(), &33.into()));
@@ -93,14 +93,14 @@ fn a_season_in_two_halves_is_the_season() {
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(read("half.json"), read("whole.json"));
 
-        // A match that has counted is not counted again, and other settings do not go on.
+        // A match that has counted is not counted again, and other settings are refused.
         let again =
             folder.karat(&[&["rate"], &settings[..], &["--state", "half.json", "first.csv"]].concat());
         assert_eq!(again.status, 1);
         assert!(again.stderr.contains("which has counted, expected matches by time"), "{}", again.stderr);
         let other = folder.karat(&["rate", "--system", "elo", "--state", "half.json", "second.csv"]);
         assert_eq!(other.status, 1);
-        assert!(other.stderr.contains("is no file of ratings to go on from"), "{}", other.stderr);
+        assert!(other.stderr.contains("is not a file of ratings to continue from"), "{}", other.stderr);
     }
 }
 
@@ -182,7 +182,7 @@ fn what_cannot_be_rated_says_why() {
         (
             &["elo"],
             "id,first,second,result\nx,a,b,1-0\nx,a,b,0-1\n",
-            "match `x` is another one than at standard input:2",
+            "match `x` differs from that at standard input:2",
         ),
         (&["elo"], "first,second,result\n", "the file has no row but the header"),
         (&["elo"], "home,away,result\na,b,1-0\n", "the columns are"),
@@ -190,7 +190,7 @@ fn what_cannot_be_rated_says_why() {
         (&["elo", "--columns", "time=dat"], "first,second,result\na,b,1-0\n", "no row has `dat` for time"),
         (&["elo", "--rename", "c=d"], "first,second,result\na,b,1-0\n", "no match names `c`"),
         (&["elo", "--rename", "a=b"], "first,second,result\na,b,1-0\n", "`b` meets itself"),
-        (&["elo", "--set", "kk=1"], "first,second,result\na,b,1-0\n", "`kk` is no setting of elo"),
+        (&["elo", "--set", "kk=1"], "first,second,result\na,b,1-0\n", "`kk` is not a setting of elo"),
         (&["elo", "--set", "k=nan"], "first,second,result\na,b,1-0\n", "`k` is `nan`, expected a number"),
         (&["elo", "--judge", "judge"], "first,second,result\na,b,1-0\n", "there is no `judge` for judge"),
         (
@@ -228,7 +228,7 @@ fn what_cannot_be_rated_says_why() {
 fn flags_that_do_not_go_together_are_refused() {
     for (flags, told) in [
         (&["--system", "bradley-terry", "--state-out", "x"][..], "keeps no state"),
-        (&["--system", "glicko2", "--arena"], "--arena are settings of Elo"),
+        (&["--system", "glicko2", "--arena"], "--arena is for Elo"),
         (&["--system", "elo", "--bootstrap"], "--bootstrap is for Bradley-Terry"),
         (&["--system", "elo", "--component", "largest"], "--component is for Bradley-Terry"),
         (&["--system", "elo", "--level", "95"], "--level is `95`"),

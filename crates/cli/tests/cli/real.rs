@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::common::{finish, karat_reading, root};
 
-/// The folder of one set of published data, if it is there.
+/// Returns the folder of one set of published data, if it exists.
 pub fn data(name: &str) -> Option<PathBuf> {
     let folder =
         std::env::var_os("KARAT_REAL_DATA").map_or_else(|| root().join("../shared/real"), PathBuf::from);
@@ -29,7 +29,7 @@ pub fn data(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The same, if python3 is there too.
+/// Returns the same, if python3 is installed too.
 fn published(name: &str) -> Option<PathBuf> {
     let path = data(name)?;
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
@@ -39,12 +39,12 @@ fn published(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Past the capture of the test runner, which would hide it in a test that passes; in one piece, as tests run side by side.
+/// Writes past the capture of the test runner, which hides output of passing tests; at once, as tests run in parallel.
 fn skipped(why: &str) {
     let _ = std::io::stderr().write_all(format!("skipped: {why}\n").as_bytes());
 }
 
-/// Files whose names end so, in order.
+/// Returns the files whose names have this ending, in order.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut found: Vec<PathBuf> = paths.filter(|path| path.display().to_string().ends_with(ending)).collect();
@@ -76,7 +76,7 @@ fn id(record: &Value) -> &str {
     record["evidence"]["id"].as_str().unwrap()
 }
 
-/// Best first.
+/// Returns subjects and scores, best first.
 fn ranking(records: &[Value]) -> Vec<(&str, f64)> {
     let mut ranking: Vec<(&str, f64)> =
         records.iter().map(|it| (it["subject"].as_str().unwrap(), published_score(it))).collect();

@@ -1,6 +1,6 @@
-//! Published matches and votes, read as they are. Without the data these tests say on standard error that they were skipped.
+//! Published matches and votes, read unchanged. Without the data, these tests print that they were skipped.
 //!
-//! What is expected was computed apart from the program, from the files: majorities and agreement by counting, strengths by
+//! Expected values were computed from the files without the program: majorities and agreement by counting, strengths by
 //! plain gradient ascent, Elo by its formula.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::common::{finish, program};
 use crate::real::data;
 
-/// What `karat rate` finds, run in the folder of the data.
+/// Returns the answer of `karat rate` in the folder of the data.
 fn rated(folder: &Path, arguments: &[&str]) -> Value {
     let run = finish(program(folder).args(["rate", "--json"]).args(arguments), "");
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
@@ -107,7 +107,7 @@ fn results_of_football() {
     assert!(is_near(&forecasts[1]["log_loss"], 0.633_101), "{holdout}");
     assert!(forecasts[2]["beside_elo"]["high"].as_f64() < Some(0.0), "{holdout}");
 
-    // Some teams never lost, some never won a point: there are no strengths for everybody.
+    // Some teams never lost, some never won a point: not every team has a strength.
     let arguments = ["rate", "--system", "bradley-terry", "--columns", columns, "results.csv"];
     let run = finish(program(&folder).args(arguments), "");
     assert_eq!(run.status, 1);

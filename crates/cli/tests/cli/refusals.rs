@@ -1,32 +1,32 @@
-//! Bad input of every sort: a message for the person who must act, the right status, and nothing on standard output.
+//! Bad input of every kind: a message for the person who must act, the right status, and nothing on standard output.
 
 use std::process::Command;
 
 use crate::common::{Folder, Run, example, finish, karat, karat_reading, program, root};
 use insta::assert_snapshot;
 
-/// Scores `text` as a file of JSON lines, in a folder of its own.
+/// Scores `text` as a file of JSON lines, in a separate folder.
 fn score(card: &str, text: &str) -> Run {
     let folder = Folder::new();
     folder.write("runs.jsonl", text);
     folder.karat(&["score", "--card", card, "runs.jsonl"])
 }
 
-/// The screen of a run that refused everything.
+/// Returns the screen of a command that refused everything.
 fn refused(run: &Run, status: i32) -> String {
     assert_eq!((run.status, run.stdout.as_str()), (status, ""), "{}", run.stderr);
     assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
     run.screen()
 }
 
-/// A sound workflow run on one line, with one change.
+/// Returns a sound workflow run on one line, with one change.
 fn run_with(from: &str, to: &str) -> String {
     let text = example("workflow/closed-gate.json").replace(from, to);
     assert!(text.contains(to), "the example has no `{from}`");
     text.lines().map(str::trim).collect::<String>() + "\n"
 }
 
-/// A sound scorecard with one change, checked in a folder of its own.
+/// Checks a sound scorecard with one change, in a separate folder.
 fn check_with(from: &str, to: &str) -> Run {
     let text = karat(&["card", "new", "mine"]).stdout;
     assert!(text.contains(from), "the starter has no `{from}`");
@@ -310,7 +310,7 @@ fn a_card_that_is_not_text() {
             assert!(screen.contains(why), "{screen}");
         }
     }
-    // What is not there or cannot be opened was not refused: it could not be read.
+    // A missing file, or one that cannot be opened, is not refused: it could not be read.
     assert_eq!(folder.karat(&["card", "check", "absent.toml"]).status, 1);
 }
 
@@ -383,7 +383,7 @@ fn a_record_that_its_evidence_does_not_give() {
       score.exact: the record says 0.875, by the evidence it is 0.405
       score.published: the record says 0.875, by the evidence it is 0.405
     ");
-    // A field that nothing reads is another item all the same.
+    // A field that nothing reads still makes another item.
     folder.write("noted.json", &run.replacen('{', "{\"note\": 1,", 1));
     folder.write("record.json", &sound);
     let noted = refused(&folder.karat(&["explain", "record.json", "--evidence", "noted.json"]), 14);
@@ -391,7 +391,7 @@ fn a_record_that_its_evidence_does_not_give() {
         noted.contains("\n  different: digest; the same: subject, id, task, facts and score\n"),
         "{noted}"
     );
-    // An item of somebody else is compared only where it stands alone.
+    // An item of another subject is compared only if it is alone.
     let other = example("workflow/worked-example.json");
     folder.write("other.json", &other);
     let other = refused(&folder.karat(&["explain", "record.json", "--evidence", "other.json"]), 14);
@@ -530,7 +530,7 @@ fn a_field_that_may_be_a_misspelt_fact() {
     let run = folder.karat(&["score", "--json", "--card", "mine.toml", "runs.csv"]);
     assert_eq!(run.status, 0);
     assert_snapshot!(run.stderr);
-    // A field that is like a fact which is there is nothing to ask about.
+    // A field similar to a fact that is given needs no question.
     folder.write("runs.csv", "subject,solved,solved_1,asked,cost_usd,budget_usd\na,41,40,50,3.2,5\n");
     let run = folder.karat(&["score", "--json", "--card", "mine.toml", "runs.csv"]);
     assert_snapshot!(run.stderr);

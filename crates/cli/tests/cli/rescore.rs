@@ -14,7 +14,7 @@ use crate::store::{file, items, moment, scored, season_file};
 
 const DATABASE: [&str; 2] = ["rescore", "scores.db"];
 
-/// A folder with the season and the stricter card.
+/// Returns a folder with the season and the stricter card.
 fn folder() -> Folder {
     let folder = Folder::new();
     season_file(folder.path());
@@ -26,7 +26,7 @@ fn rescore(folder: &Folder, more: &[&str]) -> Run {
     folder.karat(&[&DATABASE[..], more].concat())
 }
 
-/// The lines of records, and the last one.
+/// Returns the lines of records, and the last line.
 fn lines(run: &Run) -> (Vec<Value>, Value) {
     let mut lines: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let last = lines.pop().unwrap();
@@ -35,7 +35,7 @@ fn lines(run: &Run) -> (Vec<Value>, Value) {
     (lines, last)
 }
 
-/// The database.
+/// Returns the digest of the database.
 fn files(folder: &Path) -> Digest {
     Digest::of(&fs::read(folder.join("scores.db")).unwrap())
 }
@@ -60,7 +60,7 @@ fn old_and_new_stand_side_by_side() {
         assert_eq!(part("engine"), 0, "{record}");
         assert_eq!(part("evidence") != 0, record["corrected"] == true, "{record}");
     }
-    // 0.5 x 0.7125 + 0.25 x 0.75 + 0.15 x 0.5 + 0.1 x 0.5; of the corrected run 0.75 is the new success, not above 0.75.
+    // 0.5 x 0.7125 + 0.25 x 0.75 + 0.15 x 0.5 + 0.1 x 0.5; in the corrected run, success is 0.75, not above it.
     let corrected = records.iter().find(|record| record["corrected"] == true).unwrap();
     assert_eq!(
         (corrected["before"]["exact"].as_f64(), corrected["after"]["exact"].as_f64()),
@@ -77,7 +77,7 @@ fn the_same_card_moves_only_what_was_corrected() {
     let moved: Vec<&Value> = records.iter().filter(|record| record["difference"] != 0.0).collect();
     assert_eq!(moved.len(), 1);
     assert_eq!(moved[0]["parts"]["scorecard"], 0.0);
-    // Before the correction came in, nothing moves.
+    // Before the correction arrived, nothing moves.
     let then = rescore(&folder, &["--card", "workflow", "--known-at", "2026-03-03T09:00:00Z"]);
     assert!(lines(&then).0.iter().all(|record| record["difference"] == 0.0));
     let early = rescore(&folder, &["--card", "workflow", "--known-at", "2026-03-02T10:30:00Z"]);

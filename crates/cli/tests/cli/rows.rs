@@ -1,4 +1,4 @@
-//! How items come to leaderboards: in any order, as records or evidence, once each, and only if they belong together.
+//! Items of leaderboards: in any order, as records or evidence, once each, and only if they belong together.
 
 use insta::assert_snapshot;
 
@@ -25,7 +25,7 @@ fn order_does_not_matter_and_records_are_as_good_as_evidence() {
     folder.write("records.jsonl", &records.stdout);
     let records = folder.path().join("records.jsonl").display().to_string();
     assert_eq!(line(&format!("{flags} {records}")).stdout, expected.stdout);
-    // What is given twice counts once, in whatever form, and is told.
+    // An item given twice counts once, in any form, and is reported.
     let twice = line(&format!("{flags} {records} RUNS"));
     let mut again = parsed(&twice);
     assert_eq!((again["items"]["count"].take(), again["items"]["repeated"].take()), (240.into(), 240.into()));
@@ -69,7 +69,7 @@ fn a_card_that_is_not_at_hand_is_missed_once() {
     assert_snapshot!(karat_reading(&["leaderboard"], &records).screen());
     let run = karat_reading(&["leaderboard", "--card", CARD, "--resamples", "100"], &records);
     assert_eq!(parsed(&run)["items"]["count"], 240);
-    // Of another card than the one given: every record is.
+    // All records are by another card than the one given.
     let run = karat_reading(&["leaderboard", "--card", "trace"], &records);
     assert_eq!(run.status, 14);
     assert!(
@@ -94,7 +94,7 @@ fn a_subject_renamed_half_way_is_one() {
     let flags = "leaderboard --card CARD --table";
     let text = example("leaderboard/runs.csv");
     let folder = Folder::new();
-    // From the second attempt on, ibis goes by another name.
+    // From the second attempt on, ibis has another name.
     let later: Vec<String> = text
         .lines()
         .map(|line| match line.split(',').nth(2).is_some_and(|id| id.ends_with("-2") || id.ends_with("-3")) {

@@ -1,4 +1,4 @@
-//! What people see, as reviewed snapshots.
+//! Screens, as reviewed snapshots.
 
 use crate::common::{Folder, Run, example, finish, karat, karat_reading, program};
 use insta::assert_snapshot;

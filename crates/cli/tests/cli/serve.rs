@@ -1,4 +1,4 @@
-//! `karat serve`: it starts, tells where, answers, refuses what it should, and stops when it is told to.
+//! `karat serve`: it starts, prints its address, answers, refuses bad requests, and stops on a signal.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::common::{Folder, finish, program, root};
 
-/// A server of its own process.
+/// A server in a separate process.
 pub struct Server {
     process: Child,
     stdout: BufReader<ChildStdout>,
-    /// What it said when it started.
+    /// Its message at the start.
     pub started: Value,
 }
 
@@ -31,25 +31,25 @@ impl Server {
         Self { process, stdout, started: serde_json::from_str(&line).unwrap() }
     }
 
-    /// Where it listens.
+    /// Returns its address.
     pub fn address(&self) -> &str {
         let url = self.started["url"].as_str().unwrap();
         url.trim_start_matches("http://").trim_end_matches('/')
     }
 
-    /// Status and body of the answer to a request with the key of the first start.
+    /// Returns status and body of the answer to a request with the key of the first start.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let key = self.started["admin_key"].as_str().unwrap_or_default();
         ask(self.address(), key, method, path, body).unwrap()
     }
 
-    /// Ends it as a loss of power would.
+    /// Kills it, as a loss of power would.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// Sends a signal and gives the status and the rest of what it said.
+    /// Sends a signal and returns the status and the rest of the output.
     pub fn end(mut self, signal: &str) -> (Option<i32>, String) {
         let id = self.process.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
@@ -59,7 +59,7 @@ impl Server {
     }
 }
 
-/// Status and body of the answer to a request, if there is an answer.
+/// Returns status and body of the answer to a request, if there is an answer.
 pub fn ask(address: &str, key: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     let authorization =
@@ -74,7 +74,7 @@ pub fn ask(address: &str, key: &str, method: &str, path: &str, body: &str) -> Op
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let length: usize = head.lines().find_map(|line| line.strip_prefix("content-length: "))?.parse().ok()?;
-    // An answer that was cut off is none.
+    // An answer that was cut off does not count.
     (body.len() == length).then_some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }
 
@@ -143,7 +143,7 @@ fn what_it_cannot_do_is_refused_clearly() {
         (vec!["scores", "--demo"], "the demo begins with a new one"),
         (vec!["file"], "is a file, expected a folder"),
         (vec!["new", "--listen", "0.0.0.0:0"], "needs a key"),
-        (vec!["new", "--key-file", "taken.key"], "is there already"),
+        (vec!["new", "--key-file", "taken.key"], "exists already"),
         (vec!["file/new", "--key-file", "fresh.key"], "cannot"),
     ] {
         let mut command = program(folder.path());
@@ -166,7 +166,7 @@ fn a_folder_that_cannot_be_written_is_refused() {
     let closed = folder.path().join("closed");
     std::fs::create_dir(&closed).unwrap();
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o500)).unwrap();
-    // Whoever may do everything may write there, too.
+    // A user with all rights may write there, too.
     if std::fs::write(closed.join("probe"), "").is_err() {
         let run = folder.karat(&["serve", "closed", "--listen", "127.0.0.1:0"]);
         assert_eq!(run.status, 1);
@@ -207,7 +207,7 @@ fn the_commands_of_the_guide_work() {
     }
 }
 
-/// Whether every member of `part` is in `whole`.
+/// Returns true if every member of `part` is in `whole`.
 fn is_part(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::Object(part), Value::Object(whole)) => {

@@ -1,4 +1,4 @@
-//! `karat standing`: screens, JSON, and everything that can be wrong with items and events.
+//! `karat standing`: screens, JSON, and every problem that items and events can have.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
@@ -16,7 +16,7 @@ fn standing(arguments: &[&str]) -> Run {
     karat(&[&["standing", "-c", CARD, "--as-of", MOMENT], arguments].concat())
 }
 
-/// The standings of some evaluations on standard input.
+/// Runs `karat standing` with evaluations on standard input.
 fn reading(arguments: &[&str], text: &str) -> Run {
     karat_reading(&[&["standing", "-c", CARD, "--as-of", MOMENT], arguments].concat(), text)
 }

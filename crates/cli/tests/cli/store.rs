@@ -16,23 +16,23 @@ use serde_json::Value;
 
 use crate::common::{example, karat_reading};
 
-/// The evidence, in the order in which it came.
+/// The evidence in the order of arrival.
 const RUNS: [&str; 4] = [
     "workflow/worked-example.json",
     "workflow/partial-dag.json",
     "workflow/closed-gate.json",
     "workflow/retries.jsonl",
 ];
-/// 2026-03-02T09:00:00Z, and how long after it the next item came.
+/// 2026-03-02T09:00:00Z, and the time from one item to the next.
 const START: Moment = Moment(1_772_442_000_000);
 const HOUR_MILLISECONDS: i64 = 3_600_000;
 
-/// The key of the log.
+/// Returns the key of the log.
 pub fn signer() -> Signer {
     Signer::new("scores.example.org/main", &[7; 32]).unwrap()
 }
 
-/// An item of evidence and its record by the released card of workflows.
+/// Returns an item of evidence and its record by the released card of workflows.
 pub fn scored(text: &str) -> [NewItem; 2] {
     let run: Value = serde_json::from_str(text).unwrap();
     let content = canonical_json(&run).into_bytes();
@@ -57,12 +57,12 @@ pub fn scored(text: &str) -> [NewItem; 2] {
     [evidence, record]
 }
 
-/// The moment of the item that came as number `place`.
+/// Returns the moment of the item with number `place`.
 pub fn moment(place: i64) -> Moment {
     Moment(START.0 + place * HOUR_MILLISECONDS)
 }
 
-/// Every item with its moment: the card, then the runs with their records, then a correction of the second run that was
+/// Returns every item with its moment: the card, runs and their records, then a correction of the second run that was
 /// not scored again.
 pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
     let card = NewItem {
@@ -78,7 +78,7 @@ pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
         .iter()
         .flat_map(|path| {
             let text = example(path);
-            // A file of one item, or of one item a line.
+            // A file of one item, or of one item per line.
             if path.ends_with(".jsonl") { text.lines().map(str::to_owned).collect() } else { vec![text] }
         })
         .collect();
@@ -98,7 +98,7 @@ pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
     all
 }
 
-/// What `open` opens. A process that another test is starting has the lock too, until it becomes its own program.
+/// Opens a store, again while it is locked: a process started by another test has the lock until it runs its program.
 fn patient<T>(open: impl Fn() -> Result<T, Error>) -> T {
     for _ in 0..1000 {
         match open() {
@@ -117,27 +117,27 @@ fn fill(backend: &Arc<dyn Backend>, items: Vec<(Moment, Vec<NewItem>)>) {
     store.stop().unwrap();
 }
 
-/// The season in memory.
+/// Returns the season in memory.
 pub fn season() -> Reader {
     let backend: Arc<dyn Backend> = Arc::new(Memory::new());
     fill(&backend, items());
     Reader::new(backend.reader().unwrap())
 }
 
-/// The season as a database `scores.db` in `folder`.
+/// Writes the season as a database `scores.db` in `folder`.
 pub fn season_file(folder: &Path) -> PathBuf {
     let path = folder.join("scores.db");
     file(&path, items());
     path
 }
 
-/// A database of `items` at `path`.
+/// Writes a database of `items` at `path`.
 pub fn file(path: &Path, items: Vec<(Moment, Vec<NewItem>)>) {
     let backend: Arc<dyn Backend> = Arc::new(patient(|| Sqlite::create(path)));
     fill(&backend, items);
 }
 
-/// The receipt of the item with that id, as of the whole season.
+/// Returns the receipt of the item with that id, as of the whole season.
 pub fn receipt(kind: Kind, id: &str) -> String {
     let mut reader = season();
     let size = reader.head().unwrap().size;

@@ -8,7 +8,7 @@ use crate::common::{Folder, karat};
 /// Address space that the program gets, in KiB: what it needs to start, and little more than its largest item.
 const MEMORY_KIB: u32 = 200_000;
 
-/// Scores what `write` puts into the pipe, under the limit; gives status, lines and the errors.
+/// Scores the output of `write` under the limit; returns status, lines and errors.
 #[expect(clippy::unwrap_used, reason = "a helper of a test may stop it")]
 fn score(
     arguments: &str,
@@ -29,7 +29,7 @@ fn score(
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || write(&mut stdin));
     let output = child.wait_with_output().unwrap();
-    // The program may stop reading when it refuses: a broken pipe here is its right.
+    // The program may stop reading when it refuses: a broken pipe is allowed here.
     let _ = writer.join().unwrap();
     let lines = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
     (output.status.code().unwrap(), lines, String::from_utf8(output.stderr).unwrap())

@@ -1,4 +1,4 @@
-//! `karat stress` from outside: other weights, other rules, what drives a score, what first place hangs on.
+//! `karat stress` from outside: other weights, other means, what drives a score, what rank 1 depends on.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -103,7 +103,7 @@ fn a_dimension_that_changes_no_rank_drives_nothing() {
 
 #[test]
 fn the_fewest_tasks_are_found() {
-    // `a` leads by two tasks of ten: without three that it alone passed it is behind.
+    // `a` leads by two tasks of ten: without three that only it passed, it is behind.
     let rows = [
         passing("a", 7, 10),
         passing("b", 4, 4),

@@ -29,7 +29,7 @@ fn fits(run: &Run) {
     assert!(run.stdout.lines().all(|line| line.trim_end() == line), "{}", run.stdout);
 }
 
-/// 30 matches at a challenge, of which every tenth ran out of time and every other one that was played is won.
+/// Returns 30 matches at a challenge; every tenth ran out of time, and of those played every second is won.
 fn matches(challenge: &str) -> String {
     let one = |number: u32| {
         let is_stopped = number % 10 == 9;
@@ -136,7 +136,7 @@ fn without_times_there_are_no_periods_and_that_is_said() {
         .collect();
     let run = reading(&["-c", CARD, "--table", "--where", "task=date-shift"], &cut.join("\n"));
     fits(&run);
-    assert!(run.stdout.contains("no item has a time, so nothing is known of periods"), "{}", run.stdout);
+    assert!(run.stdout.contains("no item has a time, so periods are unknown"), "{}", run.stdout);
     let [line] =
         lines(&reading(&["-c", CARD, "--where", "task=date-shift"], &cut.join("\n"))).try_into().unwrap();
     assert_eq!((&line["lifecycle"], &line["items"]["by_id"]), (&Value::Null, &json!(true)));

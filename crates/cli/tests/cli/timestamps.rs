@@ -1,4 +1,4 @@
-//! Every door reads the same timestamps: flags, parameters of requests, evidence, events, records.
+//! The same timestamps everywhere: flags, parameters of requests, evidence, events, records.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat::record::Record;
@@ -58,7 +58,7 @@ const HOSTILE: [(&str, &str); 33] = [
     ("9999-12-31T23:59:59-00:01", "0000 to 9999"),
 ];
 
-/// Asks every text at a door, which returns what it answers. An answer that refuses the timestamp names RFC 3339 and gives
+/// Sends every text through `door`, which returns the answer. A refusal of the timestamp names RFC 3339 and gives
 /// the hint.
 fn ask(door: &str, answer: impl Fn(&str) -> String) {
     for text in SOUND {

@@ -1,4 +1,4 @@
-//! `karat verify`: the sound receipt, and every way in which one can be other than it was.
+//! `karat verify`: a sound receipt, and every way to change one.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
@@ -20,7 +20,7 @@ fn verify(receipt: &str, more: &[&str]) -> Run {
     karat_reading(&[&["verify", "-", "--key", KEY], more].concat(), receipt)
 }
 
-/// The answer, its status, and the names of the checks that fail.
+/// Returns the status, the failed checks, and the changed parts.
 fn answer(run: &Run) -> (String, Vec<String>, Vec<String>) {
     assert_eq!(run.stderr, "");
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -50,7 +50,7 @@ fn own(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// What stands in the folder of the example is what the store gives; `KARAT_WRITE_EXAMPLES=1` writes it anew.
+/// The folder of the example has what the store gives; `KARAT_WRITE_EXAMPLES=1` writes it again.
 #[test]
 fn the_example_is_what_a_store_gives() {
     let key = format!("{}\n", signer().verifying_key());
@@ -60,7 +60,7 @@ fn the_example_is_what_a_store_gives() {
             fs::write(&path, &text).unwrap();
         }
         let written = fs::read_to_string(&path).unwrap_or_default();
-        assert!(written == text, "{} has drifted; KARAT_WRITE_EXAMPLES=1 writes it anew", path.display());
+        assert!(written == text, "{} has drifted; KARAT_WRITE_EXAMPLES=1 writes it again", path.display());
     }
 }
 
@@ -82,7 +82,7 @@ fn without_a_key_nobody_vouches() {
     assert_eq!(run.status, 12);
     assert_snapshot!(run.screen());
     assert_eq!(answer(&karat(&["verify", RECEIPT])).0, "consistent");
-    // The proof is checked all the same.
+    // The proof is checked nevertheless.
     let receipt = receipt(Kind::Record, RECORD).replace("\"index\":2", "\"index\":3");
     fails(&karat_reading(&["verify", "-"], &receipt), &["inclusion"], &[]);
 }
@@ -187,7 +187,7 @@ fn the_receipt_of_what_is_no_record() {
     assert_snapshot!(verify(&card, &["--table"]).screen());
 }
 
-/// The receipt of a record that a log kept as it is here, however false: what signature and proof say nothing about.
+/// Returns the receipt of a changed record that a log kept: signature and proof do not tell whether it is true.
 fn kept(change: impl Fn(String) -> String) -> String {
     let folder = Folder::new();
     let [evidence, mut record] = scored(&example("workflow/worked-example.json"));
@@ -233,7 +233,7 @@ fn a_name_cannot_steer_the_terminal() {
 
 #[test]
 fn a_record_whose_card_is_not_at_hand_is_not_verified() {
-    // A log that somebody runs for a card of their own.
+    // A log of another operator, with its own card.
     let folder = Folder::new();
     let card = fs::read_to_string(root().join("scorecards/workflow/1.0.0.toml")).unwrap();
     folder.write("own.toml", &card.replace("id       = \"workflow\"", "id       = \"own\""));

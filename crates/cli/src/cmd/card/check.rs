@@ -1,4 +1,4 @@
-//! `karat card check`: everything that is wrong with a scorecard or a trap in it, and how to mend it.
+//! `karat card check`: everything that is wrong with a scorecard or a trap in it, with hints.
 
 use std::io::Write;
 
@@ -36,7 +36,7 @@ pub fn run(args: &CheckArgs, screen: &mut Screen) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Says on standard error why a card cannot be used; its warnings are left to `karat card check`.
+/// Prints on standard error why a card cannot be used; its warnings are left to `karat card check`.
 pub fn refuse(card: &CardText, diagnostics: &[Diagnostic], color: Color) -> Result<(), Failure> {
     let mut screen = Screen::stderr(color);
     let width = screen.width;
@@ -78,7 +78,7 @@ fn show(card: &CardText, checked: &Checked, screen: &mut Screen) -> Result<(), F
     }
 }
 
-/// What the checker proved: the range of every dimension, and which way every fact moves the score.
+/// Prints the proofs of the checker: the range of each dimension, and the direction in which each fact moves the score.
 fn proved(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
     let names =
         report.readings.iter().map(|(name, _)| name).chain(report.directions.iter().map(|(name, _)| name));

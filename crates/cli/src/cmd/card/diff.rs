@@ -21,21 +21,21 @@ use karat::engine::Engine;
 use karat::number::{published, share};
 use karat::text::{clean, count, fit, own_name, wrap};
 
-/// What one card says about one item.
+/// The result of one item under one card.
 struct Verdict {
     subject: String,
-    /// The item's own name.
+    /// The id of the item.
     id: String,
     score: Option<Score>,
     published: Option<Published>,
     status: &'static str,
     badge: String,
-    /// Contribution by dimension, then what rules, gates and the mean added.
+    /// Contributions by dimension, then those of rules, gates and the mean.
     parts: Vec<(String, Score)>,
 }
 
 impl Verdict {
-    /// The subject, and the item where it has a name of its own.
+    /// Returns the subject, and the id of the item if it has one.
     fn who(&self) -> String {
         match own_name(&self.subject, &self.id) {
             Some(id) => format!("{} {id}", self.subject),
@@ -43,7 +43,7 @@ impl Verdict {
         }
     }
 
-    /// The published score, or why there is none.
+    /// Returns the published score, or the reason why it is missing.
     fn shown(&self) -> String {
         self.published.map_or_else(|| self.status.to_owned(), published)
     }
@@ -56,7 +56,7 @@ struct Mover {
 }
 
 impl Mover {
-    /// How far the exact score moved; a score that appears or goes moves by all of it.
+    /// Returns the distance of the exact scores; a score that appears or disappears moves by its full value.
     fn distance(&self) -> u64 {
         units(self.before.score).abs_diff(units(self.after.score))
     }
@@ -65,7 +65,7 @@ impl Mover {
         Score::from_units(units(self.after.score) - units(self.before.score))
     }
 
-    /// What moved, largest first: by dimension, then rules and gates.
+    /// Returns the parts that moved, largest first: dimensions, then rules and gates.
     fn reasons(&self) -> Vec<(&str, Score)> {
         let part = |verdict: &Verdict, name: &str| {
             verdict.parts.iter().find(|(key, _)| key == name).map_or(Score::ZERO, |&(_, amount)| amount)
@@ -88,7 +88,7 @@ impl Mover {
     }
 }
 
-/// What is kept of all items: their scores, and the largest movers in full.
+/// The scores of all items, and the largest movers in full.
 struct Comparison {
     scores: Vec<(i64, i64)>,
     badges_changed: usize,
@@ -184,7 +184,7 @@ fn verdict(record: &Record<'_>) -> Verdict {
     }
 }
 
-/// Places among all items; equal scores share one.
+/// Ranks among all items; equal scores share one.
 struct Ranks {
     before: Vec<i64>,
     after: Vec<i64>,
@@ -206,7 +206,7 @@ impl Ranks {
     }
 }
 
-/// A score in units of 1e-15; below every score if there is none.
+/// Returns a score in units of 1e-15; a missing one is below every score.
 fn units(score: Option<Score>) -> i64 {
     score.map_or(0, Score::units)
 }

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Screen;
 
-/// Does what `karat card` asks.
+/// Runs a command of `karat card`.
 pub fn run(verb: &CardVerb, cli: &Cli) -> Result<Exit, Failure> {
     let mut screen = Screen::stdout(cli.color);
     let exit = match verb {

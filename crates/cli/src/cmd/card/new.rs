@@ -20,7 +20,7 @@ const STARTERS: [(&str, &str); 6] = [
     ("agent-evidence", include_str!("starter/agent-evidence.toml")),
 ];
 
-/// Writes the starter; never over a file that is there.
+/// Writes the starter; never overwrites a file.
 pub fn run(args: &NewArgs, screen: &mut Screen) -> Result<Exit, Failure> {
     let text = starter(&args.id, &args.kind)?;
     let Some(path) = &args.out else {

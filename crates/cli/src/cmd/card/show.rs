@@ -183,7 +183,7 @@ fn keeps(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     Ok(())
 }
 
-/// Wrapped text; lines after the first stand two columns further in.
+/// Prints wrapped text; lines after the first are indented by two more columns.
 fn prose(screen: &mut Screen, indent: &str, text: &str) -> io::Result<()> {
     let width = screen.width.saturating_sub(indent.len() + 2);
     for (place, line) in wrap(text, width).iter().enumerate() {

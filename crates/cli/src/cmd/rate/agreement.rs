@@ -1,4 +1,4 @@
-//! How often judges decide as people do.
+//! The agreement of judges with people.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::failure::Failure;
 use crate::matches::{Matches, Row};
 use karat::text::clean;
 
-/// Every judge beside the people, over the pairs that both decided.
+/// Every judge compared with the people, over the pairs that both decided.
 #[derive(Debug, Clone)]
 pub struct Agreement {
-    /// The judge that stands for people.
+    /// The name that marks votes of people.
     pub people: String,
     /// Pairs with a vote of people.
     pub pairs: u64,
@@ -25,18 +25,18 @@ pub struct Agreement {
     pub judges: Vec<(String, Judged)>,
 }
 
-/// Votes compared with what most people say.
+/// Votes compared with the majority of people.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Judged {
-    /// All votes, compared or not: how many are for the first, neither, the second competitor.
+    /// All votes, compared or not: counts for the first, neither, the second competitor.
     pub votes: Tally,
-    /// Votes on pairs with a majority: how many say the same of the three outcomes.
+    /// Votes on pairs with a majority: the share with the same of the three outcomes.
     pub same: Count,
-    /// Of these, the ones where neither the vote nor the majority is a draw: how many name the same winner.
+    /// Of these, the ones where neither the vote nor the majority is a draw: the share with the same winner.
     pub same_winner: Count,
 }
 
-/// How many of how many.
+/// A number of a total.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Count {
     agreed: u64,
@@ -49,7 +49,7 @@ impl Count {
         self.agreed += u64::from(agrees);
     }
 
-    /// As a share.
+    /// Returns it as a share.
     pub fn proportion(self) -> Proportion {
         Proportion::new(self.agreed, self.all).unwrap_or_default()
     }
@@ -67,7 +67,7 @@ impl Judged {
     }
 }
 
-/// The outcome with the most votes; none if two share that place, or nobody voted.
+/// Returns the outcome with the most votes; `None` if two have the most, or there is no vote.
 fn majority(votes: Tally) -> Option<Outcome> {
     let most = votes.won.max(votes.drawn).max(votes.lost);
     let all = [(votes.won, Outcome::Win), (votes.drawn, Outcome::Draw), (votes.lost, Outcome::Loss)];
@@ -76,7 +76,7 @@ fn majority(votes: Tally) -> Option<Outcome> {
     if first.next().is_some() { None } else { found.map(|(_, outcome)| outcome) }
 }
 
-/// The votes without one of them.
+/// Returns the votes without one of them.
 fn without(mut votes: Tally, vote: Outcome) -> Tally {
     let count = match vote {
         Outcome::Win => &mut votes.won,
@@ -87,7 +87,7 @@ fn without(mut votes: Tally, vote: Outcome) -> Tally {
     votes
 }
 
-/// The competitors of a pair in the order of their numbers, and how the row decided between them: judges may see a pair
+/// Returns the competitors of a pair in the order of their numbers, and the decision of the row: judges may see a pair
 /// from either side.
 fn sides(row: &Row) -> ((u32, u32), Outcome) {
     if row.first < row.second {
@@ -101,7 +101,7 @@ impl Agreement {
     /// Compares all judges with the one called `people`.
     ///
     /// # Errors
-    /// If no match is judged by people, an id stands for two votes, or one pair has different competitors in two rows.
+    /// If no match is judged by people, two votes have one id, or one pair has different competitors in two rows.
     pub fn new(matches: &Matches, people: &str) -> Result<Self, Failure> {
         let judge = matches.judges.find(people).ok_or_else(|| nobody(matches, people))?;
         // In order of time, each vote once.

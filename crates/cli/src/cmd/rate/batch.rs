@@ -13,23 +13,23 @@ use crate::args::rate::{Component, RateArgs};
 use crate::failure::Failure;
 use karat::text::clean;
 
-/// What the matches say.
+/// The result of a fit.
 pub struct Fitted {
-    /// Everybody who can be rated, the highest rating first.
+    /// The competitors that can be rated, the highest rating first.
     pub lines: Vec<Line>,
-    /// How many groups there are.
+    /// The number of groups.
     pub groups: Option<u32>,
     /// Davidson's tie parameter.
     pub tie: f64,
-    /// Draws whose matches had no fit; none without a bootstrap.
+    /// Resamples whose matches had no fit; `None` without a bootstrap.
     pub resamples_without_fit: Option<u64>,
-    /// Who is not rated.
+    /// The competitors that are not rated.
     pub left_out: Vec<String>,
-    /// Matches that are not rated because somebody in them is not.
+    /// Matches that are not rated because one of their competitors is not.
     pub left_out_matches: u64,
 }
 
-/// The counts of those who are rated, and who is not.
+/// The counts of the rated competitors, and the names of the others.
 pub struct Part {
     /// The counts.
     pub counts: Counts,
@@ -38,7 +38,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The counts of everybody, or of the largest part whose members can be compared.
+    /// Returns the counts of all competitors, or of the largest part whose members can be compared.
     ///
     /// # Errors
     /// If the matches cannot be counted.
@@ -50,7 +50,7 @@ impl Part {
         }
         let part = counts.among(counts.groups().first().map_or(&[], Vec::as_slice));
         if part.names.len() < 2 {
-            // No two can be compared: the fit of everybody says why.
+            // No two can be compared: the fit of all competitors reports why.
             return Ok(Self { counts, left_out: Vec::new() });
         }
         let is_out = |name: &&String| part.names.binary_search(name).is_err();
@@ -59,11 +59,11 @@ impl Part {
     }
 }
 
-/// Fits the matches of `season`. `pairs` says of each of them what was compared, if that is known: a bootstrap then draws
+/// Fits the matches of `season`. `pairs` names the pair behind each of them, if that is known: a bootstrap then draws
 /// pairs with all their votes.
 ///
 /// # Errors
-/// If they do not give everybody a strength, or the strengths no interval.
+/// If they do not give every competitor a strength, or the strengths no interval.
 pub fn fit(
     model: &BradleyTerry,
     mean_points: f64,
@@ -109,7 +109,7 @@ pub fn fit(
     })
 }
 
-/// Where the intervals come from.
+/// The source of the intervals.
 enum Uncertainty {
     Sandwich(Covariance),
     Bootstrap(Resamples),
@@ -134,7 +134,7 @@ impl Uncertainty {
         }
     }
 
-    /// Whether zero lies outside of the interval of the difference.
+    /// Returns true if zero lies outside the interval of the difference.
     fn told_apart(&self, fit: &Fit, above: usize, below: usize, level: f64) -> bool {
         match self {
             Self::Sandwich(covariance) => {
@@ -151,7 +151,7 @@ impl Uncertainty {
                     (Some(high), Some(low)) => high <= low,
                     _ => true,
                 };
-                // A draw without a fit might have reversed them.
+                // A resample without a fit might have reversed them.
                 let reversed =
                     resamples.strengths.iter().filter(is_reversed).count() as u64 + resamples.without_fit;
                 let rounds = resamples.strengths.len() as u64 + resamples.without_fit;
@@ -186,15 +186,15 @@ fn tallies(counts: &Counts) -> Vec<Tally> {
 /// Most names that a line lists.
 const NAMED: usize = 10;
 
-/// The refusal of matches that give no strengths, told line by line.
+/// Returns the refusal of matches that give no strengths, a line for each reason.
 pub fn refused(error: FitError, component: Component) -> Failure {
     let FitError::Separated(separation) = error else { return Failure::new(error.to_string()) };
     let Separation { without_match, only_won, only_lost, groups } = &separation;
-    let everybody: usize = groups.iter().map(Vec::len).sum();
+    let competitors: usize = groups.iter().map(Vec::len).sum();
     let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
     let mut failure = Failure::new(format!(
-        "the matches do not compare everybody with everybody: of {everybody} competitors, at most {largest} can be \
-         rated together"
+        "the matches do not compare all competitors with each other: of {competitors} competitors, at most {largest} can \
+         be rated together"
     ));
     for (names, what) in [
         (without_match, "without a match"),
@@ -209,12 +209,12 @@ pub fn refused(error: FitError, component: Component) -> Failure {
         failure = failure.help(format!("comparable with each other: {}", named(group)));
     }
     if component == Component::All && largest > 1 {
-        failure = failure.help("--component largest rates the largest part and says who was left out");
+        failure = failure.help("--component largest rates the largest part and names the others");
     }
-    failure.help("or add matches between the parts; the other systems rate everybody")
+    failure.help("or add matches between the parts; the other systems rate every competitor")
 }
 
-/// Some names in backticks, and how many more there are.
+/// Returns some names in backticks, and the number of the others.
 pub fn named(names: &[String]) -> String {
     let listed: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", clean(name))).collect();
     match names.len().saturating_sub(NAMED) {

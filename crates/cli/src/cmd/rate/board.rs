@@ -1,4 +1,4 @@
-//! What is known of one pool of competitors after its matches: plain data, for the table, JSON and a page.
+//! The ratings of one pool of competitors after its matches: plain data, for the table, JSON and a page.
 
 use karat_core::facts::Digest;
 use karat_core::json::{write_integer, write_string};
@@ -13,53 +13,53 @@ use crate::render::interval::Span;
 /// A pool of competitors, rated.
 #[derive(Debug, Clone)]
 pub struct Board {
-    /// The category whose matches these are; none for all matches.
+    /// The category of the matches; `None` for all matches.
     pub category: Option<String>,
-    /// What was rated.
+    /// The matches that were rated.
     pub input: Input,
     /// The competitors, the highest rating first.
     pub lines: Vec<Line>,
-    /// How many groups there are; none where the system does not say how sure it is.
+    /// The number of groups; `None` for a system without uncertainty.
     pub groups: Option<u32>,
-    /// What happened to the mean of the pool; none where it is fixed.
+    /// The change of the mean of the pool; `None` if it is fixed.
     pub drift: Option<Drift>,
     /// Davidson's tie parameter, for Bradley-Terry.
     pub tie: Option<f64>,
-    /// Draws of the bootstrap whose matches had no fit.
+    /// Bootstrap resamples whose matches had no fit.
     pub resamples_without_fit: Option<u64>,
-    /// Who is not rated, and in how many matches they played.
+    /// The competitors that are not rated.
     pub left_out: Vec<String>,
-    /// Matches that are not rated because somebody in them is not.
+    /// Matches that are not rated because one of their competitors is not.
     pub left_out_matches: u64,
-    /// How well the last matches are predicted from the others, if that was asked for.
+    /// The quality of predicting the last matches from the others, if that was asked for.
     pub holdout: Option<Holdout>,
 }
 
-/// The matches of a board.
+/// The matches of a pool.
 #[derive(Debug, Clone)]
 pub struct Input {
     /// The digest of the matches in their order, each as one canonical line.
     pub digest: Digest,
-    /// How many there are.
+    /// Their number.
     pub matches: u64,
-    /// How many the first competitor won, neither, the second.
+    /// The numbers that the first competitor won, neither, the second.
     pub outcomes: Tally,
     /// Rows that repeat another one, and count once.
     pub repeated: u64,
-    /// When the first and the last were over, in milliseconds since 1970-01-01T00:00:00Z; none without times.
+    /// End of the first and of the last, in milliseconds since 1970-01-01T00:00:00Z; `None` without times.
     pub milliseconds: Option<(i64, i64)>,
 }
 
-/// A competitor on a board.
+/// A competitor in a pool.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// Who.
+    /// Its name.
     pub name: String,
     /// The rank by points; equal points share it.
     pub rank: u32,
-    /// The ranks that it may have; none where the system does not say, or of too many competitors.
+    /// The rank range; `None` if the system has none, or for too many competitors.
     pub range: Option<RankRange>,
-    /// The group of those that cannot be told apart from its first.
+    /// The tie group: those that are tied with its leader.
     pub group: Option<u32>,
     /// The rating and its interval.
     pub estimate: Estimate,
@@ -67,7 +67,7 @@ pub struct Line {
     pub tally: Tally,
 }
 
-/// A rating and how far it is known.
+/// A rating and its uncertainty.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Estimate {
     /// Points.
@@ -76,12 +76,12 @@ pub struct Estimate {
     pub deviation: Option<f64>,
     /// Their interval.
     pub interval: Option<(f64, f64)>,
-    /// How much the strength moves, for Glicko-2.
+    /// The expected movement of the strength, for Glicko-2.
     pub volatility: Option<f64>,
 }
 
 impl Estimate {
-    /// The interval to draw; the point alone where there is none.
+    /// Returns the interval to draw; the point alone without an interval.
     pub fn span(&self) -> Span {
         match self.interval {
             Some((low, high)) => Span { low, point: self.points, high },
@@ -90,7 +90,7 @@ impl Estimate {
     }
 }
 
-/// Matches by how they ended for somebody.
+/// Matches by their end for one competitor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Won.
@@ -111,14 +111,14 @@ impl Tally {
         } += 1;
     }
 
-    /// All of them.
+    /// Returns their number.
     pub const fn matches(self) -> u64 {
         self.won + self.drawn + self.lost
     }
 }
 
 impl Input {
-    /// What there is to say of a season.
+    /// Returns the matches of a season.
     pub fn new(season: &Season, matches: &Matches, rows: &[usize]) -> Self {
         let mut outcomes = Tally::default();
         season.matches.iter().for_each(|found| outcomes.add(found.outcome));
@@ -133,7 +133,9 @@ impl Input {
     }
 }
 
-/// The digest of a line for each match, in order: `{"at_milliseconds":0,"first":"a","id":"m","outcome":"win","second":"b"}`.
+/// Returns the digest of the matches in order, each as a line such as
+/// `{"at_milliseconds":0,"first":"a","id":"m","outcome":"win","second":"b"}`.
+///
 /// `rows` are the rows behind the events of the season.
 fn digest(season: &Season, matches: &Matches, rows: &[usize]) -> Digest {
     let mut text = Vec::with_capacity(season.matches.len() * 100);
@@ -158,7 +160,7 @@ fn digest(season: &Season, matches: &Matches, rows: &[usize]) -> Digest {
     Digest::of(&text)
 }
 
-/// The matches of every competitor of a season, in the order of its names.
+/// Returns the matches of every competitor of a season, in the order of its names.
 pub fn tallies(season: &Season) -> Vec<Tally> {
     let mut tallies = vec![Tally::default(); season.names.len()];
     for found in &season.matches {
@@ -171,7 +173,7 @@ pub fn tallies(season: &Season) -> Vec<Tally> {
     tallies
 }
 
-/// Everybody in the order of their ratings. `told_apart` says whether the difference of two of `rated` is more than chance;
+/// Returns the competitors by rating. `told_apart` is true if the difference of two of `rated` is more than chance;
 /// without it there are no groups.
 pub fn lines(
     rated: Vec<(String, Estimate, Tally)>,

@@ -1,4 +1,4 @@
-//! How well ratings predict: the last matches from the ones before them.
+//! The quality of predictions by ratings: of the last matches from the ones before them.
 
 use karat_stats::rating::bradley_terry::normal_deviations;
 use karat_stats::rating::{BradleyTerry, Elo, Forecast, Match, Outcome, Season, System, mean_score, rate};
@@ -12,11 +12,11 @@ use crate::failure::Failure;
 /// Predictions of matches that the ratings have not seen. All forecasts are of the same matches.
 #[derive(Debug, Clone)]
 pub struct Holdout {
-    /// Matches from which the ratings come.
+    /// Matches behind the ratings.
     pub trained: u64,
     /// Matches after them that were predicted.
     pub predicted: u64,
-    /// Matches with a competitor that none of the first matches has.
+    /// Matches with a competitor that is in none of the first matches.
     pub skipped_unknown: u64,
     /// Matches between competitors that the first matches do not connect; 0 but for Bradley-Terry.
     pub skipped_incomparable: u64,
@@ -24,27 +24,27 @@ pub struct Holdout {
     pub forecasts: Vec<Forecaster>,
 }
 
-/// How well something predicted.
+/// The quality of one forecast.
 #[derive(Debug, Clone, Copy)]
 pub struct Forecaster {
-    /// What made the forecast.
+    /// The name of the forecaster.
     pub name: &'static str,
-    /// How good it was.
+    /// Its losses.
     pub forecast: Forecast,
-    /// Its log-loss less that of Elo, match by match: the mean, and the ends of its normal interval. None for Elo itself,
+    /// Its log-loss less that of Elo, match by match: the mean, and the ends of its normal interval. `None` for Elo,
     /// and for fewer than two matches.
     pub beside_elo: Option<(f64, f64, f64)>,
 }
 
-/// The place of Elo among the forecasts.
+/// The position of Elo among the forecasts.
 const ELO: usize = 1;
 
-/// The expected score of the first competitor, by their places; none if one of them has no rating.
+/// The expected score of the first competitor, by their numbers; `None` if one of them has no rating.
 type Expected<'e> = Box<dyn Fn(u32, u32) -> Option<f64> + 'e>;
 
 impl Holdout {
-    /// Fits on all but the last `share` of the season, in the order of time, and predicts those with ratings as they are
-    /// then.
+    /// Fits on all but the last `share` of the season, in the order of time, and predicts those with the ratings at
+    /// that moment.
     ///
     /// # Errors
     /// If that leaves nothing to fit or nothing to predict, or the first part has no fit.
@@ -117,7 +117,7 @@ impl Holdout {
     }
 }
 
-/// The mean of the differences of two lists, with the ends of its normal interval; none for fewer than two.
+/// Returns the mean of the differences of two lists, with the ends of its normal interval; `None` for fewer than two.
 fn difference(one: &[f64], other: &[f64], level: f64) -> Option<(f64, f64, f64)> {
     let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
     let count = differences.len() as f64;
@@ -139,7 +139,7 @@ fn expected<'e, S: System + 'e>(system: S, ratings: Vec<S::Rating>) -> Expected<
     })
 }
 
-/// Bradley-Terry over the largest part that the first matches connect.
+/// Fits Bradley-Terry over the largest part that the first matches connect.
 fn fitted<'e>(model: &BradleyTerry, head: &Season) -> Result<Expected<'e>, Failure> {
     let part = Part::new(head, Component::Largest)?;
     let fit = model.fit(&part.counts).map_err(|error| refused(error, Component::Largest))?;

@@ -1,9 +1,9 @@
 //! `karat rate`: ratings from matches.
 //!
 //! - `settings`: the system that was asked for; `state`: ratings between two seasons
-//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`, `resamples`: Bradley-Terry and its bootstrap; `holdout`: how well they predict
-//! - `agreement`: how often judges decide as people do
-//! - `board`, `report`: what was found, as data and as JSON
+//! - `online`: Elo, Glicko-2, Weng-Lin; `batch`, `resamples`: Bradley-Terry and its bootstrap; `holdout`: predictions
+//! - `agreement`: the agreement of judges with people
+//! - `board`, `report`: the results, as data and as JSON
 
 mod agreement;
 mod batch;
@@ -40,7 +40,7 @@ pub use report::{Intervals, Report};
 use settings::Chosen;
 pub use settings::told;
 
-/// Rates everything that is given.
+/// Rates all matches given.
 pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = Chosen::new(args)?;
     check(args, &chosen)?;
@@ -76,14 +76,14 @@ fn check(args: &RateArgs, chosen: &Chosen) -> Result<(), Failure> {
     }
     if args.bootstrap && !is_batch {
         let message = format!(
-            "--bootstrap is for Bradley-Terry, whose result hangs on no order; {} goes by the order of matches",
+            "--bootstrap is for Bradley-Terry, whose result does not depend on the order of matches; that of {} does",
             args.system.name()
         );
-        return Err(Failure::new(message).help("glicko2 and weng-lin have intervals of their own"));
+        return Err(Failure::new(message).help("glicko2 and weng-lin have their own intervals"));
     }
     if args.component != Default::default() && !is_batch {
         return Err(Failure::new(format!(
-            "--component is for Bradley-Terry; {} rates everybody",
+            "--component is for Bradley-Terry; {} rates every competitor",
             args.system.name()
         )));
     }
@@ -117,7 +117,7 @@ fn read(args: &RateArgs, cli: &Cli) -> Result<Matches, Failure> {
 fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Report, Failure> {
     if (args.state.is_some() || args.state_out.is_some()) && !matches.has_time {
         return Err(Failure::new(
-            "the matches have no time, so that nobody can tell which come after the ratings of a file",
+            "the matches have no time, so it is unknown which come after the ratings of a file",
         )
         .help("give them one: --columns time=COLUMN"));
     }
@@ -144,12 +144,12 @@ fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Report, 
     Ok(Report { chosen, level: args.level, intervals, skipped, late, boards, agreement })
 }
 
-/// The matches of one category, or all of them, that people decided.
+/// The matches decided by people, of one category or of all.
 struct Pool {
     category: Option<String>,
     season: Season,
     input: Input,
-    /// What each match of the season compared, if judges were asked for.
+    /// The pair behind each match of the season, if judges were asked for.
     pairs: Option<Vec<u32>>,
 }
 
@@ -179,7 +179,7 @@ fn pools(args: &RateArgs, matches: &Matches) -> Result<Vec<Pool>, Failure> {
     if pools.is_empty() { Err(Failure::new("there is no match to rate")) } else { Ok(pools) }
 }
 
-/// A board without what only some systems have.
+/// Returns a pool without the parts that only some systems have.
 fn board(args: &RateArgs, chosen: &Chosen, pool: Pool, rated: Rated) -> Result<Board, Failure> {
     let holdout =
         args.holdout.map(|share| Holdout::new(chosen, &pool.season, share, args.level)).transpose()?;
@@ -229,7 +229,7 @@ fn in_periods(
 ) -> Result<Vec<Board>, Failure> {
     let rated = |pool: Pool| {
         if pool.input.milliseconds.is_none() {
-            return Err(Failure::new("the matches have no time, which period_days asks for")
+            return Err(Failure::new("the matches have no time, and period_days needs one")
                 .help("give them one: --columns time=COLUMN"));
         }
         let rated = online::play_periods(system, &pool.season, period_milliseconds, args.level)?;

@@ -13,16 +13,16 @@ use crate::failure::Failure;
 
 /// A system whose ratings are kept in a file.
 pub trait Stored: System {
-    /// A rating as the file has it.
+    /// The form of a rating in the file.
     type Entry: Serialize + DeserializeOwned;
 
-    /// As the file has it.
+    /// Returns the form in the file.
     fn entry(rating: &Self::Rating) -> Self::Entry;
 
-    /// As the system has it.
+    /// Returns the form in the system.
     fn rating(entry: Self::Entry) -> Self::Rating;
 
-    /// The volatility of a rating, if it has one.
+    /// Returns the volatility of a rating, if it has one.
     fn volatility(_: &Self::Rating) -> Option<f64> {
         None
     }
@@ -93,13 +93,13 @@ impl Stored for WengLin {
     }
 }
 
-/// What a season did.
+/// The result of a season.
 pub struct Rated {
-    /// Everybody, the highest rating first.
+    /// The competitors, the highest rating first.
     pub lines: Vec<Line>,
-    /// How many groups there are.
+    /// The number of groups.
     pub groups: Option<u32>,
-    /// What happened to the mean; none where it is fixed.
+    /// The change of the mean; `None` if it is fixed.
     pub drift: Option<Drift>,
 }
 
@@ -116,13 +116,13 @@ pub fn play<S: Stored>(
     let (league, played) = league.play(system, season);
     let drift = played.map_err(|error| {
         Failure::new(error.to_string())
-            .help("begin without --state, with all matches, or leave out those that have counted")
+            .help("start without --state, with all matches, or leave out those that have counted")
     })?;
     let rated = rated(system, &league, season, level, drift);
     Ok((league, rated))
 }
 
-/// Plays `season` in rating periods of so many milliseconds; ratings are those at the end of its last period.
+/// Plays `season` in rating periods of a length in milliseconds; ratings are those at the end of its last period.
 ///
 /// # Errors
 /// If the library refuses the periods.
@@ -141,7 +141,7 @@ pub fn play_periods(
     Ok(rated(system, &league, season, level, drift))
 }
 
-/// The ratings at the end of the last period, in the order of the season's names.
+/// Returns the ratings at the end of the last period, in the order of the season's names.
 pub fn in_periods(
     system: &Glicko2,
     season: &Season,
@@ -182,7 +182,7 @@ fn rated<S: Stored>(
         let estimate = estimates.get(place)?;
         Some((estimate.points, estimate.deviation?))
     };
-    // The two deviations are taken for independent, as the systems take them.
+    // The two deviations are treated as independent, as the systems do.
     let told_apart = |above: usize, below: usize| match (known(above), known(below)) {
         (Some((high, one)), Some((low, other))) => {
             high - low > deviations * (one * one + other * other).sqrt()

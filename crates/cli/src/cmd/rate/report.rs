@@ -1,4 +1,4 @@
-//! Everything that `karat rate` found, and its JSON form.
+//! The results of `karat rate`, and their JSON form.
 
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
@@ -10,52 +10,52 @@ use super::board::{Board, Line, Tally};
 use super::holdout::Holdout;
 use super::settings::Chosen;
 
-/// What the JSON says it is.
+/// The format that the JSON names.
 const FORMAT: &str = "karat/rating/1";
-/// Places after the point of what is shown.
+/// Ten to the number of decimals shown.
 const PLACES: f64 = 1e6;
 
-/// All that was found, as data.
+/// All results, as data.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The system and its settings.
     pub chosen: Chosen,
     /// The confidence of intervals and groups.
     pub level: f64,
-    /// Where intervals come from.
+    /// The source of intervals.
     pub intervals: Intervals,
-    /// Rows that stand for no match, as their result says.
+    /// Rows that are no match, by their result.
     pub skipped: u64,
-    /// Rows that came after a row of a later time, and were put in their place.
+    /// Rows after a row of a later time, sorted by time.
     pub late: u64,
-    /// The pools, by category; one without.
+    /// The pools, by category; one pool without categories.
     pub boards: Vec<Board>,
-    /// How judges compare with people, if that was asked for.
+    /// The agreement of judges with people, if that was asked for.
     pub agreement: Option<Agreement>,
 }
 
-/// Where intervals come from.
+/// The source of intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intervals {
-    /// There are none: the rule does not say how sure it is.
+    /// No intervals: the system does not estimate its uncertainty.
     None,
     /// From the deviation that the system keeps.
     Deviation,
     /// From the sandwich estimator.
     Sandwich,
-    /// From matches drawn anew.
+    /// From bootstrap resamples.
     Bootstrap {
-        /// How often.
+        /// Their number.
         resamples: u64,
         /// The seed.
         seed: u64,
-        /// Whether pairs were drawn, each with all its votes; else matches.
+        /// True if pairs were drawn, each with all its votes; else matches.
         of_pairs: bool,
     },
 }
 
 impl Intervals {
-    /// The name of the method.
+    /// Returns the name of the method.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -67,7 +67,7 @@ impl Intervals {
 }
 
 impl Report {
-    /// The report as one line of canonical JSON. Numbers are rounded to six places.
+    /// Returns the report as one line of canonical JSON. Numbers are rounded to six decimals.
     pub fn json(&self) -> String {
         let mut value = json!({
             "format": FORMAT,
@@ -91,10 +91,10 @@ impl Report {
     }
 }
 
-/// A number as it is shown; null if it is none.
+/// Returns a number as it is shown; null if it is not finite.
 fn shown(number: f64) -> Value {
     let rounded = (number * PLACES).round_ties_even() / PLACES;
-    // Minus zero is no number to show.
+    // Minus zero is shown as zero.
     if rounded == 0.0 { json!(0) } else { json!(rounded) }
 }
 

@@ -15,12 +15,12 @@ const THREADS: u64 = 4;
 
 /// Matches in clusters that are drawn whole: votes on one pair of answers are not independent of each other.
 pub struct Clusters {
-    /// The matches of each cluster, between places of the counts.
+    /// The matches of each cluster, between positions of the counts.
     matches: Vec<Vec<Match>>,
 }
 
 impl Clusters {
-    /// The matches of `season` among those whom `counts` name. `numbers` says of every match which cluster it is of.
+    /// Returns the matches of `season` among the competitors of `counts`. `numbers` has the cluster of every match.
     pub fn new(season: &Season, counts: &Counts, numbers: &[u32]) -> Self {
         let place = |old: u32| {
             let name = season.names.get(old as usize)?;
@@ -38,7 +38,7 @@ impl Clusters {
         Self { matches: clusters.map(|cluster| cluster.iter().map(|&(_, found)| found).collect()).collect() }
     }
 
-    /// Draws as many clusters as there are, each equally likely and again and again, and fits them; round by round.
+    /// Draws as many clusters as there are, with replacement, and fits them, for each round.
     fn resample(&self, model: &BradleyTerry, names: &[String], seed: u64, rounds: Range<u64>) -> Resamples {
         let mut resamples = Resamples::default();
         let mut drawn: Vec<Match> = Vec::new();
@@ -60,8 +60,8 @@ impl Clusters {
     }
 }
 
-/// Returns all resamples, split over threads: each is the same in any split. With `clusters` whole ones are drawn, else
-/// matches.
+/// Returns all resamples, split over threads: each is the same in any split. `clusters` are drawn as a whole; else
+/// matches are drawn.
 ///
 /// # Errors
 /// If the counts are no league.
@@ -80,7 +80,7 @@ pub fn resample(
     };
     let parts: Vec<Result<Resamples, FitError>> = thread::scope(|scope| {
         let running: Vec<_> = ranges.map(|rounds| scope.spawn(|| draw(rounds))).collect();
-        // A thread that stopped has told why already; what it drew is not there.
+        // A thread that panicked has printed why; its resamples are missing.
         running.into_iter().map(|part| part.join().unwrap_or(Err(FitError::NoMatch))).collect()
     });
     let joined = parts.into_iter().try_fold(Resamples::default(), |all, part| Ok(all.followed_by(part?)));

@@ -19,7 +19,7 @@ const DAY_MILLISECONDS: i64 = 86_400_000;
 pub enum Chosen {
     /// Elo.
     Elo(Elo),
-    /// Glicko-2, match by match or in periods of so many milliseconds.
+    /// Glicko-2, match by match or in periods of a length in milliseconds.
     Glicko2(Glicko2, Option<i64>),
     /// Weng and Lin's.
     WengLin(WengLin),
@@ -28,14 +28,14 @@ pub enum Chosen {
 }
 
 impl Chosen {
-    /// The system that `args` ask for.
+    /// Returns the system that `args` ask for.
     ///
     /// # Errors
-    /// All settings that are unknown, unreadable or out of their range.
+    /// If settings are unknown, unreadable or out of range; all of them are listed.
     pub fn new(args: &RateArgs) -> Result<Self, Failure> {
         let mut given = Given::new(&args.set)?;
         if args.arena && args.system != SystemName::Elo {
-            return Err(Failure::new("--arena are settings of Elo").help("use it with --system elo"));
+            return Err(Failure::new("--arena is for Elo").help("use it with --system elo"));
         }
         let chosen = match args.system {
             SystemName::Elo => Self::Elo(given.elo(if args.arena { Elo::ARENA } else { Elo::default() })),
@@ -80,7 +80,7 @@ impl Chosen {
         }
     }
 
-    /// The name of the system.
+    /// Returns the name of the system.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Elo(_) => SystemName::Elo.name(),
@@ -90,7 +90,7 @@ impl Chosen {
         }
     }
 
-    /// Every setting by the name that `--set` has for it, whether it was given or not.
+    /// Returns every setting by its name in `--set`, given or not.
     pub fn settings(&self) -> Value {
         match self {
             Self::Elo(elo) => json!({
@@ -123,7 +123,7 @@ impl Chosen {
     }
 }
 
-/// What `--set` gives, taken out name by name.
+/// The settings of `--set`, taken out name by name.
 struct Given {
     values: BTreeMap<String, String>,
     known: Vec<&'static str>,
@@ -135,7 +135,9 @@ impl Given {
         let mut values = BTreeMap::new();
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let Some((name, value)) = part.split_once('=') else {
-                return Err(Failure::new(format!("--set `{part}` is no setting, expected such as `k=24`")));
+                return Err(Failure::new(format!(
+                    "--set `{part}` is not a setting, expected such as `k=24`"
+                )));
             };
             if values.insert(name.to_owned(), value.to_owned()).is_some() {
                 return Err(Failure::new(format!("--set gives `{name}` twice")));
@@ -167,7 +169,7 @@ impl Given {
         Elo { rounding: rounding.unwrap_or(elo.rounding), ..elo }
     }
 
-    /// The text of a setting, which is known from now on.
+    /// Takes the text of a setting, and notes its name as known.
     fn taken(&mut self, name: &'static str) -> Option<String> {
         self.known.push(name);
         self.values.get(name).cloned()
@@ -186,7 +188,7 @@ impl Given {
         }
     }
 
-    /// A whole number from 1.
+    /// Takes a whole number from 1.
     fn whole(&mut self, name: &'static str) -> Option<u32> {
         let text = self.taken(name)?;
         let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
@@ -209,12 +211,12 @@ impl Given {
     fn finish(mut self, system: SystemName, outside: Vec<OutOfRange>) -> Result<(), Failure> {
         for name in self.values.keys().filter(|name| !self.known.contains(&name.as_str())) {
             self.problems.push(format!(
-                "`{name}` is no setting of {}, expected {}",
+                "`{name}` is not a setting of {}, expected {}",
                 system.name(),
                 self.known.join(", ")
             ));
         }
-        // What could not be read is no number, and told already.
+        // A setting that could not be read is NaN, and reported already.
         let outside = outside.into_iter().filter(|problem| !problem.found.is_nan());
         self.problems.extend(outside.map(|problem| problem.to_string()));
         match self.problems.as_slice() {
@@ -228,7 +230,7 @@ impl Given {
     }
 }
 
-/// A JSON object of settings as a person reads it: `k 32, from 1000`.
+/// Returns a JSON object of settings for people: `k 32, from 1000`.
 pub fn told(settings: &Value) -> String {
     let empty = Map::new();
     let members = settings.as_object().unwrap_or(&empty);

@@ -15,12 +15,12 @@ use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output;
 
-/// What the file says it is.
+/// The format that the file names.
 const FORMAT: &str = "karat/league/1";
-/// How it begins, whatever its version.
+/// Its first bytes, in any version.
 const MARK: &[u8] = br#"{"format":"karat/league/"#;
 
-/// The leagues of every category; the one of all matches has none.
+/// The leagues by category; the one of all matches has no category.
 pub type Leagues<R> = BTreeMap<Option<String>, League<R>>;
 
 #[derive(Serialize, Deserialize)]
@@ -51,11 +51,11 @@ struct Last {
 /// Reads the file at `path`.
 ///
 /// # Errors
-/// If it is no such file, of another system or other settings, or has a rating outside of its range.
+/// If it is no such file, of another system or other settings, or has a rating out of range.
 pub fn read<S: Stored>(path: &str, system: &S, chosen: &Chosen) -> Result<Leagues<S::Rating>, Failure> {
     let text = read_text(path, "a file of ratings", Exit::CouldNotRun)?;
     let refuse = |why: String| {
-        Failure::new(format!("`{path}` is no file of ratings to go on from: {why}"))
+        Failure::new(format!("`{path}` is not a file of ratings to continue from: {why}"))
             .help("--state reads what --state-out wrote")
     };
     let value: Value = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
@@ -67,11 +67,11 @@ pub fn read<S: Stored>(path: &str, system: &S, chosen: &Chosen) -> Result<League
         let why = format!("its ratings are of `{}`, expected `{}`", member("system"), chosen.name());
         return Err(refuse(why));
     }
-    // Compared as they are written: a whole number has one form there, and two in memory.
+    // Compared in written form: a whole number has one form there, and two in memory.
     let found = value.get("settings").cloned().unwrap_or_default();
     if canonical_json(&found) != canonical_json(&chosen.settings()) {
         let why = format!("its settings are {}, expected {}", told(&found), told(&chosen.settings()));
-        return Err(refuse(why).help("give the same settings, or rate all matches anew"));
+        return Err(refuse(why).help("give the same settings, or rate all matches again"));
     }
     let file: File<S::Entry> = serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
     let mut leagues = Leagues::new();
@@ -91,16 +91,16 @@ pub fn read<S: Stored>(path: &str, system: &S, chosen: &Chosen) -> Result<League
         let last = last.transpose()?;
         let league = League { competitors, last, matches: entry.matches };
         if leagues.insert(entry.category.clone(), league).is_some() {
-            return Err(refuse(format!("category `{}` stands twice", entry.category.unwrap_or_default())));
+            return Err(refuse(format!("category `{}` is given twice", entry.category.unwrap_or_default())));
         }
     }
     Ok(leagues)
 }
 
-/// Writes the file at `path`: the old one or the new one stands there, whole.
+/// Writes the file at `path`; at every moment it is either the old one or the new one, complete.
 ///
 /// # Errors
-/// If it cannot be written, or another file than one of ratings is there.
+/// If it cannot be written, or exists and is not a file of ratings.
 pub fn write<S: Stored>(path: &str, chosen: &Chosen, leagues: &Leagues<S::Rating>) -> Result<(), Failure> {
     let entry = |(category, league): (&Option<String>, &League<S::Rating>)| Entry {
         category: category.clone(),

@@ -1,6 +1,6 @@
-//! `karat rescore`: every record of a store beside what another card makes of the same items. Nothing is written.
+//! `karat rescore`: every record of a store beside the score of the same item by another card. Nothing is written.
 //!
-//! * `summary`: who moves, who changes place, which bands and tiers change.
+//! * `summary`: who moves, whose rank changes, which bands and tiers change.
 
 pub mod summary;
 
@@ -32,16 +32,16 @@ use crate::render::rescore::rescored;
 use crate::{graders, store};
 use summary::{Mover, Summary};
 
-/// What is found in a store before its records are scored again.
+/// The contents of a store, read before its records are scored again.
 struct Stock {
     reader: Reader,
-    /// As of how many entries.
+    /// The number of entries read.
     size: u64,
-    /// Where evidence stands, by digest.
+    /// Positions of evidence, by digest.
     evidence: BTreeMap<Digest, u64>,
-    /// The cards that were kept.
+    /// The cards in the store.
     cards: Vec<CardText>,
-    /// Where records stand that no other took the place of.
+    /// Positions of records that no later one replaces.
     records: Vec<u64>,
 }
 
@@ -49,21 +49,21 @@ struct Stock {
 struct Work<'a> {
     stock: Stock,
     rescorer: Rescorer<'a>,
-    /// The id of the cards whose records are meant.
+    /// The id of the cards whose records are scored again.
     of: &'a str,
     subject: Option<&'a str>,
-    /// The cards of before, ready to score, by digest; none where one is not at hand.
+    /// The old cards, ready to score, by digest; `None` for one that is not available.
     old: BTreeMap<Digest, Option<Arc<CompiledCard>>>,
     /// Records of other cards, by id.
     others: BTreeMap<String, u64>,
-    /// A kind of evidence that records are of and the new card does not read.
+    /// A kind of evidence among the records that the new card does not read.
     other_kind: Option<String>,
 }
 
-/// Scores everything again.
+/// Scores all records again.
 pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = cards::compiled(&args.card, cli.color)?;
-    // What the command line says of graders is read once; a record under another scorecard has the same.
+    // The options of graders are read once; they are the same for every scorecard.
     let options = graders::options(card.card(), &args.graders, None, cli.portable)?;
     let options = |_: &Scorecard| -> Result<Options, Error> { Ok(options.clone()) };
     let rescorer = Rescorer { card: &card, options: &options, is_portable: cli.portable };
@@ -117,7 +117,7 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Walks through a store once, for what the records need.
+/// Reads through a store once and collects the inputs of the records.
 fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Result<Stock, Failure> {
     let refused = |error| store::refused(&error);
     let mut reader = store::reader(database)?;
@@ -153,7 +153,7 @@ fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Re
 }
 
 impl Work<'_> {
-    /// The record in `item` and what becomes of it; none if it is not meant.
+    /// Returns the record in `item` and its new score; `None` if it is not to be scored again.
     fn record(&mut self, item: &Item) -> Result<Option<(Record, Rescored)>, Failure> {
         if self.subject.is_some() && item.entry.subject.as_deref() != self.subject {
             return Ok(None);
@@ -204,14 +204,14 @@ impl Work<'_> {
         Ok(Some((claim, moved)))
     }
 
-    /// The card with that digest, if it was kept and can be used.
+    /// Returns the card with that digest, if it was kept and can be used.
     fn kept_card(&self, digest: Digest) -> Option<Arc<CompiledCard>> {
-        // The digest of a card is that of what it says, not of its file.
+        // The digest of a card covers its contents, not its file.
         let sound = self.stock.cards.iter().filter_map(|card| CompiledCard::checked(card, &library).ok());
         sound.into_iter().find(|card| card.card().digest == digest).map(Arc::new)
     }
 
-    /// Why no record was meant.
+    /// Returns the reason why no record was scored again.
     fn nothing(&self, args: &RescoreArgs) -> Failure {
         if let Some(kind) = &self.other_kind {
             let card = self.rescorer.card.card();
@@ -234,7 +234,7 @@ impl Work<'_> {
     }
 }
 
-/// Returns the last line: all records together.
+/// Returns the last line, about all records.
 fn summed(summary: &Summary, of: &str, card: &str) -> RescoreSummary {
     let badges = summary.badges.iter().map(|((before, after), records)| BadgeChange {
         before: before.clone(),

@@ -1,4 +1,4 @@
-//! What many records that were scored again say together.
+//! The summary of many records that were scored again.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use karat::record::Record;
 use karat::rescore::Rescored;
 use karat_core::number::Score;
 
-/// A record and what became of it.
+/// A record and its new score.
 #[derive(Debug)]
 pub struct Mover {
     /// The id of the record in the store.
     pub record: String,
-    /// Who is scored.
+    /// The subject.
     pub subject: String,
     /// The id of the item of evidence.
     pub item: String,
@@ -29,7 +29,7 @@ impl Mover {
         RescoredRecord::new(&self.record, &self.subject, &self.item, &self.card, &self.moved)
     }
 
-    /// The record `claim`, which stands in the store as `record`.
+    /// Returns the mover for the record `claim`, whose id in the store is `record`.
     pub fn new(record: &str, claim: &Record, moved: Rescored) -> Self {
         let document = claim.document();
         Self {
@@ -41,7 +41,7 @@ impl Mover {
         }
     }
 
-    /// How far it moved; a score that appears or goes moves by all of it.
+    /// Returns the distance of its scores; a score that appears or disappears moves by its full value.
     fn distance(&self) -> u64 {
         let units = |score: Option<Score>| score.map_or(0, Score::units);
         units(self.moved.before.score).abs_diff(units(self.moved.after.score))
@@ -56,21 +56,21 @@ struct Sums {
     records: i128,
 }
 
-/// The place of a subject before and after, by the mean of its records.
+/// The rank of a subject before and after, by the mean of its records.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rank<'s> {
-    /// Who.
+    /// The subject.
     pub subject: &'s str,
-    /// The place before, from 1; equal means share one.
+    /// The rank before, from 1; equal means share one.
     pub before: usize,
-    /// The place after.
+    /// The rank after.
     pub after: usize,
 }
 
-/// What is kept of all records: counts, the means of subjects, and the largest movers in full.
+/// The summary of all records: counts, the means of subjects, and the largest movers in full.
 #[derive(Debug)]
 pub struct Summary {
-    /// How many were scored again.
+    /// Records scored again.
     pub records: usize,
     /// With a higher score than before.
     pub up: usize,
@@ -78,7 +78,7 @@ pub struct Summary {
     pub down: usize,
     /// Without a score on one side or both.
     pub unscored: usize,
-    /// How many went from one band or tier to another; `-` stands for none.
+    /// Changes from one band or tier to another, counted; `-` for a missing one.
     pub badges: BTreeMap<(String, String), usize>,
     /// The largest movers, largest first.
     pub movers: Vec<Mover>,
@@ -87,7 +87,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of nothing yet, with room for so many movers.
+    /// Returns an empty summary that keeps the `top` largest movers.
     pub fn new(top: usize) -> Self {
         Self {
             records: 0,
@@ -130,12 +130,12 @@ impl Summary {
         }
     }
 
-    /// How many subjects have scores on both sides.
+    /// Returns the number of subjects with scores on both sides.
     pub fn subjects(&self) -> usize {
         self.sums.len()
     }
 
-    /// Every subject with its places, the best of after first.
+    /// Returns every subject with its ranks, the best new rank first.
     pub fn ranks(&self) -> Vec<Rank<'_>> {
         let before = places(&self.sums, |sums| sums.before);
         let after = places(&self.sums, |sums| sums.after);
@@ -152,7 +152,7 @@ impl Summary {
     }
 }
 
-/// The place of every subject by the mean of what `pick` takes.
+/// Returns the rank of every subject by the mean of the scores that `pick` selects.
 fn places(sums: &BTreeMap<String, Sums>, pick: fn(&Sums) -> i128) -> BTreeMap<&str, usize> {
     // Means are compared as fractions: a sum of a million scores is far below the limits of the type.
     let compare = |a: &Sums, b: &Sums| (pick(a) * b.records).cmp(&(pick(b) * a.records));

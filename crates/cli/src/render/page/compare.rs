@@ -10,7 +10,7 @@ use karat::rows::Rows;
 
 use crate::render::compare::{FEW_TASKS, names, notes, verdict};
 
-/// The page of `karat compare`.
+/// Returns the page of `karat compare`.
 pub fn compare(rows: &Rows, answer: &Comparison, settings: &Settings) -> Page {
     let (first, second) = names(answer);
     let mut page = page("Comparison", rows, &answer.basis, settings);
@@ -38,7 +38,7 @@ fn differences(rows: &Rows, answer: &Comparison) -> Table {
         std::iter::once(("score", &answer.difference)).chain(measured).collect();
     let ends = all.iter().filter_map(|(_, found)| found.estimate.interval());
     let ends = ends.flat_map(|(low, high)| [low, high]);
-    // The same length on both sides of 0, so that the middle means: no difference.
+    // The same length on both sides of 0, so that the middle means no difference.
     let reach = ends.map(f64::abs).fold(0.0, f64::max);
     let axis =
         Axis { reference: Some(0.0), range: Some((-reach, reach)), ..axis(writing, answer.basis.level) };
@@ -49,7 +49,7 @@ fn differences(rows: &Rows, answer: &Comparison) -> Table {
             text(match found.verdict {
                 ComparisonVerdict::FirstAhead => "first",
                 ComparisonVerdict::SecondAhead => "second",
-                ComparisonVerdict::NotDistinguishable => "cannot be told apart",
+                ComparisonVerdict::NotDistinguishable => "tied",
             }),
             text(found.estimate.tasks.to_string()),
         ],

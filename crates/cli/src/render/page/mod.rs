@@ -1,4 +1,4 @@
-//! What the verbs say on pages beside those of `karat::pages`: they fill in the same data, with the words of the
+//! Pages of the program besides those of `karat::pages`: they fill in the same data, with the words of the
 //! terminal.
 
 pub mod compare;

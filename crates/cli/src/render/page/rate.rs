@@ -13,7 +13,7 @@ use karat::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section,
 use karat::pages::{column, text};
 use karat::text::count;
 
-/// The page of `karat rate`.
+/// Returns the page of `karat rate`.
 pub fn rate(report: &Report) -> Page {
     let mut about = vec![(String::from("system"), report.chosen.name().to_owned())];
     let mut tell = |label: &str, value: String| about.push((label.to_owned(), value));
@@ -47,7 +47,7 @@ pub fn rate(report: &Report) -> Page {
     }
 }
 
-/// `label`, and of which category it is.
+/// Returns `label` with the category.
 fn labelled(label: &str, board: &Board) -> String {
     match &board.category {
         Some(category) => format!("{label}, {category}"),
@@ -115,12 +115,12 @@ fn predictions(holdout: &Holdout, board: &Board, level: f64) -> Section {
     });
     let beside = Axis { decimals: 4, reference: Some(0.0), ..percent_axis(level) };
     let table = Table {
-        caption: String::from("How well the last matches are predicted from those before; lower is better"),
+        caption: String::from("Predictions of the last matches from those before; lower is better"),
         columns: vec![
             column("forecast", Kind::Name),
             column("log-loss, nats", Kind::Number),
             column("Brier", Kind::Number),
-            column("log-loss beside Elo", Kind::Interval(beside)),
+            column("log-loss minus Elo", Kind::Interval(beside)),
         ],
         rows: rows.collect(),
     };
@@ -152,7 +152,7 @@ fn judges(agreement: &Agreement, level: f64) -> Section {
     let people = row(format!("each of {}", agreement.people), &agreement.among_people);
     let others = agreement.judges.iter().map(|(name, judged)| row(name.clone(), judged));
     let table = Table {
-        caption: format!("How often each decides as most of {} do, in per cent", agreement.people),
+        caption: format!("Agreement of each with the majority of {}, in per cent", agreement.people),
         columns: vec![
             column("judge", Kind::Name),
             column("votes", Kind::Number),
@@ -169,7 +169,7 @@ fn judges(agreement: &Agreement, level: f64) -> Section {
     }
 }
 
-/// An axis of numbers with one decimal.
+/// Returns an axis of numbers with one decimal.
 fn percent_axis(level: f64) -> Axis {
     Axis { interval_label: format!("{} interval", percent(level)), range: None, reference: None, decimals: 1 }
 }

@@ -1,4 +1,4 @@
-//! What stands below a table: predictions, and judges beside people.
+//! The parts below a table: predictions, and judges beside people.
 
 use std::fmt::Write as _;
 
@@ -18,10 +18,10 @@ const FORECAST: usize = 14;
 /// Columns of a share with its interval: `38.5%  35.6 to 41.6`.
 const SHARE: usize = 19;
 
-/// Said below predictions.
+/// The note below predictions.
 const LOSS: &str = "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half";
 
-/// Of which matches the predictions are, and how they are measured.
+/// Returns the matches that were predicted, and those left out.
 pub fn about_forecasts(holdout: &Holdout) -> Vec<String> {
     let mut told = vec![predicted(holdout)];
     if holdout.predicted > 0 {
@@ -33,8 +33,8 @@ pub fn about_forecasts(holdout: &Holdout) -> Vec<String> {
 fn predicted(holdout: &Holdout) -> String {
     let mut skipped = Vec::new();
     for (number, why) in [
-        (holdout.skipped_unknown, "with somebody new"),
-        (holdout.skipped_incomparable, "between some that cannot be compared"),
+        (holdout.skipped_unknown, "with a new competitor"),
+        (holdout.skipped_incomparable, "between competitors that cannot be compared"),
     ] {
         if number > 0 {
             skipped.push(format!("{number} {why}"));
@@ -44,7 +44,7 @@ fn predicted(holdout: &Holdout) -> String {
     format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained))
 }
 
-/// How well the last matches are predicted.
+/// Returns the quality of predictions of the last matches.
 pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> String {
     let category = category.map_or(String::new(), |category| format!(", {}", clean(category)));
     let mut text = format!("{STRONG}Predicted{category}{STRONG:#}\n");
@@ -52,7 +52,7 @@ pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> Str
     if holdout.predicted == 0 {
         return text;
     }
-    let _ = writeln!(text, "{FAINT}{} log-loss  Brier  beside elo{FAINT:#}", fit("forecast", FORECAST));
+    let _ = writeln!(text, "{FAINT}{} log-loss  Brier  minus elo{FAINT:#}", fit("forecast", FORECAST));
     for Forecaster { name, forecast, beside_elo } in &holdout.forecasts {
         let beside = beside_elo.map_or(String::new(), |(mean, low, high)| {
             let verdict = if low <= 0.0 && high >= 0.0 { ", not distinguishable" } else { "" };
@@ -65,7 +65,7 @@ pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> Str
     text
 }
 
-/// How often judges decide as people do.
+/// Returns the agreement of judges with people.
 pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
     let among = format!("each of `{}`", agreement.people);
     let rows: Vec<(&str, &Judged)> = [(among.as_str(), &agreement.among_people)]
@@ -74,7 +74,8 @@ pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
         .collect();
     let longest = rows.iter().map(|(name, _)| clean(name).width()).max().unwrap_or(0);
     let name = longest.clamp("judge".len(), JUDGE);
-    let mut text = format!("{STRONG}Judges{STRONG:#}  beside most of `{}`\n", clean(&agreement.people));
+    let mut text =
+        format!("{STRONG}Judges{STRONG:#}  against the majority of `{}`\n", clean(&agreement.people));
     let (judge, outcome) = (fit("judge", name), fit("same outcome", SHARE));
     let _ = writeln!(text, "{FAINT}{judge} {:>6} {:>5}  {outcome}  same winner{FAINT:#}", "votes", "draws");
     for (who, judged) in rows {
@@ -93,7 +94,7 @@ pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
     text
 }
 
-/// What was compared, and how.
+/// Returns the votes compared, and the method.
 pub fn about_judges(agreement: &Agreement, level: f64) -> String {
     format!(
         "over {} pairs; on {} more people have no majority. Same outcome: of first, second and draw; same winner: where \
@@ -104,7 +105,7 @@ pub fn about_judges(agreement: &Agreement, level: f64) -> String {
     )
 }
 
-/// A share with its interval.
+/// Returns a share with its interval.
 fn share(proportion: Proportion, level: f64) -> String {
     match (proportion.share(), proportion.wilson(level)) {
         (Some(share), Ok(interval)) => format!(

@@ -1,4 +1,4 @@
-//! The screen of ratings: a table for each pool, then what was left out, predictions, and judges beside people.
+//! The screen of ratings: a table for each pool, then omissions, predictions, and judges beside people.
 
 pub mod below;
 pub mod table;
@@ -11,7 +11,7 @@ use below::{forecasts, judges};
 use karat::text::{clean, count, wrap};
 use table::{Columns, points};
 
-/// The whole screen. `top` is how many rows a table has; 0 is all.
+/// Returns the whole screen. `top` is the number of rows of a table; 0 is all.
 pub fn screen(report: &Report, width: usize, top: usize) -> String {
     let mut text = String::new();
     for (place, board) in report.boards.iter().enumerate() {
@@ -34,7 +34,7 @@ pub fn screen(report: &Report, width: usize, top: usize) -> String {
     text
 }
 
-/// One pool.
+/// Returns one pool.
 fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     let mut text = String::new();
     let mut about = vec![count(board.lines.len(), "competitor"), matches(board.input.matches)];
@@ -62,7 +62,7 @@ fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     text
 }
 
-/// The system, and the category where there are several.
+/// Returns the system, and the category if there are several.
 pub fn title(report: &Report, board: &Board) -> String {
     match &board.category {
         Some(category) => format!("{}, {}", report.chosen.name(), clean(category)),
@@ -74,12 +74,12 @@ fn matches(number: u64) -> String {
     format!("{number} {}", if number == 1 { "match" } else { "matches" })
 }
 
-/// A faint text in lines of at most `width` columns.
+/// Returns a faint text in lines of at most `width` columns.
 fn lines(text: &str, width: usize) -> String {
     wrap(text, width).into_iter().map(|line| format!("{FAINT}{line}{FAINT:#}\n")).collect()
 }
 
-/// What to know of one pool, also on a page.
+/// Returns the notes on one pool, also for a page.
 pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(drift) = board.drift {
@@ -109,14 +109,16 @@ pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
     notes
 }
 
-/// What to know of all of it, also on a page.
+/// Returns the notes on all pools, also for a page.
 pub fn notes(report: &Report) -> Vec<String> {
     let level = percent(report.level);
     let mut notes = Vec::new();
-    let groups = "a group cannot be told apart from its first; ranks are those that it may have";
+    let groups = "a group is tied with its leader; ranks show the possible range";
     match report.intervals {
         Intervals::None => {
-            notes.push(String::from("Elo does not say how sure it is: there are no intervals and no groups"));
+            notes.push(String::from(
+                "Elo does not estimate its uncertainty: there are no intervals and no groups",
+            ));
         }
         Intervals::Deviation => notes.push(format!("intervals of {level} from the deviations; {groups}")),
         Intervals::Sandwich => {
@@ -133,15 +135,15 @@ pub fn notes(report: &Report) -> Vec<String> {
     let has_clusters = report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes);
     if has_clusters && report.intervals == Intervals::Sandwich {
         notes.push(String::from(
-            "several votes on one pair count as so many matches; --bootstrap resamples whole pairs, for the case that they go \
-             together",
+            "several votes on one pair count as independent matches; --bootstrap resamples whole pairs, in case they are \
+             correlated",
         ));
     }
     if report.skipped > 0 {
-        notes.push(format!("rows that stand for no match: {}", report.skipped));
+        notes.push(format!("rows that are no match: {}", report.skipped));
     }
     if report.late > 0 {
-        notes.push(format!("rows that came after a later one, and were put in their place: {}", report.late));
+        notes.push(format!("rows after a row of a later time, sorted by time: {}", report.late));
     }
     notes
 }

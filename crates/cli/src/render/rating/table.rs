@@ -12,12 +12,12 @@ use karat::text::{clean, fit};
 
 /// Blanks between two columns.
 const GAP: &str = " ";
-/// Columns of a name at most, and at least.
+/// Most and fewest columns of a name.
 const NAME: (usize, usize) = (32, 12);
-/// Columns of the bars at least.
+/// Fewest columns of the bars.
 const BARS: usize = 9;
 
-/// How wide the columns of a table are.
+/// The widths of the columns of a table.
 pub struct Columns {
     has_groups: bool,
     has_intervals: bool,
@@ -28,7 +28,7 @@ pub struct Columns {
     points: usize,
     /// An end of an interval.
     end: usize,
-    /// What stands between two ends: a dash, unless one of them may have a sign.
+    /// The text between two ends: a dash, unless one of them may have a sign.
     dash: &'static str,
     bar: usize,
     axis: RangeInclusive<f64>,
@@ -36,7 +36,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Wide enough for the lines that are `shown`.
+    /// Returns widths for the lines that are `shown`.
     pub fn new<'l>(board: &Board, shown: impl Iterator<Item = &'l Line> + Clone, width: usize) -> Self {
         let axis = axis(shown.clone().map(|line| line.estimate.span()));
         let places = decimals_of(&axis);
@@ -76,7 +76,7 @@ impl Columns {
         columns
     }
 
-    /// What is neither name nor bar, gaps included.
+    /// Returns the columns besides name and bar, gaps included.
     fn fixed(&self) -> usize {
         let group = if self.has_groups { "group".len() + GAP.len() } else { 0 };
         let interval = if self.has_intervals { self.interval() + GAP.len() } else { 0 };
@@ -88,7 +88,7 @@ impl Columns {
         (2 * self.end + self.dash.width()).max("interval".len())
     }
 
-    /// The heads of the columns.
+    /// Returns the heads of the columns.
     pub fn head(&self) -> String {
         let mut text = String::new();
         if self.has_groups {
@@ -119,7 +119,7 @@ impl Columns {
         text
     }
 
-    /// One competitor; `leads` if it is the first of its group.
+    /// Returns one competitor; `leads` if it is the leader of its group.
     pub fn row(&self, line: &Line, leads: bool) -> String {
         let mut text = String::new();
         if self.has_groups {
@@ -160,18 +160,18 @@ impl Columns {
     }
 }
 
-/// Decimals that tell the lines apart.
+/// Returns the decimals that make the lines differ.
 pub fn decimals<'l>(lines: impl Iterator<Item = &'l Line>) -> usize {
     decimals_of(&axis(lines.map(|line| line.estimate.span())))
 }
 
-/// Some three digits tell the rows apart.
+/// Returns the decimals for some three digits.
 fn decimals_of(axis: &RangeInclusive<f64>) -> usize {
     let length = axis.end() - axis.start();
     if length < 10.0 { 2 } else { usize::from(length < 100.0) }
 }
 
-/// Points with so many decimals, without a sign before zero.
+/// Returns points with `places` decimals, without a sign before zero.
 pub fn points(number: f64, places: usize) -> String {
     let text = format!("{number:.places$}");
     match text.strip_prefix('-') {
@@ -180,7 +180,7 @@ pub fn points(number: f64, places: usize) -> String {
     }
 }
 
-/// The ranks that a competitor may have; the rank by points where that is not known.
+/// Returns the rank range of a competitor; the rank by points without a range.
 pub fn ranks(line: &Line) -> String {
     match line.range {
         Some(range) if range.best < range.worst => format!("{}–{}", range.best, range.worst),
