@@ -84,8 +84,8 @@ codes! {
     UnknownName = "KC102", "a name that nothing in the card has";
     WeightSum = "KC103", "weights that do not sum to what they must";
     WeightPrecision = "KC104", "decimals that are too fine, or too large for how fine they are";
-    BandGap = "KC105", "bands that leave a score without a name, or stand in the wrong order";
-    TierOrder = "KC106", "tiers that stand in the wrong order or ask less than a lower one";
+    BandGap = "KC105", "bands that leave a score without a name, or are in the wrong order";
+    TierOrder = "KC106", "tiers that are in the wrong order or ask less than a lower one";
     DimensionCount = "KC107", "too few or too many dimensions";
     ProfileWeights = "KC108", "a profile whose weights do not match the dimensions";
     FormulaSyntax = "KC201", "a formula that cannot be read";

@@ -10,7 +10,7 @@
 //! 6. **Gates**: caps.
 //! 7. **Publish** on the scale of the card.
 //! 8. **Band** and **tier**.
-//! 9. **Bounds**: what the missing parts could still make of it.
+//! 9. **Bounds**: the range in which the missing parts could still move it.
 //!
 //! Steps 1, 2 and 4 to 8 are instructions of one plan (`plan/`), the weights of step 3 its input
 //! ([`crate::weights`]). `facts_check.rs` says why an item is refused, `breakdown.rs` what became of each part of a score,
@@ -147,7 +147,7 @@ impl Scorer {
         Ok(())
     }
 
-    /// Returns the profile that an item asks for: its place and whether the fallback stands in.
+    /// Returns the profile that an item asks for: its index, and whether the fallback is used instead.
     fn profile<'a>(&'a self, item: &Item<'a>) -> Option<(usize, ProfileUse<'a>)> {
         let profiles = self.card.profiles.as_ref()?;
         let asked = match item.facts.get(profiles.by) {
@@ -191,7 +191,7 @@ impl Scorer {
     }
 }
 
-/// Rows of the first block: so many that the next one begins where a page of memory does, if the columns can be in
+/// Rows of the first block: as many as make the next one begin where a page of memory does, if the columns can be in
 /// step. Then a block of a column is one page, and vectors never lie across two lines of the cache.
 fn first_block(facts: &[Column<'_>]) -> usize {
     let ahead = facts.iter().find_map(|column| match column {

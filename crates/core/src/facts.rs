@@ -3,7 +3,7 @@
 pub use crate::digest::Digest;
 use crate::timestamp::Timestamp;
 
-/// One measurement of one evidence item. A missing fact is a value of its own, never a number.
+/// One measurement of one evidence item. A missing fact is a separate value, never a number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fact<'a> {
     /// The evidence does not say.
@@ -30,8 +30,8 @@ pub struct Item<'a> {
     pub digest: Digest,
     /// The facts in the order in which the scorecard declares them.
     pub facts: &'a [Fact<'a>],
-    /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record as
-    /// it stands. None where the facts were given.
+    /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record
+    /// unchanged. None where the facts were given.
     pub grading: Option<&'a str>,
 }
 
@@ -41,7 +41,7 @@ pub struct Item<'a> {
 pub struct ItemContext<'a> {
     /// When it took place.
     pub time: Option<Timestamp>,
-    /// What was attempted. Several runs at one task are not independent of each other; an item without one is its own task.
+    /// The task attempted. Runs at one task are not independent of each other; an item without one is its own task.
     pub task: Option<&'a str>,
     /// The outcome.
     pub outcome: Option<Outcome>,

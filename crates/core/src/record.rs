@@ -204,7 +204,7 @@ impl ReadingStatus {
         }
     }
 
-    /// Returns true if there should be a value and there is none: missing or failed.
+    /// Returns true if there should be a value but it is missing or failed.
     #[must_use]
     pub(crate) const fn is_unmeasured(self) -> bool {
         matches!(self, Self::Missing | Self::Failed)
@@ -320,7 +320,7 @@ impl fmt::Display for Condition<'_> {
 /// Something a reader of the number should know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warning<'a> {
-    /// No profile has this name; the fallback stands in.
+    /// No profile has this name; the fallback is used instead.
     ProfileFallback {
         /// The profile that the evidence asked for.
         asked: Option<&'a str>,

@@ -64,8 +64,8 @@ impl Scorer {
         })
     }
 
-    /// Returns the same card under weights from outside; whether they were accepted stands in [`Scorer::override_use`]
-    /// and in every record.
+    /// Returns the same card under weights from outside. [`Scorer::override_use`] and every record say whether they
+    /// were accepted.
     ///
     /// # Errors
     /// [`NoOverride`] when the card does not take overrides.

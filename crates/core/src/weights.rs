@@ -119,7 +119,7 @@ pub struct OverrideUse {
 pub enum NoOverride {
     /// The card of this name has no `[override]`.
     NotAccepted(String),
-    /// This dimension is given twice: which of the weights is meant nobody can know.
+    /// This dimension is given twice, so it is unclear which of the weights is meant.
     Twice(String),
 }
 

@@ -5,7 +5,7 @@ use karat_core::diagnostic::{Code, Diagnostic, Severity};
 
 const GUIDE: &str = include_str!("../../../docs/guide/diagnostics.md");
 
-/// The section of a code, without its heading; empty if there is none.
+/// Returns the section of a code, without its heading; empty if it has no section.
 fn section(code: Code) -> &'static str {
     let heading = format!("### {code} {}\n", code.about());
     let rest = GUIDE.split_once(&heading).map_or("", |(_, rest)| rest);

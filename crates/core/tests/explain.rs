@@ -1,4 +1,4 @@
-//! What would change a verdict: known cases, and that it holds of every card when the reading is really put in.
+//! The nearest change of a verdict: known cases, and that it is right for every card when the reading is really put in.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 mod common;
@@ -141,7 +141,7 @@ fn what_does_not_apply_is_left_alone() {
     // Platinum asks for a bond; this agent has none to post.
     let without = agent(0.95, json!({ "bond": null, "bond_applies": false }));
     assert_eq!(nearest(&released("trust/1.0.0.toml"), &without), None);
-    // Whether it applies may be unknown too: whoever measures it has settled that.
+    // Whether it applies may be unknown too: measuring it settles that.
     for unmeasured in [json!({ "bond": null }), json!({ "bond": null, "bond_applies": null })] {
         let change = nearest(&released("trust/1.0.0.toml"), &agent(0.95, unmeasured));
         assert_eq!(change.unwrap(), "bond not measured -> 600000000: 929, tier platinum");

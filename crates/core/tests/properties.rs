@@ -1,4 +1,4 @@
-//! What must hold of every card and every item: for the released cards, the cards made for tests, and random ones.
+//! Properties of every card and every item: of the released cards, the cards made for tests, and random ones.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 

@@ -1,4 +1,4 @@
-//! What the checker finds in the released cards: the traps that their documents are known for.
+//! The checker's findings in the released cards: the traps that their documents are known for.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn check(name: &str) -> Checked {
     })
 }
 
-/// Whether there is a finding of this code whose message contains `words`.
+/// Returns whether there is a finding of this code whose message contains `words`.
 fn says(checked: &Checked, code: Code, words: &str) -> bool {
     checked.diagnostics.iter().any(|it| it.code == code && it.message.contains(words))
 }

@@ -16,7 +16,7 @@ use karat_core::weights::OverrideUse;
 /// Weights that someone proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// A name of its own.
+    /// A unique name.
     pub id: String,
     /// When.
     pub at_seconds: i64,
@@ -54,7 +54,7 @@ pub enum OverrideEvent {
     Revoked(OverrideDecision),
 }
 
-/// Where a proposal stands.
+/// The status of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProposalStatus {
     /// It passed the check and waits for a decision.
@@ -88,7 +88,7 @@ impl ProposalStatus {
 pub struct ProposalRecord {
     /// The proposal.
     pub proposal: Proposal,
-    /// Where it stands.
+    /// Its status.
     pub status: ProposalStatus,
     /// The sum of the weights after the merge; none where they could not be laid over those of the card.
     pub merged_sum: Option<Decimal>,
@@ -133,7 +133,7 @@ pub enum OverrideRefusal {
         /// The id.
         String,
     ),
-    /// There is none.
+    /// There is no such proposal.
     Unknown(
         /// The id.
         String,
@@ -142,12 +142,12 @@ pub enum OverrideRefusal {
     Status {
         /// The id.
         id: String,
-        /// Where it stands.
+        /// Its status.
         found: ProposalStatus,
-        /// Where it should.
+        /// The status that it should have.
         expected: ProposalStatus,
     },
-    /// Whoever proposes does not accept.
+    /// A proposal may not be accepted by the one who made it.
     OwnProposal(
         /// The proposer.
         String,

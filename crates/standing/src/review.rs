@@ -109,7 +109,7 @@ pub struct History {
     pub canonical: Option<Canonical>,
     /// The score that waits for a decision.
     pub held: Option<Held>,
-    /// The last rising score that nobody decided on: its runner cannot bring up another, until a different one has.
+    /// The last rising score without a decision: its runner cannot bring up another, until a different one has.
     pub expired: Option<Expired>,
     /// The canonical scores within the time that cumulative swings look back, as far as nothing later was lower; oldest first.
     pub lows: VecDeque<Past>,
@@ -144,7 +144,7 @@ pub struct Held {
     pub approvals: Vec<Decision>,
 }
 
-/// A rising score that nobody decided on.
+/// A rising score without a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expired {
     /// The score.

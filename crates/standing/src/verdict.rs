@@ -94,7 +94,7 @@ pub enum VerdictError {
         /// The part of the card: its mean, groups or profiles.
         String,
     ),
-    /// The readings or weights are none.
+    /// The readings or weights are invalid.
     Decay(DecayError),
 }
 

@@ -253,7 +253,7 @@ impl Bare {
         Self { queue, syncs }
     }
 
-    /// How long it took to write and sync what waited.
+    /// Prints the times to write and sync what waited.
     fn print_syncs(&self) {
         print_times("  a sync of it", self.syncs.lock().unwrap().clone());
     }
@@ -304,7 +304,7 @@ fn print_times(what: &str, mut times: Vec<Duration>) {
     );
 }
 
-/// How fast items were kept.
+/// The rate at which items were kept.
 struct Load {
     items_per_second: f64,
     processor_seconds: f64,

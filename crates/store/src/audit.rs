@@ -12,7 +12,7 @@ use crate::reader::Reader;
 
 /// Rows that are read at a time.
 const CHUNK_ROWS: u64 = 256;
-/// Most problems that are kept; a store with so many is lost anyway.
+/// Most problems that are kept; a store with this many is lost anyway.
 const PROBLEMS_MAX: usize = 1000;
 
 /// The result of a check of a whole store.
@@ -216,7 +216,7 @@ impl Check<'_> {
                     ));
                 }
                 Some(_) if term == id => self.report(format!(
-                    "entry {position}: the {} `{}` stands there twice",
+                    "entry {position}: the {} `{}` is given twice",
                     entry.kind,
                     entry.id.escape_debug()
                 )),

@@ -1,4 +1,4 @@
-//! What is stored: items of six kinds, and the entry of each in the log.
+//! Stored items of six kinds, and the entry of each in the log.
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -128,7 +128,7 @@ impl Reader {
     /// The item at that position.
     ///
     /// # Errors
-    /// If there is none, or if the store cannot be read.
+    /// If there is no such item, or if the store cannot be read.
     pub fn item(&mut self, position: u64) -> Result<Item, Error> {
         item(self.row(position)?)
     }
@@ -157,7 +157,7 @@ impl Reader {
         log::root_of(size, |tile| self.backend.tile(tile))
     }
 
-    /// The bytes that the C2SP document `tlog-tiles` puts at `path`; none if the log has not so many entries.
+    /// Returns the bytes that the C2SP document `tlog-tiles` puts at `path`; none if the log has too few entries.
     ///
     /// # Errors
     /// If the store cannot be read.

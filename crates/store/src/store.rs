@@ -41,7 +41,7 @@ pub struct Accepted {
     pub content: Digest,
     /// The moment at which it was first handed in.
     pub moment: Moment,
-    /// Whether it was there before, so that nothing changed.
+    /// True if the item was there before, so that nothing changed.
     pub repeated: bool,
 }
 

@@ -105,7 +105,7 @@ fn varied(folder: &Folder) -> (PathBuf, Vec<Term>) {
     (path, terms)
 }
 
-/// What a flip is allowed to do: nothing, or to be found. Returns whether it was found.
+/// Checks that a flip does nothing or is found. Returns whether it was found.
 fn found_or_harmless(path: &Path, terms: &[Term], good: &Answers) -> Result<bool, TestCaseError> {
     if verify(path).is_err() {
         return Ok(true);

@@ -25,7 +25,7 @@ const STEPS: u32 = 1000;
 pub struct Cliff {
     /// The condition as written.
     pub condition: String,
-    /// The dimensions, rule or gate that hang on it.
+    /// The dimensions, rule or gate that depend on it.
     pub about: Vec<String>,
     /// The largest jump, in points of the scale.
     pub points: f64,

@@ -190,7 +190,7 @@ impl<'a> Narrowed<'a> {
         inside
     }
 
-    /// Narrows by `condition` being `truth`, looked up through so many `lets`; false if that cannot be.
+    /// Narrows by `condition` being `truth`, looked up through at most `lets` lets; false if that cannot be.
     fn assume(&mut self, condition: &Expr<Symbol>, truth: bool, lets: u32) -> bool {
         match &condition.kind {
             ExprKind::Name(symbol) => {
@@ -228,7 +228,7 @@ impl<'a> Narrowed<'a> {
         }
     }
 
-    /// Narrows a symbol that stands in `operator` to some value within `other`; false if nothing is left.
+    /// Narrows a symbol that is a side of `operator` to some value within `other`; false if nothing is left.
     fn narrow(&mut self, side: &Expr<Symbol>, operator: Binary, other: Interval) -> bool {
         let ExprKind::Name(symbol) = side.kind else { return true };
         let (Range::Number(mut range), _) = self.range(symbol) else { return true };

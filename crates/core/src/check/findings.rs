@@ -1,4 +1,4 @@
-//! Where formulas stand in a card, and the findings about them.
+//! The sites of formulas in a card, and the findings about them.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Traps of the section `[standing]`: settings that can never matter, and tiers that nobody can reach.
+//! Traps of the section `[standing]`: settings that can never matter, and tiers that no subject can reach.
 
 use alloc::format;
 use alloc::string::String;
@@ -33,7 +33,7 @@ pub(super) fn never_matters(card: &Scorecard, findings: &mut Findings<'_>) {
             let asked = plain(tier.confidence, 9);
             let why = if surest == 0 { "is not known without `confidence`" } else { "stays below 1" };
             let message = format!(
-                "tier `{}` asks for a confidence of {asked}, which {why}: nobody reaches it",
+                "tier `{}` asks for a confidence of {asked}, which {why}: no subject reaches it",
                 tier.name
             );
             warn(&tier.name, message, "add `confidence = { items = 10 }`, or ask for less");

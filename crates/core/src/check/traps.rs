@@ -15,7 +15,7 @@ use crate::formula::{Binary, Expr, ExprKind, Function, Symbol};
 use crate::number::BILLION;
 use crate::scorecard::{FactDeclaration, FactType, Mean, MissingPolicy, Reporter, Scorecard};
 
-/// From this share of the weight on, what the subject reports about itself is told.
+/// From this share of the weight on, what the subject reports about itself is a finding.
 const LARGE_SHARE: f64 = 0.25;
 
 /// KC302: facts by which the subject can help itself.
@@ -235,7 +235,7 @@ pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
             let ExprKind::Call(Function::Coalesce, operands) = &node.kind else { return };
             let text = |part: &Expr<Symbol>| formula.text.get(part.span.clone()).unwrap_or_default();
             let [first, second, ..] = operands.as_slice() else { return };
-            let message = format!("`{}` stands in where `{}` is missing", text(second), text(first));
+            let message = format!("`{}` is used where `{}` is missing", text(second), text(first));
             let help = "let `missing` of the dimension say what happens, or keep it and say why";
             let names: Vec<&str> = [site.name(card)]
                 .into_iter()

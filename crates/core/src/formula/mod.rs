@@ -233,7 +233,7 @@ impl Expr<Symbol> {
 pub struct Formula {
     /// The text in the file.
     pub text: String,
-    /// Where the text stands in the file (without its quotes, where it is written plainly).
+    /// The place of the text in the file (without its quotes, where it is written plainly).
     pub span: Range<usize>,
     /// The resolved tree; its spans are relative to `text`.
     pub expr: Expr<Symbol>,

@@ -23,7 +23,7 @@ fn blame(x: f64, y: f64, why: f64) -> f64 {
     if higher.is_nan() { higher } else { why }
 }
 
-/// `result` if it is a finite number, else why there is none.
+/// `result` if it is a finite number, else why there is no value.
 #[inline(always)]
 fn settle(result: f64, x: f64, y: f64, why: f64) -> f64 {
     if is_finite(result) { result } else { blame(x, y, why) }

@@ -91,7 +91,7 @@ pub(super) fn load(out: &mut [f64], fact: Column<'_>, bound: Option<Column<'_>>,
     load_with(out, fact, bound, limits, |x| x)
 }
 
-/// Returns a fact that is the value of a dimension as it stands: straight to its reading.
+/// Returns a fact that is the value of a dimension unchanged: straight to its reading.
 #[inline(always)]
 pub(super) fn load_reading(
     out: &mut [f64],

@@ -25,7 +25,7 @@ pub(crate) struct Input<'a> {
     pub profile: u32,
     /// The profile of each row.
     pub profiles: &'a [u32],
-    /// Where results of the block go.
+    /// The destinations of the results of the block.
     pub results: &'a [&'a [f64]],
     /// Weight in the composite and in the coverage: by member, then by profile.
     pub weights: &'a [Vec<(f64, f64)>],

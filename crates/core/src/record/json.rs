@@ -20,7 +20,7 @@ impl Record<'_> {
         Digest::of(&bytes)
     }
 
-    /// Appends the canonical JSON. Members stand in key order, as RFC 8785 asks.
+    /// Appends the canonical JSON. Members are in key order, as RFC 8785 requires.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"as_of\":");
         write_option(out, self.as_of, write_string);

@@ -75,7 +75,7 @@ pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     problems
 }
 
-/// Too few or too many dimensions, one twice, a weight that is none.
+/// Returns the problems of a choice: too few or too many dimensions, one given twice, an invalid weight.
 pub(super) fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     let mut problems = Vec::new();
     let is_extra = |key: &str| {
@@ -122,8 +122,8 @@ pub(super) fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> O
 /// Returns the card of a challenge: everything of the palette but the dimensions that were not chosen.
 ///
 /// # Errors
-/// What forbids it, one message each: a key that the palette does not have, a formula or tier that needs a dimension which
-/// was not chosen.
+/// If something forbids it, one message each: a key that the palette does not have, a formula or tier that needs a
+/// dimension which was not chosen.
 pub fn challenge(palette: &Scorecard, chosen: &[DimensionInfo]) -> Result<Scorecard, Vec<String>> {
     let mut problems = Vec::new();
     let mut dimensions: Vec<Dimension> = Vec::new();

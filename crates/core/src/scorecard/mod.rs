@@ -37,7 +37,7 @@ pub struct Scorecard {
     pub version: String,
     /// A line for people.
     pub title: String,
-    /// Where the rule was published; may be empty.
+    /// The place of publication of the scorecard; may be empty.
     pub source: String,
     /// A paragraph for people; may be empty.
     pub about: String,

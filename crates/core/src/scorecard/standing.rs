@@ -45,7 +45,7 @@ pub struct Standing {
     pub certification: Option<CertificationRules>,
     /// The confidence that an amount of evidence gives.
     pub confidence: Option<ConfidenceRule>,
-    /// So many evaluations are a full batch, whose age is what tiers ask for.
+    /// The number of evaluations in a full batch, whose age is what tiers ask for.
     pub batch_evaluations: u32,
     /// The settings of shares of a whole.
     pub shares: Option<SharePolicy>,

@@ -1,4 +1,4 @@
-//! What the tests share: cards from files, facts from JSON.
+//! Helpers of the tests: cards from files, facts from JSON.
 
 #![allow(dead_code, reason = "every test uses its part")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
@@ -92,7 +92,7 @@ pub fn record_bytes(scorer: &Scorer, work: &mut Workspace, facts: &[Fact<'_>]) -
     Some(bytes)
 }
 
-/// Whether a fact is missing, or says "not measured" in the source's way.
+/// Returns whether a fact is missing, or says "not measured" in the source's way.
 pub fn is_missing(card: &Scorecard, at: usize, fact: Fact<'_>) -> bool {
     match fact {
         Fact::Missing => true,

@@ -209,7 +209,7 @@ pub fn card_text() -> impl Strategy<Value = CardText> {
     })
 }
 
-/// How a fact is chosen from its declared range: in which way, and how far along.
+/// A choice of a fact from its declared range: in which way, and how far along.
 pub type Choice = (u8, f64);
 
 /// Choices for the facts of any card.

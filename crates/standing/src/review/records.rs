@@ -29,9 +29,9 @@ pub enum State {
     Approved,
     /// A reviewer refused it.
     Rejected,
-    /// Nobody decided in time on a score that rises, or it rises again by the runner of an expired one.
+    /// No decision came in time on a score that rises, or it rises again by the runner of an expired one.
     Expired,
-    /// A newer score took its place before anybody decided.
+    /// A newer score replaced it before a decision.
     Superseded,
 }
 

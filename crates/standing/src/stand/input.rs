@@ -33,7 +33,7 @@ pub struct Item<'a> {
     pub time_seconds: Option<i64>,
     /// The outcome, if it is stated.
     pub outcome: Option<Outcome>,
-    /// The score; none where there is none.
+    /// The score, if it has one.
     pub score: Option<Score>,
     /// Share of the applicable weight that was measured, in billionths.
     pub coverage: i64,
@@ -57,7 +57,7 @@ pub enum Reading {
 }
 
 impl<'a> Item<'a> {
-    /// Returns an item of a task of its own, of which nothing more is known.
+    /// Returns an item whose task is its own, without anything else.
     #[must_use]
     pub const fn new(subject: &'a str, id: &'a str, digest: Digest) -> Self {
         Self {
@@ -199,11 +199,11 @@ impl fmt::Display for StandError {
             ),
             Self::Conflict { subject, id, digests: [first, second] } => write!(
                 f,
-                "`{id}` of `{subject}` is there with two contents, {first} and {second}, expected one; give a correction an id of its own"
+                "`{id}` of `{subject}` is there with two contents, {first} and {second}, expected one; give a correction its own id"
             ),
             Self::NoTime { subject, id } => write!(
                 f,
-                "`{id}` of `{subject}` does not say when it took place and other items do, expected a time such as 2026-01-31T12:00:00Z of each; without it nobody knows which is newer"
+                "`{id}` of `{subject}` does not say when it took place and other items do, expected a time such as 2026-01-31T12:00:00Z of each; without it the order of the items is unknown"
             ),
             Self::NeedsTime { setting } => write!(
                 f,
@@ -284,7 +284,7 @@ pub(super) fn order<'a>(
     if errors.is_empty() { Ok(ordered) } else { Err(in_order(errors)) }
 }
 
-/// Returns each error once, in an order that does not hang on that of the items.
+/// Returns each error once, in an order that does not depend on that of the items.
 pub(super) fn in_order(mut errors: Vec<StandError>) -> Vec<StandError> {
     errors.sort_by_key(ToString::to_string);
     errors.dedup();
@@ -306,7 +306,7 @@ pub(super) fn arrange<'a>(
         );
     }
     let mut sorted: Vec<(usize, &Item<'_>)> = items.iter().enumerate().collect();
-    // Where all is the same but the content, both are told whatever came first.
+    // Where all is the same but the content, both are reported, whichever came first.
     let key = |item: &Item<'a>| (item.subject, item.id, item.digest);
     sorted.sort_by(|(_, a), (_, b)| key(a).cmp(&key(b)));
     let same = |a: &Item<'_>, b: &Item<'_>| (a.subject, a.id) == (b.subject, b.id);
@@ -421,7 +421,7 @@ impl<'a> Ordered<'a> {
     }
 
     fn sort_events(&mut self) {
-        // Whoever said the same thing twice said it once.
+        // The same event given twice counts once.
         let key = |event: &OverrideEvent| format!("{event:?}");
         self.overrides.sort_by(|(_, a_time, a), (_, b_time, b)| {
             (a_time, rank(a), key(a)).cmp(&(b_time, rank(b), key(b)))

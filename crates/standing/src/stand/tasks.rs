@@ -67,7 +67,7 @@ pub struct Results {
     pub drawn: u64,
     /// Left out because the card excludes what ended so.
     pub excluded: u64,
-    /// Left out because they say neither how they ended nor have a score in a band: nobody knows who won.
+    /// Left out because they have neither an outcome nor a score in a band: it is unknown who won.
     pub undecided: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct Rate {
 pub struct Calibrated {
     /// The difficulty; none with too few completed attempts.
     pub difficulty: Option<Difficulty>,
-    /// So many completed attempts are missing for one; 0 with one.
+    /// The number of completed attempts that are missing for one; 0 with one.
     pub completed_missing: u64,
     /// Each moment at which the difficulty became another, oldest first. Empty where no item has a time.
     pub changes: Vec<(i64, Difficulty)>,
@@ -94,9 +94,9 @@ pub struct Calibrated {
 /// The life of a task up to the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lived {
-    /// Where it stands after the last period that is over.
+    /// Its status after the last period that is over.
     pub life: TaskLife,
-    /// Periods that are over and in which somebody had a score, oldest first.
+    /// Periods that are over and in which some subject had a score, oldest first.
     pub periods: Vec<Period>,
     /// The period that is not over, as far as it shows something; its status is the one that would follow if it ended now.
     pub running: Option<Period>,
@@ -113,7 +113,7 @@ pub struct Period {
     pub outcome: PeriodOutcome,
 }
 
-/// Returns what every task stands for at `as_of_seconds`, with intervals of the confidence `level`, above 0 and below 1.
+/// Returns the standing of every task at `as_of_seconds`, with intervals of the confidence `level`, between 0 and 1.
 ///
 /// With a `margin`, a difficulty follows the items moment by moment; where none has a time, it is that of all together, since
 /// there is no earlier one that could be kept.

@@ -67,7 +67,7 @@ pub struct SubjectStanding {
     pub span_seconds: Option<(i64, i64)>,
     /// The exact score: the mean over the window, or that of the newest readings after decay. None without a score.
     pub score: Option<Ratio>,
-    /// Where the mean over tasks like these may lie; none for the newest readings, or of fewer than two tasks.
+    /// The interval of the mean over tasks like these; none for the newest readings, or of fewer than two tasks.
     pub interval: Option<Estimate>,
     /// The score as the card publishes it, before the gate.
     pub ungated: Option<Published>,
@@ -130,7 +130,7 @@ pub struct DimensionStanding {
     pub weight: Decimal,
     /// False while the newest item that says anything of it says that it does not apply.
     pub applies: bool,
-    /// The measured value, in billionths: the newest reading, or the mean over the window; none if there is none.
+    /// The measured value, in billionths: the newest reading, or the mean over the window; none without either.
     pub measured: Option<i64>,
     /// The value after decay, in billionths.
     pub reading: Option<i64>,
@@ -147,7 +147,7 @@ pub struct DimensionStanding {
 /// The reviews of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewStanding {
-    /// Where the scores stand: the canonical one, and one that may be held.
+    /// The state of the scores: the official one, and one that may be held.
     pub history: History,
     /// The outcome of each score, in order.
     pub transitions: Vec<Transition>,

@@ -31,7 +31,7 @@ pub use tree::Tree;
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// How many bytes it has.
+    /// The number of its bytes.
     pub const BYTES: usize = 32;
 
     /// The root of the tree without leaves: the SHA-256 of nothing.
@@ -57,7 +57,7 @@ impl Hash {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The hash that stands in `bytes`, if they are as many as a hash has.
+    /// Returns the hash with these `bytes`, if there are as many as a hash has.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)

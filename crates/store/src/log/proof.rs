@@ -6,7 +6,7 @@ use std::fmt;
 use super::Hash;
 use super::tile::{TILE_HASHES, TILE_HEIGHT, Tile, hash_at};
 
-/// Why there is no proof, or why a proof does not hold.
+/// The reason why there is no proof, or why a proof is not valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProofError {
@@ -14,7 +14,7 @@ pub enum ProofError {
     NoSuchLeaf {
         /// The place asked for.
         index: u64,
-        /// How many leaves the tree has.
+        /// The number of leaves of the tree.
         size: u64,
     },
     /// A tree cannot go on from a larger one.
@@ -65,7 +65,7 @@ impl std::error::Error for ProofError {}
 /// 2.1.3.1). `read` gives the bytes of a tile, which may have more hashes than a tree of that size.
 ///
 /// # Errors
-/// What `read` says; that there is no such leaf; that a tile is too short.
+/// If `read` fails, if there is no such leaf, or if a tile is too short.
 pub fn inclusion<E: From<ProofError>>(
     index: u64,
     size: u64,
@@ -95,7 +95,7 @@ pub fn inclusion<E: From<ProofError>>(
 /// Empty where `old` is 0 or both are the same.
 ///
 /// # Errors
-/// What `read` says; that `old` is larger; that a tile is too short.
+/// If `read` fails, if `old` is larger, or if a tile is too short.
 pub fn consistency<E: From<ProofError>>(
     old: u64,
     new: u64,
@@ -131,7 +131,7 @@ pub fn consistency<E: From<ProofError>>(
 /// The root of the tree of the first `size` leaves.
 ///
 /// # Errors
-/// What `read` says; that a tile is too short.
+/// If `read` fails, or if a tile is too short.
 pub fn root_of<E: From<ProofError>>(
     size: u64,
     read: impl FnMut(Tile) -> Result<Vec<u8>, E>,
@@ -142,7 +142,7 @@ pub fn root_of<E: From<ProofError>>(
 /// Checks that `leaf` is at place `index` of the tree of `size` leaves whose root is `root` (RFC 9162, section 2.1.3.2).
 ///
 /// # Errors
-/// Why `path` does not prove it.
+/// If `path` does not prove it; the error says why.
 pub fn verify_inclusion(
     leaf: Hash,
     index: u64,
@@ -179,7 +179,7 @@ pub fn verify_inclusion(
 /// `old_root` (RFC 9162, section 2.1.4.2). Every tree goes on from the empty one.
 ///
 /// # Errors
-/// Why `path` does not prove it.
+/// If `path` does not prove it; the error says why.
 pub fn verify_consistency(
     old: u64,
     new: u64,

@@ -25,7 +25,7 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// How many hashes it has in a tree of `size` leaves, 0 to 256.
+    /// Returns the number of its hashes in a tree of `size` leaves, 0 to 256.
     ///
     /// ```
     /// use karat_store::log::Tile;
@@ -49,21 +49,21 @@ impl Tile {
     }
 }
 
-/// What a path of the format names: a tile or a bundle of entries, and how many hashes or entries of it.
+/// A path of the format: a tile or a bundle of entries, and the number of its hashes or entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TilePath {
     /// `tile/<level>/<number>[.p/<width>]`.
     Hashes {
-        /// Which tile.
+        /// The tile.
         tile: Tile,
-        /// How many of its hashes, 1 to 256.
+        /// The number of its hashes, 1 to 256.
         width: u64,
     },
     /// `tile/entries/<number>[.p/<width>]`: the entries below the tile of level 0 with that number.
     Entries {
         /// The number of the tile of level 0.
         number: u64,
-        /// How many entries, 1 to 256.
+        /// The number of entries, 1 to 256.
         width: u64,
     },
 }

@@ -31,7 +31,7 @@ impl Tree {
     /// The tree of `size` leaves whose tiles `read` gives.
     ///
     /// # Errors
-    /// What `read` says; or that a tile is shorter than a tree of that size needs.
+    /// If `read` fails, or if a tile is shorter than a tree of that size needs.
     pub fn load<E: From<ProofError>>(
         size: u64,
         mut read: impl FnMut(Tile) -> Result<Vec<u8>, E>,
@@ -64,7 +64,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// How many leaves it has.
+    /// Returns the number of leaves.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size

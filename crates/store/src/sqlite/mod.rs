@@ -113,7 +113,7 @@ impl Sqlite {
     /// and before that it cannot be read.
     ///
     /// # Errors
-    /// If there is none, or if it is something else or from a newer version.
+    /// If there is no store at `path`, or if it is something else or from a newer version.
     pub fn open(path: &Path) -> Result<Self> {
         let place = Place { path: path.to_owned() };
         if !path.exists() {
@@ -199,7 +199,7 @@ pub fn copy(path: &Path, copy: &Path) -> Result<()> {
     sync().map_err(|error| target.io_error("write", &error))
 }
 
-/// Where a store is, for its files and for messages.
+/// The path of a store, for its files and for messages.
 #[derive(Debug, Clone)]
 struct Place {
     path: PathBuf,

@@ -1,10 +1,10 @@
 //! The postings in memory: which rows each term finds.
 //!
-//! An ordered index of random terms on disk costs more with every row, because each posting touches a page of its own. So
-//! the file has the postings in the order of commits, one blob per commit, and a process that asks for terms reads all
-//! blobs once into a sorted set.
+//! An ordered index of random terms on disk costs more with every row, because each posting touches a different page.
+//! So the file has the postings in the order of commits, one blob per commit, and a process that asks for terms reads
+//! all blobs once into a sorted set.
 //!
-//! Set and blobs have the first 64 bits of each term. Two terms may share them, by chance or because somebody made them so:
+//! Set and blobs have the first 64 bits of each term. Two terms may share them, by chance or on purpose:
 //! a position found here is a candidate, and its row says whether the term finds it.
 
 use std::collections::BTreeSet;

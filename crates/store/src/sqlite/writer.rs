@@ -48,7 +48,7 @@ impl Write for SqliteWriter {
             tables.write(&commit)?;
             Ok(Some(commit))
         })?;
-        // Only now: what is not committed is found by nobody.
+        // Only now: what is not committed must not be found.
         if let Some(commit) = written {
             let mut batch = Batch::default();
             batch.add(&commit.postings);

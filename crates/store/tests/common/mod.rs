@@ -1,4 +1,4 @@
-//! What the tests of a store share: folders that vanish, keys, items.
+//! Helpers of the tests of a store: temporary folders, keys, items.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use karat_store::port::Backend;
 use karat_store::sqlite::Sqlite;
 use karat_store::{Kind, Limits, Moment, NewItem, Store};
 
-/// A folder of its own, removed when it is dropped.
+/// A separate folder, removed when it is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {

@@ -50,7 +50,7 @@ pub struct DecayRule {
 /// The part of the score that loses points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecayScope {
-    /// Each dimension, by the age of its own evidence.
+    /// Each dimension, by the age of the evidence for it.
     Dimension,
     /// The composite, by the age of the newest evidence; readings keep their value.
     Composite,
@@ -123,7 +123,7 @@ pub struct CertificationRules {
     pub promotion_seconds: u32,
     /// A tier that is lost only to decay is held this long: time for fresh evidence.
     pub at_risk_seconds: u32,
-    /// Where the evidence is too old for the tier, one tier is lost for each such time without a full batch.
+    /// If the evidence is too old for the tier, one tier is lost for each such time without a full batch.
     pub silence_seconds: u32,
 }
 
