@@ -1,4 +1,4 @@
-//! How long it takes to find the highest cosine of a vector of 384 numbers against many, exactly, on one core; and what
+//! The time to find the highest cosine of a vector of 384 numbers against many, exactly, on one core; and what
 //! the rest of a novelty costs: the whole observation, the digest of the cache, saving and loading.
 //!
 //! Run with `cargo bench -p karat-evidence --bench novelty`. The smallest time of several rounds is the one that other
@@ -11,7 +11,7 @@ use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::novelty::{Item, Settings, VectorCache, observe};
 
 const DIMENSION: usize = 384;
-/// Vectors lie around this many centres, as texts on so many topics do.
+/// Vectors lie around this many centres, as texts on this many topics do.
 const CENTRES: usize = 256;
 const QUERIES: usize = 64;
 

@@ -1,4 +1,4 @@
-//! How many pairs of texts of 200 tokens each get their ROUGE-L in a second, from raw text, one core: both texts cut
+//! The pairs of texts of 200 tokens each that get their ROUGE-L in a second, from raw text, one core: both texts cut
 //! into tokens, stemmed and compared.
 //!
 //! Run with `cargo bench -p karat-evidence --bench quality`. Of each few pairs the smallest time of many rounds counts: it

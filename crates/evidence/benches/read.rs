@@ -1,5 +1,5 @@
-//! How long it takes to read one reasoning trace of about two kilobytes (parse, check, canonical form, digest), and how many
-//! lines of such traces become records in a second, one core, everything included but the file system.
+//! The time to read one reasoning trace of about two kilobytes (parse, check, canonical form, digest), and the number of
+//! lines of such traces that become records in a second, one core, everything included but the file system.
 //!
 //! Run with `cargo bench -p karat-evidence`. The smallest time of several rounds is the one that other work on the
 //! machine disturbed least.

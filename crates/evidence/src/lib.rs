@@ -23,7 +23,7 @@
 //! whose published schema is strict, refuses it.
 //!
 //! **Identity.** The subject is the first field that names one (the kinds say which), else the item's own id; an item
-//! with neither is refused. An item without an id of its own is identified by its digest, so that the same item given
+//! with neither is refused. An item without an id is identified by its digest, so that the same item given
 //! twice stays one item.
 
 pub mod grade;

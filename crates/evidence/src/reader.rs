@@ -223,8 +223,8 @@ impl Reader {
         self.read_watched(text, &mut |_| ())
     }
 
-    /// The same, and tells `watch` the name of each stage when it ends: `read`, and for what is graded on the way `embed`,
-    /// `novelty`, `grade`. Whoever watches may look at a clock; nothing here does.
+    /// The same, and calls `watch` with the name of each stage when it ends: `read`, and for what is graded on the way
+    /// `embed`, `novelty`, `grade`. The caller may read a clock then; nothing here does.
     ///
     /// # Errors
     /// As [`Reader::read`].

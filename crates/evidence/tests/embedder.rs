@@ -68,7 +68,7 @@ fn the_shared_vectors_are_matched() {
     }
 }
 
-/// What the model card's own example gives.
+/// Checks the results of the model card's own example.
 #[test]
 fn the_example_of_the_model_card_comes_out() {
     let Some(embedder) = embedder() else { return };

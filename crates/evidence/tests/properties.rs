@@ -1,4 +1,4 @@
-//! What must hold for any input.
+//! Properties for any input.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -15,7 +15,7 @@ use karat_stats::rating::{BradleyTerry, Elo, Glicko2, Match, Outcome, System, We
 
 const ROWS: usize = 1_000_000;
 const COMPETITORS: usize = 130;
-/// Of a hundred matches, so many are drawn.
+/// Of a hundred matches, this many end in a draw.
 const DRAWN: u64 = 15;
 const BOOTSTRAP_ROUNDS: u64 = 100;
 const ROUNDS: usize = 5;

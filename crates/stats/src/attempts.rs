@@ -44,9 +44,9 @@ pub const FEWEST_SUBJECTS: u64 = 3;
 /// The subjects whose best counts in [`Attempts::best_of_first_k`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eligible {
-    /// Everybody who made one of the first k attempts: what the arena computes. Who made fewer has had fewer chances.
+    /// All who made one of the first k attempts: what the arena computes. Fewer attempts mean fewer chances.
     Any,
-    /// Only who made all of the first k attempts: what the arena's guide says.
+    /// Only those who made all of the first k attempts: what the arena's guide says.
     All,
 }
 

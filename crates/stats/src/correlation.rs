@@ -18,8 +18,8 @@ pub struct Correlation {
 }
 
 impl Correlation {
-    /// Measures pairs of finite numbers; those that are not are left out. A measure is none if all numbers of a list are
-    /// equal, or there are fewer than two pairs.
+    /// Measures pairs of finite numbers; those that are not are left out. A measure is `None` if all numbers of a list
+    /// are equal, or there are fewer than two pairs.
     ///
     /// ```
     /// use karat_stats::correlation::Correlation;

@@ -5,7 +5,7 @@ use core::f64::consts::{FRAC_PI_2, PI};
 use super::special::{halve, normal_quantile};
 use super::{Interval, Method, StatisticsError};
 
-/// From so many degrees of freedom on the expansion for many is exact to the last digits that are ever shown.
+/// From this many degrees of freedom on the expansion for many is exact to the last digits that are ever shown.
 const MANY_DEGREES: u64 = 1000;
 
 /// Returns how many standard errors the interval of a mean of `count` values reaches to either side: the quantile of

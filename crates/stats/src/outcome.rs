@@ -1,6 +1,6 @@
 //! Runs by outcome: a policy says what each outcome counts as, and the other policies show whether the ranking depends on it.
 //!
-//! A missing verdict is no failure and no success. Whoever counts it as one, or leaves it out, makes a choice that can
+//! A missing verdict is neither a failure nor a success. To count it as one, or to leave it out, is a choice that can
 //! decide who is first; here the choice has a name, and the other choices are computed beside it.
 
 use alloc::vec::Vec;
@@ -248,7 +248,7 @@ impl PolicyRankings {
         Ok(Self { counts, policy, means: nominal, ranks: ranked, others })
     }
 
-    /// Returns whether any of the other policies moves anybody.
+    /// Returns whether any of the other policies changes a rank.
     #[must_use]
     pub fn differ(&self) -> bool {
         self.others.iter().any(|(_, other)| !other.moved.is_empty())

@@ -75,7 +75,7 @@ impl TaskTable {
     }
 
     /// As [`Self::new`], but a task weighs as much as it has trials: the mean is that over trials, and resampling tasks
-    /// draws each with all its trials (a ratio estimator). For means in which every item counts alike.
+    /// resamples each with all its trials (a ratio estimator). For means in which every item counts alike.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -201,7 +201,7 @@ impl TaskTable {
         self.lowest
     }
 
-    /// Returns the mean of a subject in a draw: of as many tasks as there are, `times` says how often each was drawn.
+    /// Returns the mean of a subject in a resample: of as many tasks as there are, `times` says how often each was drawn.
     /// None if none of its tasks was.
     pub(super) fn mean_of_draw(&self, subject: usize, times: &[f64]) -> Option<i64> {
         let column = self.columns.get(subject)?;

@@ -7,7 +7,7 @@ pub const WINDOW: usize = 3;
 /// Scores that lie no further apart than this many points make a plateau.
 pub const PLATEAU_POINTS: Decimal = Decimal::from_millionths(50_000_000);
 
-/// Where recent scores go. It says nothing about whether the direction could be chance.
+/// The direction of recent scores. It does not say whether the direction could be chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trend {
     /// No score is below the one before.

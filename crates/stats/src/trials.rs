@@ -133,7 +133,7 @@ pub enum Estimator {
 pub struct OverTasks {
     /// Number of trials that were drawn.
     pub k: u64,
-    /// The mean over the tasks that count, 0 to 1; none if there are none.
+    /// The mean over the tasks that count, 0 to 1; `None` without such a task.
     pub mean: Option<f64>,
     /// Tasks with `k` trials or more: those that count.
     pub tasks: usize,

@@ -1,6 +1,6 @@
 //! Vector instructions of this processor, detected at run time.
 //!
-//! Whoever is given [`Instructions`] may rely on them: only this module makes them.
+//! A function that takes [`Instructions`] may rely on them: only this module makes them.
 
 /// Choice of vector instructions.
 #[derive(Debug, Clone, Copy)]

@@ -52,7 +52,7 @@ impl Canonical {
                 self.bytes.push(b']');
             }
             Value::Object => self.object(node),
-            // JSON lets fewer characters stand unescaped than RFC 8785: what had no escape is canonical as it stands.
+            // JSON lets fewer characters go unescaped than RFC 8785: what had no escape is canonical unchanged.
             Value::Text(text) => match node.verbatim_text() {
                 Some(verbatim) => self.bytes.extend_from_slice(verbatim),
                 None => json::write_string(&mut self.bytes, text),

@@ -222,7 +222,7 @@ impl<'r> Check<'r> {
         field
     }
 
-    /// Reports a field that should stand in `parent` and does not. Where `parent` is no object, that has been said.
+    /// Reports a field that is missing from `parent`. If `parent` is not an object, that was reported before.
     pub(crate) fn absent(&mut self, parent: Node<'_>, name: &str, expected: &str) {
         if parent.value() != Value::Object {
             return;
@@ -252,7 +252,7 @@ impl<'r> Check<'r> {
         self.add(node, None, || (found.to_string(), expected.to_string(), hint.to_string()));
     }
 
-    /// Reports a name that is none of the known ones.
+    /// Reports a name that is not one of the known ones.
     pub(crate) fn refuse_name<'a, K: IntoIterator<Item = &'a str>>(
         &mut self,
         node: Node<'_>,
@@ -269,7 +269,7 @@ impl<'r> Check<'r> {
         self.unknown.count(parent, node.key());
     }
 
-    /// Notes something that does not stand in the way of a score and that a reader of it should know.
+    /// Notes something that does not prevent a score and that its readers should know.
     pub(crate) fn note(&mut self, node: Node<'_>, text: String) {
         self.pass_on(std::iter::once_with(|| Note { path: locate::path(node), text }));
     }

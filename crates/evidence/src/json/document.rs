@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Every whole number below this (2^53) is a double of its own.
+/// Every whole number below this (2^53) is an exact double.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A string: a range of the text as it stands, or, if it had escapes, of the tape's unescaped text.
+/// A string: a range of the text or, if it had escapes, of the tape's unescaped text.
 ///
 /// Packed into one word (32 bits of start, one for unescaped, 31 of length), because it is passed along for every value.
 #[derive(Debug, Clone, Copy, Default)]
@@ -157,7 +157,7 @@ impl<'a> Document<'a> {
         self.home(span).as_bytes().get(span.range()).unwrap_or_default()
     }
 
-    /// The string with its quotes, if it stands in the text without escapes.
+    /// Returns the string with its quotes, if the text has it without escapes.
     fn verbatim(self, span: Span) -> Option<&'a [u8]> {
         let quotes = span.start().saturating_sub(1)..span.end() + 1;
         if span.is_unescaped() { None } else { self.text.as_bytes().get(quotes) }
@@ -193,7 +193,7 @@ impl<'a> Node<'a> {
         self.at
     }
 
-    /// The key under which the node stands in its object.
+    /// Returns the key of the node in its object.
     pub(crate) fn key(self) -> &'a str {
         self.document.resolve(self.entry.key)
     }
@@ -203,12 +203,12 @@ impl<'a> Node<'a> {
         self.document.bytes(self.entry.key)
     }
 
-    /// The key with its quotes, if it stands in the text without escapes.
+    /// Returns the key with its quotes, if the text has it without escapes.
     pub(crate) fn verbatim_key(self) -> Option<&'a [u8]> {
         self.document.verbatim(self.entry.key)
     }
 
-    /// Key and value as they stand, if both are strings without escapes and only a colon stands between them.
+    /// Returns key and value as written, if both are strings without escapes and only a colon is between them.
     pub(crate) fn verbatim_member(self) -> Option<&'a [u8]> {
         let key = self.entry.key;
         match self.entry.token {
@@ -250,7 +250,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A text with its quotes, if it stands in the document without escapes.
+    /// Returns a text with its quotes, if the document has it without escapes.
     pub(crate) fn verbatim_text(self) -> Option<&'a [u8]> {
         match self.entry.token {
             Token::Text(span) => self.document.verbatim(span),

@@ -97,7 +97,7 @@ pub(crate) fn parse_failure(
             "an escape",
             "write `\\n` for a new line, `\\t` for a tab",
         ),
-        _ if character == Some('\'') => (path, here, "a value", "JSON texts stand in double quotes"),
+        _ if character == Some('\'') => (path, here, "a value", "put JSON texts in double quotes"),
         "expected value" if word.starts_with(['.', '+']) => {
             (path, quoted(word), "a number such as `0.5` or `1e-3`", "begin it with a digit")
         }

@@ -1,4 +1,4 @@
-//! Where a value stands: its JSON path, its line and column. Only errors ask, so nothing is kept while parsing.
+//! The location of a value: its JSON path, its line and column. Only errors ask, so nothing is kept while parsing.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -45,7 +45,7 @@ pub(crate) fn place(root: Node<'_>, problem: &mut Problem) {
 }
 
 /// Appends a member to a path: `.name`, or `["odd name"]`. A key that no one would read to its end is cut, because a key of
-/// megabytes stands in the path of everything below it.
+/// megabytes would be in the path of everything below it.
 pub(crate) fn push_member(path: &mut String, key: &str) {
     const SHOWN: usize = 100;
     if let Some((end, _)) = key.char_indices().nth(SHOWN) {
@@ -73,7 +73,7 @@ fn is_continuation(byte: u8) -> bool {
 
 /// The bytes of the value with index `at` in a text that is valid JSON; of a container, its opening bracket.
 ///
-/// Values stand in the text in the order of the tape, so it is enough to count them.
+/// Values are in the text in the order of the tape, so it is enough to count them.
 pub(crate) fn range(document: Document<'_>, at: usize) -> Range<usize> {
     let text = document.text().as_bytes();
     let mut seen = 0;

@@ -101,7 +101,7 @@ impl Problems {
         self
     }
 
-    /// The same problems of what stands at the JSON path `to`, where it was told as `from`.
+    /// Returns the same problems at the JSON path `to` instead of `from`.
     #[must_use]
     pub(crate) fn moved(self, from: &str, to: &str) -> Self {
         self.map(|problem| {

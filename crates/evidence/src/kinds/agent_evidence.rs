@@ -140,7 +140,7 @@ pub(crate) fn read<'a>(
     let given = work.graders.as_of;
     let graded = evidence.and_then(|evidence| {
         let as_of = given.or_else(|| evidence.newest());
-        // Where nothing has a time, there is nothing that a moment could tell apart.
+        // Where nothing has a time, the moment makes no difference.
         let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Timestamp { milliseconds: 0 })))?;
         Ok((grade, as_of, evidence.newest()))
     });

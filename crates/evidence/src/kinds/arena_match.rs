@@ -39,7 +39,7 @@ vocabulary! {
 }
 
 impl<'a> MatchFacts<'a> {
-    /// Returns whether a computed dimension is refused: no score of its own could say so.
+    /// Returns the fact that says that a computed dimension is refused, which no score can say.
     fn refused(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
         Some(match dimension {
             "speed" => &mut self.speed_refused,
@@ -146,7 +146,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     if let Some(warnings) = warnings {
         read_warnings(warnings, check, &mut facts);
     }
-    // A limit that is not set is known: there is none.
+    // A limit that is not set is known: there is no limit.
     facts.limits_llm_calls = Fact::Flag(facts.max_llm_calls != Fact::Missing);
     facts.limits_tool_calls = Fact::Flag(facts.max_tool_calls != Fact::Missing);
     let seconds = time_used(started, submitted, used, check);

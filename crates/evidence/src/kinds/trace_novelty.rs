@@ -90,7 +90,7 @@ fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Option<Vec<f32>>, Proble
     Ok(if embedding.is_blank() { None } else { Some(embedding).map(|Embedding { vector, .. }| vector) })
 }
 
-/// Compares with the cache. The value is none where there was nothing to compare with it: the trace has no direction.
+/// Compares with the cache. There is no value if the trace has no direction, so that nothing could be compared.
 fn look(
     work: &mut Work<'_>,
     id: &str,

@@ -34,7 +34,7 @@ impl<'a> Output<'a> {
             }
             _ => None,
         };
-        // Code whose tests are told elsewhere has nothing to grade here; that there is no output needs no tests.
+        // Code whose test results are given elsewhere has nothing to grade here; a missing output needs no tests.
         let needs_tests = is_code
             && self.tests.is_none()
             && !self.is_by_patterns(work.graders.quality.code_evidence)
@@ -48,7 +48,7 @@ impl<'a> Output<'a> {
             return given.map(|(_, given)| given);
         };
         let tests = self.tests.and_then(|node| test_results(node, check));
-        // What is wrong is told with the places of the item; a task that does not load grades nothing.
+        // Problems are reported with the places of the item; a task that does not load grades nothing.
         if !check.problems.is_empty() {
             return None;
         }

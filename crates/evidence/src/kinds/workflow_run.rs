@@ -142,8 +142,8 @@ impl Limits {
     }
 }
 
-/// Keeps what may stand in the task and in the item itself. Where it stands in both, both must say the same: which of them
-/// comes first in the text means nothing.
+/// Keeps a member that the task and the item itself may have. If both have it, they must agree: their order in the text
+/// means nothing.
 fn tell_once<'a>(place: &mut Option<Node<'a>>, member: Node<'a>, check: &mut Check<'_>) {
     if let Some(other) = place.replace(member)
         && value::of_node(other) != value::of_node(member)

@@ -125,7 +125,7 @@ impl<R: BufRead> RowSource<R> {
         let mut header = Vec::new();
         for (at, bytes) in cells(&self.record).enumerate() {
             let refuse = |found: String, hint: &str| {
-                Err(SourceError::fatal(line, found, "a name of its own for each column", hint))
+                Err(SourceError::fatal(line, found, "a different name for each column", hint))
             };
             let Ok(name) = std::str::from_utf8(bytes).map(str::trim) else {
                 return refuse("bytes that are not UTF-8 in the header".to_owned(), "save the file as UTF-8");
@@ -245,7 +245,7 @@ fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
     }
 }
 
-/// A finite decimal; a whole number that a double cannot hold exactly is none.
+/// Reads a finite decimal; a whole number that a double cannot hold exactly is refused.
 fn parse_number(text: &str) -> Option<f64> {
     let is_decimal =
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));

@@ -48,7 +48,7 @@ fn read(reader: &mut Reader, text: &str) -> Result<Read, String> {
     })
 }
 
-/// What a raw example holds, as its items.
+/// Returns the items of a raw example.
 fn example(name: &str) -> Vec<Value> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/raw").join(name);
     let text = std::fs::read_to_string(path).unwrap();

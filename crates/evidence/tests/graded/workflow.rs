@@ -132,7 +132,7 @@ fn code_without_tests_or_lint_has_no_quality_of_its_own() {
     let unlinted = without(code(json!({"passed": 1, "failed": 0})), "/result", "lint_violations");
     let problem = run(&unlinted).unwrap_err();
     assert!(problem.starts_with("$.result.lint_violations: found nothing"), "{problem}");
-    // Tests that are told elsewhere: what is given counts.
+    // Tests that are given elsewhere: what is given counts.
     let mut given = untested;
     given["output_quality"] = json!(0.9);
     let seen = run(&given).unwrap();
@@ -260,7 +260,7 @@ fn what_a_grader_refuses_has_the_path_of_the_item() {
         let found: Vec<_> = problems.lines().filter_map(|line| Some(line.split_once(": found")?.0)).collect();
         assert_eq!(found, paths, "{problems}");
     }
-    // Where the reference stands in the item itself, so does the path.
+    // Where the reference is in the item itself, so is the path.
     let outside = json!({
         "run_id": "r-1", "task_type": "rag", "reference": {"reference_answer": 7},
         "result": {"steps_completed": 1, "total_steps": 1, "final_output": {"text": "a"}},

@@ -136,7 +136,7 @@ impl Attempt {
     }
 }
 
-/// Where the rating of a challenge came from.
+/// The source of the rating of a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpponentSource {
     /// The calibrated difficulty.
@@ -154,7 +154,7 @@ pub struct Settlement {
     pub career: Career,
     /// Rating of the challenge, in points.
     pub opponent_elo: i64,
-    /// Where that came from.
+    /// The source of that rating.
     pub opponent_source: OpponentSource,
     /// The trust tier of the match.
     pub grade: Grade,
@@ -186,7 +186,7 @@ pub enum SettleError {
     },
     /// A rating of the career is beyond a million points.
     Rating {
-        /// Where it stands: `elo`, or the category.
+        /// Its place: `elo`, or the category.
         name: String,
         /// The rating.
         found: i64,
@@ -301,7 +301,7 @@ impl Arena {
         let Change { expected, play, floor } =
             self.change(career.elo, matches, opponent_elo, attempt.outcome);
         let grade = attempt.grade();
-        // A factor below 1 takes from a gain; nobody falls below the floor through it either.
+        // A factor below 1 takes from a gain; it takes no rating below the floor either.
         let after = career.elo + play + floor;
         let least = self.elo.floor_points.map_or(i64::MIN, |floor| libm::ceil(floor) as i64);
         let bonus = self.bonus(play + floor, grade, attempt.outcome).max(least.saturating_sub(after).min(0));

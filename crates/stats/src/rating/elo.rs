@@ -32,7 +32,7 @@ pub enum Rounding {
 pub struct Elo {
     /// Points of a newcomer.
     pub initial_points: f64,
-    /// Points below which nobody falls; a rating that stands below is lifted at its next match.
+    /// The lowest rating, in points; a rating below it is lifted at its next match.
     pub floor_points: Option<f64>,
     /// The factor K of a competitor of fewer than `established_from_matches` matches.
     pub factor_new: f64,

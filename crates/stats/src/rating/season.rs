@@ -89,7 +89,7 @@ impl fmt::Display for EventError {
             Self::TwoContents { id, first_place, second_place } => write!(
                 f,
                 "match `{id}`: the events at places {first_place} and {second_place} differ under one id, \
-                 expected one content; correct one of them or give it an id of its own"
+                 expected one content; correct one of them or give it its own id"
             ),
         }
     }
@@ -142,9 +142,9 @@ pub struct Season {
     pub places: Vec<usize>,
     /// Events that repeat another one, id and content: each match counts once.
     pub repeated: usize,
-    /// Where the season begins.
+    /// The first event of the season.
     pub first: Applied,
-    /// Where it ends.
+    /// The last one.
     pub last: Applied,
 }
 

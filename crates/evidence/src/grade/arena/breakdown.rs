@@ -21,7 +21,7 @@ pub struct Breakdown {
 pub struct WeightedScore {
     /// Key of the dimension.
     pub dimension: String,
-    /// Its score, 0 to 1000; 0 where there is none.
+    /// Its score, 0 to 1000; 0 without one.
     pub score: f64,
     /// Its share of the total.
     pub weight: f64,

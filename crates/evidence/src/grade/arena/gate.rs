@@ -31,7 +31,7 @@ impl MatchStatus {
     ///
     /// # Errors
     ///
-    /// A name that is none of `pending`, `active`, `completed`, `expired`.
+    /// If the name is not one of `pending`, `active`, `completed`, `expired`.
     pub fn parse(name: &str) -> Result<Self, Problems> {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, status)| *status).ok_or_else(|| {

@@ -32,7 +32,7 @@ pub struct MatchGrade {
     pub evaluation: Evaluation,
     /// Problems of its form.
     pub submission_warnings: Vec<SubmissionWarning>,
-    /// The checks of the trajectory; none if there is none.
+    /// The checks of the trajectory, if there is one.
     pub trajectory: Option<TrajectoryGrade>,
     /// Usage of the trajectory, if there is one.
     pub usage: Option<Usage>,
@@ -98,8 +98,8 @@ pub fn grade_match(
 }
 
 impl MatchGrade {
-    /// Everything but the evidence, as JSON. `submission_warnings`, `constraint_violations` and `harness_warning` are left out
-    /// where there are none, as in the response of the arena.
+    /// Returns everything but the evidence, as JSON. `submission_warnings`, `constraint_violations` and `harness_warning`
+    /// are left out if they are empty, as in the response of the arena.
     pub fn detail(&self) -> Value {
         let mut detail = json!({
             "evaluation": self.evaluation.detail(),

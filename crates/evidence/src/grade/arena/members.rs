@@ -43,7 +43,7 @@ impl<'a> Members<'a> {
         self.map
     }
 
-    /// Where a member stands, or would stand.
+    /// Returns the path of a member, present or not.
     pub fn path_of(&self, name: &str) -> String {
         let mut path = self.path.clone();
         locate::push_member(&mut path, name);
@@ -55,7 +55,7 @@ impl<'a> Members<'a> {
         self.map.iter().map(|(name, value)| (name.as_str(), Member { value, path: self.path_of(name) }))
     }
 
-    /// A member, if it is there.
+    /// Returns a member, if it exists.
     pub fn get(&self, name: &str) -> Option<Member<'a>> {
         let value = self.map.get(name).filter(|value| !(self.null_is_absent && value.is_null()))?;
         Some(Member { value, path: self.path_of(name) })

@@ -20,7 +20,7 @@ pub struct Submission<'a> {
     pub answer: &'a Map<String, Value>,
     /// The harness that the agent says it played with.
     pub harness_id: Option<&'a str>,
-    /// The trajectory, step by step as it was given; none if there is none.
+    /// The trajectory, step by step as it was given, if any.
     pub replay_log: Option<Vec<Step<'a>>>,
 }
 

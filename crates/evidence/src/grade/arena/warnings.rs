@@ -38,7 +38,7 @@ impl SubmissionWarning {
         Self { severity, field: field.to_owned(), message, dimension: None }
     }
 
-    /// The fields as JSON, without `dimension` where there is none.
+    /// Returns the fields as JSON, without `dimension` if there is no dimension.
     pub fn detail(&self) -> Value {
         detail(self)
     }

@@ -85,7 +85,7 @@ impl Checklist {
     /// Reads the criteria of a task: objects of `type` (`keyword` if it is left out) and `text`, or `pattern` for a
     /// `regex`; `value` may stand for either.
     ///
-    /// - `keyword`: the text, without regard to case, stands in the output;
+    /// - `keyword`: the text, without regard to case, is in the output;
     /// - `json_key`: the output is a JSON object and has this key, exactly, at its top;
     /// - `regex`: the pattern is found in the output, without regard to case, `^` and `$` being start and end of the
     ///   output (or the place before its last line break). The dialect is that of the crate `regex`, which searches in

@@ -1,4 +1,4 @@
-//! Code: the share of tests that pass, and how tidy it is; or the share of expected patterns that stand in it.
+//! Code: the share of tests that pass, and how tidy it is; or the share of expected patterns that it contains.
 
 use serde_json::{Value, json};
 
@@ -119,7 +119,7 @@ impl CodeGrade {
     }
 }
 
-/// Patterns that should stand in code literally. A weak stand-in for tests: the code is not run.
+/// Patterns that code should contain literally. A weak substitute for tests: the code is not run.
 #[derive(Debug)]
 pub struct Patterns {
     patterns: Vec<String>,
@@ -144,7 +144,7 @@ impl Patterns {
     ///
     /// # Errors
     ///
-    /// No patterns, too many, or an empty one, which stands in every code.
+    /// If there are no patterns, too many, or an empty one, which every code contains.
     pub fn load(patterns: &Value) -> Result<Self, Problems> {
         let path = "$.reference.expected_patterns";
         let list = patterns.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -172,7 +172,7 @@ impl Patterns {
     }
 }
 
-/// Grades code by the patterns that stand in it, literally and in the same case; without patterns it is worth 0.
+/// Grades code by the patterns that it contains, literally and in the same case; without patterns it is worth 0.
 pub fn code_patterns(patterns: &[String], code: &str) -> PatternsGrade {
     let (found, missing): (Vec<&String>, Vec<_>) =
         patterns.iter().partition(|pattern| code.contains(pattern.as_str()));

@@ -13,7 +13,7 @@ pub(super) struct Pattern {
     tokens: Tokens,
     words: usize,
     index: Index,
-    /// For each distinct token one row of bits: where it stands in the list.
+    /// For each distinct token one row of bits: its positions in the list.
     rows: Vec<u64>,
 }
 

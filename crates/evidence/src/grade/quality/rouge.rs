@@ -36,7 +36,7 @@ pub struct RougeL {
     pub tokenizer: Tokenizer,
 }
 
-/// The reference's tokens, told apart by one longest common subsequence with the answer.
+/// The reference's tokens, divided by one longest common subsequence with the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlap {
     /// Tokens that the answer has in this order.

@@ -43,7 +43,7 @@ fn steps(tail: u64) -> u8 {
     STEPS[(tail >> 56) as usize % 32 * 32 + (tail >> 48) as usize % 32]
 }
 
-/// A suffix of at most seven letters and what stands in its place.
+/// A suffix of at most seven letters and its replacement.
 struct Suffix {
     length: usize,
     /// The letters, the last in the highest byte.
@@ -101,7 +101,7 @@ pub(super) struct Word<'a> {
     tail: u64,
     /// Steps that may change the word in its present form.
     steps: u8,
-    /// Where the window begins, counted from the start of the word.
+    /// The start of the window, counted from the start of the word.
     window: usize,
     /// Bit `i`: letter `window + i` is a vowel. Bits beyond the word mean nothing.
     vowels: u64,
@@ -113,7 +113,7 @@ pub(super) struct Word<'a> {
 const WINDOW: usize = 64;
 
 impl<'a> Word<'a> {
-    /// The word of `length` letters that stands in `letters` from `start` on. It is of `a-z0-9`, longer than two letters,
+    /// Takes the word of `length` letters in `letters` from `start` on. It is of `a-z0-9`, longer than two letters,
     /// with a zero and seven more bytes before it and eight behind it; `kinds` has the [`kind()`] of each of the letters.
     #[inline]
     pub(super) fn new(letters: &'a mut [u8], kinds: &'a [u8], start: usize, length: usize) -> Self {
@@ -196,7 +196,7 @@ impl<'a> Word<'a> {
         self.measure_before += u32::from(is_vowel && self.vowels & 1 == 0);
     }
 
-    /// The stem of a word that has one of its own.
+    /// Returns the stem of a word that is an exception.
     fn irregular(&self) -> Option<&'static [u8]> {
         let may_be = rules!["eed" => "", "ews" => "", "ies" => "", "ing" => "", "ngs" => "", "owe" => ""];
         if !may_be.iter().fold(false, |may_be, ending| may_be | ending.ends(self.tail)) {

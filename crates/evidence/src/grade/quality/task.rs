@@ -32,7 +32,7 @@ pub enum CodeEvidence {
     /// The results of its tests and the count of its lint violations.
     #[default]
     Tests,
-    /// Patterns that stand in it: the code is not run, so this says little.
+    /// Patterns that it contains: the code is not run, so this says little.
     Patterns,
 }
 
@@ -295,7 +295,7 @@ fn load_transform(reference: &Value, partial_credit: PartialCredit) -> Result<Tr
     Transform::new(member(reference, "expected_output"), schema, partial_credit)
 }
 
-/// A member of an object; null if there is none.
+/// Returns a member of an object; null if it is absent.
 fn member<'a>(value: &'a Value, name: &str) -> &'a Value {
     value.get(name).unwrap_or(&Value::Null)
 }

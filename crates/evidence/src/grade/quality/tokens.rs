@@ -167,7 +167,7 @@ impl Tokens {
         tokens
     }
 
-    /// Adds the token that stands in `letters`, which is stemmed if it is a word of `a-z0-9` and long enough.
+    /// Adds the token in `letters`, which is stemmed if it is a word of `a-z0-9` and long enough.
     #[inline]
     fn push(&mut self, start: usize, length: usize, is_ascii: bool) {
         const SHORTEST: usize = 4;
@@ -204,7 +204,7 @@ pub(super) fn eight(letters: &[u8], at: usize) -> Option<u64> {
     letters.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
 }
 
-/// The lower case of a byte that stands in tokens; 0 for all others. Without branches, so that many bytes go at once.
+/// Returns the lower case of a byte that tokens can contain; 0 for all others. Without branches, for many bytes at once.
 fn letter(byte: u8) -> u8 {
     let lower = byte | 0x20;
     let is_letter = lower.wrapping_sub(b'a') < 26;

@@ -43,7 +43,7 @@ pub struct TransformGrade {
     pub value: f64,
     /// Outcome of the comparison.
     pub outcome: TransformOutcome,
-    /// Where and why it is not as expected; empty for a match.
+    /// The place and kind of the difference; empty for a match.
     pub reason: String,
     /// The keys that were compared for partial credit.
     pub keys: Option<KeyCounts>,
@@ -246,7 +246,7 @@ impl KeyCounts {
     }
 }
 
-/// Where the first difference of two values is, in the order of the expected keys, and which.
+/// Returns the place of the first difference of two values, in the order of the expected keys, and the difference.
 fn difference(expected: &Value, found: &Value) -> String {
     let mut path = String::from("$");
     let (mut expected, mut found) = (expected, found);

@@ -1,4 +1,4 @@
-//! The time that an evaluation may take. Whoever evaluates measures; what is here only compares, and changes no score.
+//! The time that an evaluation may take. The caller measures it; the code here only compares, and changes no score.
 
 use std::fmt;
 use std::time::Duration;

@@ -33,7 +33,7 @@ pub struct AgentEvidence {
     /// Judges' verdicts on checks whose method is the jury. The rows of one check make one panel.
     #[serde(default, deserialize_with = "or_default")]
     pub verdicts: Vec<VerdictRow>,
-    /// Staked collateral, and what it stands for.
+    /// Staked collateral, and the deals that it secures.
     #[serde(default, deserialize_with = "or_default")]
     pub bond: Bond,
     /// Incidents in the field.
@@ -75,7 +75,7 @@ impl AgentEvidence {
     }
 }
 
-/// Allowances for the tasks of a class: set by whoever sets the tasks, never by the agent.
+/// Allowances for the tasks of a class: set with the tasks, never by the agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskClass {
@@ -224,7 +224,7 @@ pub struct Check {
     pub category: Category,
     /// The task that was set. Checks of one task count as one.
     pub task: String,
-    /// Family of the task; the task is its own if there is none.
+    /// Family of the task; without one, the task is its own family.
     pub task_family: Option<String>,
     /// The harm, attack, control, skill or class of tasks, whatever the category asks for.
     pub class: Option<String>,
@@ -243,7 +243,7 @@ pub struct Check {
     pub score: Option<f64>,
     /// The configuration that was seen; for the category `runtime`, where it is compared with the declaration.
     pub observed: Option<Runtime>,
-    /// Digest of the input; equal ones are the same test. The task stands in if there is none.
+    /// Digest of the input; equal ones are the same test. Without one, the task is used instead.
     pub input_digest: Option<String>,
     /// Level of the skill that the task asks for.
     #[serde(default = "first_level", deserialize_with = "or_first_level")]
@@ -255,7 +255,7 @@ pub struct Check {
     pub completed: bool,
     /// Confidence that the agent stated before the result was known, 0 to 1.
     pub confidence: Option<f64>,
-    /// True if the agent flagged its output as wrong before anybody else did.
+    /// True if the agent flagged its output as wrong before anyone else did.
     pub flagged: Option<bool>,
     /// Duration of the response.
     pub latency_seconds: Option<f64>,

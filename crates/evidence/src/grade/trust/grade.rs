@@ -1,4 +1,4 @@
-//! The grade of an agent: for each dimension the facts that a scorecard reads, or why there are none yet.
+//! The grade of an agent: for each dimension the facts that a scorecard reads, or why they are not measured yet.
 
 use karat_core::facts::Fact;
 use karat_core::timestamp::Timestamp;

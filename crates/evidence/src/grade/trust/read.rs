@@ -99,7 +99,7 @@ impl AgentEvidence {
     }
 }
 
-/// A text that has not the shape of evidence.
+/// Returns the problem of a text that lacks the shape of evidence.
 fn misshapen(path: &str, error: &serde_json::Error) -> Problem {
     let mut path = if path == "." { "$".to_owned() } else { format!("$.{}", short(path)) };
     let text = error.to_string();
@@ -169,11 +169,11 @@ fn once_by<'a, T: PartialEq>(
         match known.insert(id(item), item) {
             Some(first) if first == item => continue,
             Some(_) => problems.add(|| Problem {
-                hint: "a correction is an item of its own".to_owned(),
+                hint: "a correction is a separate item".to_owned(),
                 ..found(
                     &format!("{path}.{field}"),
                     format!("{} of another item", quoted(id(item))),
-                    "an id of its own",
+                    "its own id",
                 )
             }),
             None => required(id(item), &format!("{path}.{field}"), problems),

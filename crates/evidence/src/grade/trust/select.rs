@@ -206,7 +206,7 @@ fn family_level(totals: &[f64], largest_share: f64) -> Option<(f64, f64)> {
     }
     for (cut, (&total, &rest)) in heaviest.iter().zip(&rest).enumerate() {
         let left = 1.0 - cut as f64 * share;
-        // The tolerance keeps families that are alike from being told apart by a rounding.
+        // The tolerance keeps families that are alike from being separated by a rounding.
         if left > 0.0 && total * left <= share * rest * (1.0 + 1e-12) {
             return Some((share, if cut == 0 { total } else { share * rest / left }));
         }

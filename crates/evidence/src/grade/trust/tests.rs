@@ -1,4 +1,4 @@
-//! Agents from their evidence: each dimension's facts, what is not measured yet, and the score that the card makes of it.
+//! Agents from their evidence: each dimension's facts, what is not measured yet, and the card's score of it.
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item, ItemContext};
@@ -72,7 +72,7 @@ fn card() -> Scorecard {
     Scorecard::parse(include_str!("../../../../../scorecards/trust/1.1.0.toml"), &|_| None).unwrap()
 }
 
-/// Returns what `look` finds in the record that the card makes of a grade.
+/// Returns what `look` finds in the record that the card computes from a grade.
 fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let scorer = Scorer::new(card()).unwrap();
     let facts: Vec<Fact<'_>> =
@@ -89,7 +89,7 @@ fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     look(&scorer.score(&mut work, &item, &Context::default()).unwrap())
 }
 
-/// The readings that the card makes of a grade.
+/// Returns the readings that the card computes from a grade.
 fn readings(grade: &AgentGrade) -> Vec<(String, Option<f64>)> {
     let reading = |reading: Option<i64>| reading.map(|reading| Score::from_billionths(reading).to_f64());
     scored(grade, |record| {
@@ -101,7 +101,7 @@ fn reading(grade: &AgentGrade, key: &str) -> Option<f64> {
     readings(grade).into_iter().find(|(known, _)| known == key).unwrap().1
 }
 
-/// `count` checks of a category, of which the first `passed` pass, in tasks and families of their own.
+/// Returns `count` checks of a category, of which the first `passed` pass, each in a different task and family.
 fn many(category: &str, count: usize, passed: usize, members: &Value) -> Vec<Value> {
     let one = |at: usize| {
         let mut check = check(at, category, members.clone());

@@ -249,7 +249,7 @@ fn fail_unresolved(plan: &Plan, steps: &mut [StepAccount]) {
 
 impl Account {
     /// Returns the observations, to be kept with a score: the numbers of the account under the names of their fields
-    /// (`null` where there is none), those of [`Seen`] under `seen`, and under `steps` those of each step, whose `state` is a
+    /// (`null` if absent), those of [`Seen`] under `seen`, and under `steps` those of each step, whose `state` is a
     /// [name](StepState::name).
     #[must_use]
     pub fn detail(&self) -> Value {

@@ -12,7 +12,7 @@ pub(super) struct Graph {
 
 /// Bits of the word that says which of as many nodes lie before a node.
 const LANES: usize = u64::BITS as usize;
-/// So many times at most the whole graph is walked to find what lies before what.
+/// The most walks of the whole graph to find what lies before what.
 const WALKS: usize = 16;
 
 impl Graph {

@@ -64,7 +64,7 @@ pub enum References {
     Refused,
     /// It gets a note: such a step may fail, and the account of the run will say whether it did.
     Noted,
-    /// It is not looked for, and the steps have no [references](Step::references): for a plan whose run is told by totals,
+    /// It is not looked for, and the steps have no [references](Step::references): for a plan whose run is given by totals,
     /// in which references play no part.
     Unread,
 }
@@ -92,13 +92,13 @@ impl PlanRules {
 impl Plan {
     /// Reads a plan: an object with `nodes`, `edges` and `error_handling`.
     ///
-    /// Beside the plan there are notes on what is no fault but hardly meant: an edge given twice, retries of an unknown
-    /// step, something that looks like a reference and is none.
+    /// Beside the plan there are notes on what is not a fault but hardly meant: an edge given twice, retries of an unknown
+    /// step, something that looks like a reference but is not.
     ///
     /// # Errors
-    /// All faults, with path, line and column: blank and repeated ids, edges to unknown steps and from a step to itself,
-    /// cycles node by node, references to a step that is not upstream, subnets that are not allowed, a number out of its
-    /// range, a key given twice. Cycles that share a node are told one after the other.
+    /// If there are faults; all of them, with path, line and column: blank and repeated ids, edges to unknown steps and from
+    /// a step to itself, cycles node by node, references to a step that is not upstream, subnets that are not allowed, a
+    /// number out of its range, a key given twice. Cycles that share a node are reported one after the other.
     ///
     /// ```
     /// use karat_evidence::grade::workflow::{Plan, PlanRules};
@@ -126,7 +126,7 @@ impl Plan {
         &self.steps
     }
 
-    /// The steps that may be carried out at the same time, tier after tier: a step stands in the first tier after those
+    /// Returns the steps that may be carried out at the same time, tier after tier: a step is in the first tier after those
     /// of all steps that have an edge to it. Within a tier by id (Kahn 1962).
     pub fn tiers(&self) -> impl Iterator<Item = impl Iterator<Item = &Step>> {
         self.tiers.iter().map(|tier| tier.iter().filter_map(|&at| self.steps.get(at)))

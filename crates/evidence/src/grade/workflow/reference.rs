@@ -35,7 +35,7 @@ impl Reference {
 pub(super) enum Piece<'a> {
     /// Stays as it is.
     Text(&'a str),
-    /// Looks like a reference, is none, and stays as it is.
+    /// Looks like a reference but is not, and is left unchanged.
     Lookalike(&'a str),
     Reference {
         step: &'a str,
@@ -91,7 +91,7 @@ pub struct StepResult {
     pub output: Value,
 }
 
-/// So many bytes at most are put in place of the references of one step: a short text may refer to a long one very often.
+/// The most bytes that replace the references of one step: a short text may refer to a long one very often.
 pub const RESOLVED_BYTES_MAX: usize = 16 << 20;
 
 /// Puts what earlier steps gave in place of every reference in the texts of `params`, at any depth; the keys of objects

@@ -231,8 +231,8 @@ impl RunGrade {
         Some(self.actual_retries?.saturating_sub(self.declared_retry_budget))
     }
 
-    /// Returns the observations, to be kept with a score: under `facts` the facts and `unplanned_retries` (`null` where
-    /// there is none), under `log` the [detail of the account](Account::detail), or `null` without a log.
+    /// Returns the observations, to be kept with a score: under `facts` the facts and `unplanned_retries` (`null` if
+    /// absent), under `log` the [detail of the account](Account::detail), or `null` without a log.
     #[must_use]
     pub fn detail(&self) -> Value {
         json!({

@@ -56,7 +56,7 @@ impl WarmUp {
     }
 }
 
-/// So many earlier scores at most are compared with (C-SWON validator).
+/// The most earlier scores that are compared with (C-SWON validator).
 pub const JUMP_HISTORY: usize = 10;
 /// With fewer earlier scores nothing is flagged (C-SWON validator).
 pub const JUMP_HISTORY_MIN: usize = 3;

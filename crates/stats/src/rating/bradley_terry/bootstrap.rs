@@ -49,7 +49,7 @@ pub enum BootstrapError {
         /// Rounds it takes.
         expected: u64,
     },
-    /// So many rounds have no fit that they could hold the end of an interval.
+    /// This many rounds have no fit, so that they could hold the end of an interval.
     WithoutFit {
         /// Rounds without a fit.
         found: u64,

@@ -76,7 +76,7 @@ impl fmt::Display for CountsError {
 
 impl Error for CountsError {}
 
-/// A table of cells for all pairs is used while it has at most so many cells for every match.
+/// The most cells for every match at which a table of cells for all pairs is used.
 const CELLS_PER_MATCH: usize = 4;
 
 impl Counts {
@@ -86,7 +86,7 @@ impl Counts {
     /// Counts `matches` between the competitors called `names`, in any order.
     ///
     /// # Errors
-    /// [`CountsError`] for a match of nobody or against oneself, or a name given twice.
+    /// [`CountsError`] for a match against oneself or of an unknown competitor, or a name given twice.
     pub fn new(names: &[String], matches: &[Match]) -> Result<Self, CountsError> {
         check(matches, names.len()).map_err(CountsError::Match)?;
         if matches.len() as u64 > Self::MOST {

@@ -73,12 +73,12 @@ const INNER_TOLERANCE: f64 = 1e-6;
 const LEAST_BEND: f64 = 1e-14;
 
 impl Equations {
-    /// For so many competitors.
+    /// Makes equations for this number of competitors.
     pub(super) fn new(competitors: usize) -> Self {
         Self { links: Vec::new(), diagonal: vec![0.0; competitors + 1], residual: vec![0.0; competitors + 1] }
     }
 
-    /// Sets them up at `strengths` and `tie`; the tie parameter is fixed if there is none.
+    /// Sets them up at `strengths` and `tie`; without a tie, its parameter is fixed.
     pub(super) fn set(&mut self, pairs: &[PairCount], strengths: &[f64], tie: Option<f64>) {
         self.links.clear();
         self.diagonal.fill(0.0);
@@ -108,7 +108,7 @@ impl Equations {
             add(&mut self.diagonal, second, curvature);
             self.links.push(Link { first: pair.first, second: pair.second, curvature, cross });
         }
-        // A fixed parameter has an equation of its own that holds.
+        // A fixed parameter has a separate equation that is always satisfied.
         if let (Some(curvature), Some(residual)) = (self.diagonal.last_mut(), self.residual.last_mut()) {
             *curvature = if tie.is_some() { tie_curvature } else { 1.0 };
             *residual = tie_residual;

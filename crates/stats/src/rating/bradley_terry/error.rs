@@ -1,4 +1,4 @@
-//! The reason why matches have no strengths, told so that somebody can fix them.
+//! The reason why matches have no strengths, in words that say what to fix.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use core::fmt;
 use super::counts::{Counts, PairCount};
 use super::graph;
 
-/// So many names are written out; the rest is counted.
+/// The most names that are written out; the rest is counted.
 const NAMED: usize = 10;
 
 /// Comparisons that do not hold together: between some groups no match, or none that the weaker one scored in, says how
@@ -26,7 +26,7 @@ pub struct Separation {
 }
 
 impl Separation {
-    /// None if everybody is comparable with everybody.
+    /// Finds the separation; `None` if all competitors are comparable with each other.
     pub(super) fn find(counts: &Counts) -> Option<Self> {
         let mut groups = graph::components(&counts.pairs, counts.names.len());
         if groups.len() < 2 {
@@ -80,8 +80,8 @@ impl fmt::Display for Separation {
         }
         write!(
             f,
-            "; expected that everybody scored against everybody else, directly or through others; add matches between \
-             the groups, or rate one of them alone (the largest has {largest} of {} competitors)",
+            "; expected that every competitor scored against every other, directly or through others; add matches \
+             between the groups, or rate one of them alone (the largest has {largest} of {} competitors)",
             self.groups.iter().map(Vec::len).sum::<usize>()
         )
     }

@@ -22,7 +22,7 @@ const LAST_STEP: f64 = 1e-8;
 /// The meaning of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ties {
-    /// A third outcome, with a parameter of its own that the matches fix (Davidson 1970).
+    /// A third outcome, with its own parameter, which the matches fix (Davidson 1970).
     Davidson,
     /// Half a win and half a loss, in Bradley and Terry's model of two outcomes.
     HalfWins,
@@ -87,7 +87,7 @@ impl Fit {
 }
 
 impl BradleyTerry {
-    /// Fits the model. Counts are whole numbers and sums go by pairs, so the order of matches changes no bit.
+    /// Fits the model. Counts are whole numbers and sums are taken by pairs, so the order of matches changes no bit.
     ///
     /// # Errors
     /// [`FitError`]: without matches, with fewer than two competitors, with nothing but draws, or if some competitors
@@ -169,7 +169,7 @@ pub(super) fn check(counts: &Counts) -> Result<(), FitError> {
     }
 }
 
-/// Where the search stands.
+/// The point that the search has reached.
 struct Point {
     strengths: Vec<f64>,
     tie: Option<f64>,

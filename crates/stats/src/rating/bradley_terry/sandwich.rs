@@ -120,7 +120,7 @@ impl Fit {
     }
 
     /// Returns the sum over all matches of the outer products of their gradients, times `inverse`. A gradient touches two
-    /// competitors and the tie parameter, so the sum over pairs needs no matrix of its own.
+    /// competitors and the tie parameter, so the sum over pairs needs no separate matrix.
     fn scattered(&self, counts: &Counts, inverse: &Matrix) -> Matrix {
         let size = inverse.size;
         let has_tie = self.ties == Ties::Davidson && self.tie > 0.0;
@@ -189,7 +189,7 @@ impl Covariance {
         self.between(place, place).map(|variance| libm::sqrt(variance.max(0.0)))
     }
 
-    /// Returns the standard error of the difference of two strengths, in logits: what decides whether they can be told apart.
+    /// Returns the standard error of the difference of two strengths, in logits, which decides whether they are tied.
     #[must_use]
     pub fn difference_error(&self, one: u32, other: u32) -> Option<f64> {
         let sum = self.between(one, one)? + self.between(other, other)?;

@@ -71,7 +71,7 @@ impl Glicko2 {
         Seat { rating: self.initial(), period: None }
     }
 
-    /// Rates a season in periods of `period_milliseconds`, counted from 1970-01-01T00:00:00Z. `seats` holds everybody in
+    /// Rates a season in periods of `period_milliseconds`, counted from 1970-01-01T00:00:00Z. `seats` holds all players in
     /// the order of the season's names. Periods without a match cost nothing, however many they are.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::json::locate;
 
-/// Where a field is found.
+/// The place of a field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Field {
     /// As it was written.

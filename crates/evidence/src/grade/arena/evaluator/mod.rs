@@ -34,7 +34,7 @@
 //! | `api_call_efficiency` | calls counted by the arena | `optimal`, `max` |
 //!
 //! The deployed arena gives every dimension the same score and leaves a missing field out of the mean, so that one easy
-//! answer earns full marks. Here every dimension has fields of its own ("scores each dimension independently"), and a missing
+//! answer earns full marks. Here every dimension has its own fields ("scores each dimension independently"), and a missing
 //! field scores 0.
 
 mod field;
@@ -220,8 +220,8 @@ impl Evaluator {
     ///
     /// # Errors
     ///
-    /// Text that is no TOML; a file without an `evaluator`; and, all at once and each with its line, dimensions that are not
-    /// picked or that the trajectory scores, primitives and options that are not known or do not fit, fields that are none,
+    /// If the text is not TOML or has no `evaluator`; and, all at once and each with its line, for dimensions that are not
+    /// picked or that the trajectory scores, primitives and options that are not known or do not fit, invalid fields,
     /// weights outside 0 to 1000 or that sum to 0, more than [`Evaluator::PARTS_MAX`] parts.
     pub fn from_toml(challenge: &str, dimensions: &[&str]) -> Result<Self, Problems> {
         toml::read(challenge, dimensions)
@@ -236,7 +236,7 @@ impl Evaluator {
         read::read(challenge, dimensions)
     }
 
-    /// Scores an attempt. Fields that the submission lacks, or that cannot be compared, score 0 and are told.
+    /// Scores an attempt. Fields that the submission lacks, or that cannot be compared, score 0 and are reported.
     ///
     /// # Errors
     ///

@@ -31,7 +31,7 @@ pub(super) fn read(text: &str, picked: &[&str]) -> Result<Evaluator, Problems> {
     })
 }
 
-/// Where the values of a file stand: byte offsets by JSON path.
+/// The places of the values of a file: byte offsets by JSON path.
 struct Places {
     offsets: BTreeMap<String, usize>,
 }

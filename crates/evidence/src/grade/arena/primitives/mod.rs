@@ -37,7 +37,7 @@ pub struct Grade {
 pub enum Seen {
     /// Two values.
     Match {
-        /// Where they differ, as a JSON path from the two values, and how; none if they do not.
+        /// The place, as a JSON path from the two values, and kind of their difference; none if they do not differ.
         difference: Option<String>,
     },
     /// Two lists, place by place.

@@ -1,7 +1,7 @@
 //! Test reports: what each test of a run said, from JUnit XML, TRX or TAP.
 //!
 //! Results are read from the structure of a report only. What a program under test prints, such as a line "8 passed",
-//! stands in places that are not looked at.
+//! is in places that are not looked at.
 
 mod junit;
 mod tap;
@@ -20,7 +20,7 @@ pub struct TestResults {
     pub passed: u64,
     /// Tests that failed.
     pub failed: u64,
-    /// Tests that ended in an error of their own or of the runner.
+    /// Tests that ended in an error, in the test or in the runner.
     pub errors: u64,
     /// Tests that were left out on purpose.
     pub skipped: u64,
@@ -52,7 +52,7 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// More tests than 2^53, which a score could not tell apart.
+    /// If there are more tests than 2^53, which a score could not distinguish.
     pub fn from_counts(passed: u64, failed: u64) -> Result<Self, Problems> {
         const MOST: u64 = 1 << 53;
         if passed > MOST || failed > MOST - passed {

@@ -1,6 +1,6 @@
 //! TAP, the Test Anything Protocol, up to version 14.
 //!
-//! A program under test often prints to the stream that its results stand in. What it prints may look like results, so a
+//! A program under test often prints to the stream that carries its results. Its output may look like results, so a
 //! stream that contradicts its plan is refused rather than believed.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Elements of an XML report, one at a time: no document type, no entities of its own, exactly one root.
+//! Elements of an XML report, one at a time: no document type, no custom entities, exactly one root.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};

@@ -1,7 +1,7 @@
 //! EigenTrust: how far agents trust one another, from their votes on each other's work.
 //!
 //! Trust is the share of time that a walker spends with an agent who follows votes from validator to target, and with
-//! probability `alpha` goes back to somebody who is trusted beforehand. `network` has the votes as shares and the walk.
+//! probability `alpha` goes back to an agent that is trusted beforehand. `network` has the votes as shares and the walk.
 //!
 //! Sources: Kamvar, Schlosser and Garcia-Molina, "The EigenTrust Algorithm for Reputation Management in P2P Networks"
 //! (2003), algorithm 2; the constants of votes and [`Options::published`] are those of KnowledgePulse's reputation
@@ -24,7 +24,7 @@ use crate::json::problem::{Problem, Problems};
 pub struct Vote {
     /// The voting agent.
     pub validator: String,
-    /// Whose work it is. A vote on one's own work makes one known and counts for nothing else.
+    /// The agent whose work it is. A vote on one's own work makes one known and counts for nothing else.
     pub target: String,
     /// True if the work is right.
     pub is_valid: bool,
@@ -37,8 +37,8 @@ pub struct Options {
     pub alpha: f64,
     /// Agents trusted beforehand, all alike; without any, every agent is.
     ///
-    /// Trusting everybody rewards invented identities: a group whose members vote only for one another gets its share of
-    /// the heads, so more heads get more trust. With somebody given, trust reaches only those whom their votes reach.
+    /// Trusting all agents rewards invented identities: a group whose members vote only for one another gets its share of
+    /// the heads, so more heads get more trust. With agents given, trust reaches only those whom their votes reach.
     pub pre_trusted: Vec<String>,
     /// Condition for stopping.
     pub stop: Stop,
@@ -126,7 +126,7 @@ pub struct AgentTrust {
     pub is_pre_trusted: bool,
 }
 
-/// Trust in everybody who votes or is voted on, and what was seen.
+/// The trust in every agent that votes or is voted on, and what was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenTrust {
     /// In the order in which the agents first appear, the validator of a vote before its target. The sum is 1.
@@ -162,12 +162,12 @@ impl EigenTrust {
     }
 }
 
-/// The trust in everybody who votes or is voted on. No votes give no scores. The order of the votes decides the order of
-/// the scores and not one bit of them.
+/// Returns the trust in every agent that votes or is voted on. No votes give no scores. The order of the votes decides
+/// the order of the scores and not one bit of them.
 ///
 /// 1. A validator's trust in a target is the number of votes that say valid, less half the number of those that do not,
 ///    and not below 0; then it is divided by the validator's trust in all.
-/// 2. The walk begins with those trusted beforehand, or, if there are none, with every agent by the trust that is put
+/// 2. The walk begins with those trusted beforehand or, without any, with every agent by the trust that is put
 ///    into them.
 /// 3. Each iteration takes `(1 - alpha)` of the trust to the targets of those who have it, and `alpha` to those trusted
 ///    beforehand. An agent that trusts no other trusts those.
@@ -220,8 +220,8 @@ pub fn eigentrust(votes: &[Vote], options: &Options) -> Result<EigenTrust, Probl
     })
 }
 
-/// Votes that stand in evidence at the JSON path `path`: an array of objects with the texts `validatorId` and `targetId`
-/// and the boolean `valid`. What else they hold (unit, moment) does not count.
+/// Reads the votes in evidence at the JSON path `path`: an array of objects with the texts `validatorId` and `targetId`
+/// and the boolean `valid`. Other members (unit, moment) do not count.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Votes that anybody can follow, votes that were made to deceive, and the laws of the walk.
+//! Votes that are easy to follow, votes that were made to deceive, and the laws of the walk.
 
 use std::collections::BTreeSet;
 

@@ -30,7 +30,7 @@ const START: &str = "[CLS]";
 const END: &str = "[SEP]";
 const UNKNOWN: &str = "[UNK]";
 
-/// Tokens that are recognised in the text as they stand, before it is normalised. All begin with `[`.
+/// Tokens that are recognised in the text before it is normalised. All begin with `[`.
 const SPECIAL: [&str; 5] = ["[PAD]", UNKNOWN, START, END, "[MASK]"];
 
 /// The tokens of a text.

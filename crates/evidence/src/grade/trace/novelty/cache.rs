@@ -67,7 +67,7 @@ pub enum VectorError {
 }
 
 impl VectorError {
-    /// As a problem of evidence whose vector stands at the JSON path `path`.
+    /// Returns it as a problem of evidence whose vector is at the JSON path `path`.
     pub fn at(self, path: &str) -> Problem {
         match self {
             Self::Dimension { found, expected } => Problem {
@@ -106,7 +106,7 @@ impl Error for VectorError {}
 /// A vector that is in a cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry<'a> {
-    /// Whose vector it is; several may have the same id.
+    /// The id of the trace that the vector is of; several may have the same one.
     pub id: &'a str,
     /// Time at which it came in.
     pub moment: Timestamp,
@@ -326,7 +326,7 @@ fn key(id: &str) -> u64 {
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// A vector that stands in evidence at the JSON path `path`: an array of numbers, rounded to 32 bits.
+/// Reads the vector in evidence at the JSON path `path`: an array of numbers, rounded to 32 bits.
 ///
 /// ```
 /// use karat_evidence::grade::trace::novelty::vector;

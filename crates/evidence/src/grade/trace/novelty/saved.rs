@@ -7,7 +7,7 @@
 //!         u64        capacity
 //!         u64        dimension
 //!         u64        1 if there is a time to live, else 0
-//!         u64        time to live in milliseconds, 0 if there is none
+//!         u64        time to live in milliseconds, or 0
 //!         u64        number of entries, at most the capacity
 //! entry   i64        moment in milliseconds since 1970, not before that of the entry before
 //!         u64        bytes of the id
@@ -35,7 +35,7 @@ const DIGEST: usize = 32;
 /// Problem of a saved cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadError {
-    /// Where, in bytes from the beginning.
+    /// Its place, in bytes from the beginning.
     pub byte: usize,
     /// Position of the entry, from 0; none for the head and the end.
     pub entry: Option<usize>,

@@ -112,7 +112,7 @@ mod tests {
             check(&vectors, from.min(to)..from.max(to), &query, &skipped);
         }
 
-        /// Vectors that differ from the query in the last bits: no code of one byte can tell them apart.
+        /// Vectors that differ from the query in the last bits: no code of one byte can distinguish them.
         #[test]
         fn vectors_that_codes_cannot_tell_apart_are_told_apart(
             (query, changes) in (1_usize..400).prop_flat_map(|dimension| (

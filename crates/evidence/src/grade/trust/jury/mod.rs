@@ -77,7 +77,7 @@ pub struct JuryRules {
     pub quorum_seats: usize,
     /// Providers that a quorum needs.
     pub quorum_providers: usize,
-    /// A kept seat agrees if it is at most so many points from the median.
+    /// The most points from the median at which a kept seat agrees.
     pub agreement_points: f64,
     /// From this share of agreeing seats on the panel is consensual.
     pub consensual_share: f64,
@@ -103,7 +103,7 @@ impl Default for JuryRules {
     }
 }
 
-/// Where a seat lies after the trimming.
+/// The position of a seat after the trimming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeatPlace {
     /// Among the lowest fifth: trimmed.
@@ -123,7 +123,7 @@ pub struct PanelSeat {
     pub provider: Option<String>,
     /// Points, 0 to 100 on a grid of 1e-9; the median of its judges.
     pub points: f64,
-    /// Where it lies.
+    /// Its position.
     pub place: SeatPlace,
 }
 
@@ -281,7 +281,7 @@ pub(super) fn check(verdict: &Verdict, path: &str, problems: &mut Problems) {
     let path = format!("{path}.score");
     match (verdict.status, verdict.score) {
         (VerdictStatus::Valid, None) => problems.add(|| Problem {
-            hint: "give its points, or say in `status` why there are none".to_owned(),
+            hint: "give its points, or say in `status` why it has no points".to_owned(),
             ..found(&path, "nothing", "the points of a valid verdict")
         }),
         (VerdictStatus::Valid, Some(score)) if !(0.0..=scale).contains(&score) => {

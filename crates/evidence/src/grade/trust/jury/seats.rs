@@ -132,7 +132,7 @@ pub(super) fn describe(sorted: &[u64], agreement_points: f64) -> Option<Summary>
     })
 }
 
-/// Twice the median of what `distance` makes of the keys.
+/// Returns twice the median of the results of `distance` for the keys.
 #[inline]
 fn doubled_middle(kept: &[u64], distance: impl Fn(u64) -> u64) -> Option<u64> {
     let count = kept.len();

@@ -117,7 +117,7 @@ fn everything_is_told_at_once() {
     let check = |at: usize| format!("$.evaluations[0].checks[{at}]");
     let expected = [
         "$.task_classes[0].latency_budget_seconds: found `0`, expected a number above 0".to_owned(),
-        format!("{}.id: found `c2` of another item, expected an id of its own; a correction is an item of its own", check(2)),
+        format!("{}.id: found `c2` of another item, expected its own id; a correction is a separate item", check(2)),
         format!(
             "{}.class: found `audit-loging`, expected one of {}; did you mean `audit-logging`?",
             check(0),

@@ -119,7 +119,7 @@ fn check_subnet(subnet: Node<'_>, check: &mut Check<'_>, allowed: Option<&[Strin
     }
 }
 
-/// References stand in texts at any depth of the parameters, but not in keys. The document lists its values one after
+/// References are in texts at any depth of the parameters, but not in keys. The document lists its values one after
 /// the other, so no depth of brackets is too much.
 fn read_references(
     params: Node<'_>,
@@ -153,7 +153,7 @@ fn one_of_each_id(mut drafts: Vec<Draft>, document: Document<'_>, check: &mut Ch
         let is_repeated = later.step.id == first.step.id;
         if is_repeated {
             let found = format!("the id {} a second time", quoted(&later.step.id));
-            check.refuse_as(document.node(later.at), found, "an id of its own for each step", "");
+            check.refuse_as(document.node(later.at), found, "a different id for each step", "");
         }
         is_repeated
     });
