@@ -16,7 +16,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// As written: `error`.
+    /// Returns the name as written: `error`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ macro_rules! codes {
             /// Every code.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// As written: `KC203`.
+            /// Returns the code as written: `KC203`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
@@ -132,7 +132,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance, letter case aside.
+/// Returns the Levenshtein distance, letter case aside.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: alloc::vec::Vec<char> = b.chars().take(80).flat_map(char::to_lowercase).collect();
     let mut row: alloc::vec::Vec<usize> = (0..=b.len()).collect();

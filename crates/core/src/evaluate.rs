@@ -55,13 +55,13 @@ impl Table {
 }
 
 impl Workspace {
-    /// Room for `scorer`, with the fastest instructions that this processor has.
+    /// Makes room for `scorer`, with the fastest instructions that this processor has.
     #[must_use]
     pub fn new(scorer: &Scorer) -> Self {
         Self::with(scorer, Instructions::best())
     }
 
-    /// Room for `scorer`, with instructions that every processor has. The results are the same.
+    /// Makes room for `scorer`, with instructions that every processor has. The results are the same.
     #[must_use]
     pub fn portable(scorer: &Scorer) -> Self {
         Self::with(scorer, Instructions::portable())
@@ -76,7 +76,7 @@ impl Scorer {
     /// Scores one item and accounts for every point of it.
     ///
     /// # Errors
-    /// Every fact that breaks its declaration.
+    /// If facts break their declarations: every one.
     pub fn score<'a>(
         &'a self,
         work: &mut Workspace,
@@ -100,7 +100,8 @@ impl Scorer {
     /// Scores a table, a block of rows at a time.
     ///
     /// # Errors
-    /// [`ColumnsError`]; results before the row that is named are there, the others mean nothing.
+    /// If the columns do not fit: [`ColumnsError`]; results before the row that is named are there, the others mean
+    /// nothing.
     pub fn score_columns(
         &self,
         work: &mut Workspace,

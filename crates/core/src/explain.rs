@@ -42,7 +42,7 @@ pub enum LevelKind {
 }
 
 impl LevelKind {
-    /// As people call it, and as written in JSON.
+    /// Returns the name on screens and in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -232,7 +232,7 @@ impl Trial {
         reached
     }
 
-    /// For each reading whether it is enough.
+    /// Returns for each reading whether it is enough.
     fn score(&mut self, readings: &[i64]) -> Vec<Option<Reached>> {
         let rows = readings.len();
         let values: Vec<f64> = readings.iter().map(|&reading| reading as f64 / BILLION as f64).collect();

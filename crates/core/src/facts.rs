@@ -69,7 +69,7 @@ impl Outcome {
     pub const ALL: [Self; 6] =
         [Self::Succeeded, Self::Failed, Self::NoVerdict, Self::Stopped, Self::NotApplicable, Self::Refused];
 
-    /// As written: `not-applicable`.
+    /// Returns the name as written: `not-applicable`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -66,7 +66,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As written in a record.
+    /// Returns the name as written in a record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -192,7 +192,7 @@ pub enum ReadingStatus {
 }
 
 impl ReadingStatus {
-    /// As written in a record.
+    /// Returns the name as written in a record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -260,7 +260,7 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// As written in a record.
+    /// Returns the name as written in a record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

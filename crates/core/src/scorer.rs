@@ -49,7 +49,7 @@ impl Scorer {
     /// Compiles a card.
     ///
     /// # Errors
-    /// [`NotScoreable`] for a family.
+    /// If the card is a family: [`NotScoreable`].
     pub fn new(card: Scorecard) -> Result<Self, NotScoreable> {
         if card.family.is_some() {
             return Err(NotScoreable(card.name()));
@@ -68,7 +68,7 @@ impl Scorer {
     /// were accepted.
     ///
     /// # Errors
-    /// [`NoOverride`] when the card does not take overrides.
+    /// If the card does not take overrides: [`NoOverride`].
     pub fn with_override(&self, given: &[(String, Decimal)]) -> Result<Self, NoOverride> {
         let used = OverrideUse::new(&self.card, given)?;
         let weighting = Weighting::new(&self.card, Some(&used.effective));

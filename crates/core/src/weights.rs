@@ -139,7 +139,7 @@ impl OverrideUse {
     /// within the tolerance of 1, inclusive; else refused with the reason, and the card's weights stay.
     ///
     /// # Errors
-    /// [`NoOverride`] when the card does not take overrides, or a dimension is given twice.
+    /// If the card does not take overrides, or a dimension is given twice: [`NoOverride`].
     pub fn new(card: &Scorecard, given: &[(String, Decimal)]) -> Result<Self, NoOverride> {
         let policy = card.override_policy.ok_or_else(|| NoOverride::NotAccepted(card.name()))?;
         let mut sorted = given.to_vec();
@@ -192,7 +192,7 @@ impl OverrideUse {
         })
     }
 
-    /// `applied` or `rejected`.
+    /// Returns `applied` or `rejected`.
     #[must_use]
     pub const fn outcome(&self) -> &'static str {
         if self.applied { "applied" } else { "rejected" }

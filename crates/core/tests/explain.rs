@@ -45,7 +45,7 @@ fn describe(change: &Change<'_>) -> String {
     format!("{dimension} {from} -> {to}: {published}, {} {reaches}", kind.name())
 }
 
-/// Every dimension of the trust card at `reading`, but for what `other` says.
+/// Returns an agent with every dimension of the trust card at `reading`, except those that `other` gives.
 fn agent(reading: f64, other: Value) -> Value {
     let scorer = released("trust/1.0.0.toml");
     let mut given = json!({ "critical_incident_open": false });

@@ -102,7 +102,8 @@ fn compare(path: &Path, library: &Path, count: usize) {
     assert!(scored * 10 > compared, "{path}: only {scored} of {compared} cases have a score");
 }
 
-/// A weight of more than six places is refused where it is read, before it can be one of the engine's decimals.
+/// Returns true for a weight of more than six places, which is refused where it is read, before it is an engine's
+/// decimal.
 fn has_fine_weight(case: &str) -> bool {
     let case: Value = serde_json::from_str(case).unwrap();
     let weights = case.get("override").and_then(Value::as_object);

@@ -68,7 +68,7 @@ fn units(record: &Record<'_>) -> Option<i64> {
     record.score.map(|score| score.units())
 }
 
-/// JSON after RFC 8785, written a second time.
+/// Writes JSON after RFC 8785, implemented a second time.
 fn canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {

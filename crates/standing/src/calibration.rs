@@ -137,7 +137,7 @@ fn rate(part: u64, whole: u64) -> Decimal {
     Ratio::new(i128::from(part), i128::from(whole)).map_or(Decimal::ZERO, thousandths)
 }
 
-/// Three places, halves up.
+/// Rounds to three places, halves up.
 fn thousandths(ratio: Ratio) -> Decimal {
     let (numerator, denominator) = (ratio.numerator(), ratio.denominator());
     let doubled = numerator.checked_mul(2000).and_then(|doubled| doubled.checked_add(denominator));

@@ -35,7 +35,7 @@ fn lost(rule: DecayRule, age_seconds: i64) -> (i128, i128) {
     (counted * i128::from(rule.points_per_period), period)
 }
 
-/// One composite, decayed as a whole by the age of its last evidence: the other reading of the document. Not below 0.
+/// Decays one composite as a whole by the age of its last evidence: the other reading of the document. Not below 0.
 ///
 /// ```
 /// use karat_core::number::Score;

@@ -17,7 +17,7 @@ pub enum TaskStatus {
 }
 
 impl TaskStatus {
-    /// As written: `active`.
+    /// Returns the name as written: `active`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

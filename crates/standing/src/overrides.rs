@@ -70,7 +70,7 @@ pub enum ProposalStatus {
 }
 
 impl ProposalStatus {
-    /// As written in a history.
+    /// Returns the name as written in a history.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

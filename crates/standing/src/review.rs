@@ -185,7 +185,7 @@ impl History {
         Some(self.held.as_ref().map_or(canonical, |held| held.lowest_points.min(canonical)))
     }
 
-    /// True while a score waits for a decision.
+    /// Returns true while a score waits for a decision.
     #[must_use]
     pub const fn is_under_review(&self) -> bool {
         self.held.is_some()
@@ -227,7 +227,7 @@ impl History {
         (self, outcome)
     }
 
-    /// A held score whose deadline has passed: one that falls becomes canonical, one that rises expires.
+    /// Ends a held score whose deadline has passed: one that falls becomes official, one that rises expires.
     fn keep_deadline(&mut self, now_seconds: i64, transitions: &mut Vec<Transition>) {
         let Some(held) = self.held.take_if(|held| held.deadline_seconds < now_seconds) else { return };
         let at_seconds = held.deadline_seconds;
@@ -351,7 +351,7 @@ impl History {
         self.canonical = Some(Canonical { points, since_seconds: at_seconds });
     }
 
-    /// A swing that has had its review is no part of the next one, or every score after it would be held as well.
+    /// Forgets a swing that has had its review: as a part of the next one, every score after it would be held as well.
     fn forget_swings(&mut self) {
         self.lows.clear();
         self.highs.clear();

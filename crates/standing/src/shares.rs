@@ -165,7 +165,7 @@ fn units(scores: &[Score], at: usize) -> i128 {
     scores.get(at).map_or(0, |score| i128::from(score.units()))
 }
 
-/// `total` units in proportion to the scores, without those in `left_out`.
+/// Shares `total` units in proportion to the scores, without those in `left_out`.
 fn proportional(scores: &[Score], left_out: &[usize], total: i64) -> Vec<Score> {
     let mut parts: Vec<i128> = scores.iter().map(|score| i128::from(score.units())).collect();
     for &at in left_out {
@@ -183,7 +183,7 @@ fn proportional(scores: &[Score], left_out: &[usize], total: i64) -> Vec<Score> 
 /// zero where no share is above zero.
 ///
 /// # Errors
-/// Every share below zero.
+/// If shares are below zero: every one.
 ///
 /// ```
 /// use karat_core::number::Score;
@@ -201,7 +201,7 @@ pub fn whole_shares(shares: &[Score], total: u32) -> Result<Vec<u32>, Vec<ShareE
 /// than half a unit. They have no fixed sum. All zero where no share is above zero.
 ///
 /// # Errors
-/// Every share below zero.
+/// If shares are below zero: every one.
 ///
 /// ```
 /// use karat_core::number::Score;

@@ -17,7 +17,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As written: `not-distinguishable`.
+    /// Returns the name as written: `not-distinguishable`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,9 +56,9 @@ impl Pairs {
         })
     }
 
-    /// McNemar's test in the mid-p form, two-sided: how likely a split of the differing tasks as uneven as this one is, if
-    /// each were the toss of a coin, with half of the weight of the split itself. Fagerland, Lydersen and Laake, "The
-    /// McNemar test for binary matched-pairs data", BMC Medical Research Methodology 13:91 (2013).
+    /// Returns McNemar's test in the mid-p form, two-sided: how likely a split of the differing tasks as uneven as this
+    /// one is, if each were the toss of a coin, with half of the weight of the split itself. Fagerland, Lydersen and
+    /// Laake, "The McNemar test for binary matched-pairs data", BMC Medical Research Methodology 13:91 (2013).
     ///
     /// Between 0 and 1; 1 if no task differs. One result per subject and task; for several trials use
     /// [`paired_bootstrap`].
@@ -80,7 +80,7 @@ impl Pairs {
         }
     }
 
-    /// McNemar's exact conditional test, two-sided: never wrong more often than its level, and slower to see a
+    /// Returns McNemar's exact conditional test, two-sided: never wrong more often than its level, and slower to see a
     /// difference than [`Self::mid_p`].
     #[must_use]
     pub fn exact_p(self) -> f64 {

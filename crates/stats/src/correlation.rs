@@ -100,8 +100,8 @@ fn ascending(a: f64, b: f64) -> core::cmp::Ordering {
     (a + 0.0).total_cmp(&(b + 0.0))
 }
 
-/// Tau-b in n log n steps: Knight, "A computer method for calculating Kendall's tau with ungrouped data", JASA 61 (1966).
-/// All counts are whole numbers.
+/// Computes tau-b in n log n steps: Knight, "A computer method for calculating Kendall's tau with ungrouped data", JASA
+/// 61 (1966). All counts are whole numbers.
 fn kendall(mut pairs: Vec<(f64, f64)>) -> Option<f64> {
     let of_two = |count: usize| (count as u128) * (count as u128).saturating_sub(1) / 2;
     pairs.sort_by(|a, b| ascending(a.0, b.0).then(ascending(a.1, b.1)));

@@ -82,7 +82,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// As written: `clopper-pearson`.
+    /// Returns the name as written: `clopper-pearson`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

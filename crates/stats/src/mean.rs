@@ -21,7 +21,7 @@ const MANY_DEGREES: u64 = 1000;
 /// ```
 ///
 /// # Errors
-/// A level that is not above 0 and below 1.
+/// If the level is not above 0 and below 1.
 pub fn student_t(count: u64, level: f64) -> Result<Option<f64>, StatisticsError> {
     if !(level > 0.0 && level < 1.0) {
         return Err(StatisticsError::Level { found: level });

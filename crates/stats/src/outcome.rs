@@ -188,7 +188,7 @@ impl Run {
 /// Returns the results by subject and task under a policy.
 ///
 /// # Errors
-/// As [`TaskTable::new`].
+/// If [`TaskTable::new`] fails.
 pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable, StatisticsError> {
     let counted = runs.iter().filter_map(|run| {
         let value = run.value(policy)?;

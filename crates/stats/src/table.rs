@@ -74,11 +74,12 @@ impl TaskTable {
         Self::build(subjects, observations, false)
     }
 
-    /// As [`Self::new`], but a task weighs as much as it has trials: the mean is that over trials, and resampling tasks
-    /// resamples each with all its trials (a ratio estimator). For means in which every item counts alike.
+    /// Does what [`Self::new`] does, but a task weighs as much as it has trials: the mean is that over trials, and
+    /// resampling tasks resamples each with all its trials (a ratio estimator). For means in which every item counts
+    /// alike.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// If [`Self::new`] fails.
     ///
     /// ```
     /// use karat_stats::table::{Observation, TaskTable};
@@ -250,7 +251,7 @@ fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// `sum / count` to the nearest whole number, ties to even: exact by decision 0001, since `count` is at most
+/// Returns `sum / count` to the nearest whole number, ties to even: exact by decision 0001, since `count` is at most
 /// [`TaskTable::MOST_TASKS`].
 fn quotient(sum: f64, count: f64) -> Option<i64> {
     // `round` is for numbers from 0 on; rounding to even is the same on both sides.

@@ -19,7 +19,7 @@ pub enum Trend {
 }
 
 impl Trend {
-    /// As written: `improving`.
+    /// Returns the name as written: `improving`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

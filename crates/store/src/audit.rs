@@ -61,11 +61,11 @@ pub fn audit(reader: &mut Reader, key: &VerifyingKey, known: &[String]) -> Resul
     audit_watched(reader, Some(key), known, &mut |_, _| {})
 }
 
-/// The same, and calls `watch` with the number of entries that are checked and of all. Without a key the head and what is
-/// `known` are taken at their word: then it says whether the store is in keeping with itself, not whose it is.
+/// Does the same, and calls `watch` with the number of entries that are checked and of all. Without a key the head and
+/// what is `known` are trusted as given: then the result says whether the store is consistent, not whose it is.
 ///
 /// # Errors
-/// As [`audit`].
+/// If [`audit`] fails.
 pub fn audit_watched(
     reader: &mut Reader,
     key: Option<&VerifyingKey>,

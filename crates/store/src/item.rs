@@ -250,7 +250,7 @@ fn write_optional(out: &mut Vec<u8>, text: Option<&str>) {
 pub struct Term(pub [u8; 16]);
 
 impl Ord for Term {
-    /// By their bytes, compared as one number: they are put in order millions at a time.
+    /// Compares their bytes as one number: they are put in order millions at a time.
     fn cmp(&self, other: &Self) -> Ordering {
         u128::from_be_bytes(self.0).cmp(&u128::from_be_bytes(other.0))
     }
@@ -287,7 +287,8 @@ impl Term {
         Self::of(b"replaced", kind.name(), old.as_bytes())
     }
 
-    /// A zero byte ends tag and kind, which have none, so that no two terms hash the same bytes.
+    /// Hashes tag, kind and name. A zero byte ends tag and kind, which have none, so that no two terms hash the same
+    /// bytes.
     fn of(tag: &[u8], kind: &str, name: &[u8]) -> Self {
         let hash = Sha256::new()
             .chain_update(tag)

@@ -34,7 +34,7 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// A reader of the store that `backend` reads.
+    /// Makes a reader of the store that `backend` reads.
     #[must_use]
     pub fn new(backend: Box<dyn Read>) -> Self {
         Self { backend }

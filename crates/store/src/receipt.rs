@@ -93,8 +93,8 @@ impl Receipt {
         self.against(Checkpoint::open(&self.checkpoint, key).map_err(|error| error.to_string()))
     }
 
-    /// The same without a key: the checkpoint is trusted as given. The result counts only if someone else vouches for
-    /// the checkpoint; alone it proves nothing, as anyone can write such a receipt.
+    /// Does the same without a key: the checkpoint is trusted as given. The result counts only if someone else vouches
+    /// for the checkpoint; alone it proves nothing, as anyone can write such a receipt.
     #[must_use]
     pub fn verify_unsigned(&self) -> Verification {
         let claimed = Checkpoint::claimed(&self.checkpoint).map(|(_, checkpoint)| checkpoint);

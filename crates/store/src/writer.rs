@@ -268,7 +268,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The entry that `term` finds, stored or in this commit. Only for terms of ids, which find one at most.
+    /// Finds the entry of `term`, stored or in this commit. Only for terms of ids, which find one at most.
     fn find(&mut self, term: Term) -> Result<Option<(u64, Entry)>, Error> {
         let (position, row) = match self.pending.get(&term) {
             Some(&position) => {

@@ -26,7 +26,7 @@ fn open(path: &Path) -> Result<Store, Error> {
     Store::open(Arc::new(Sqlite::open(path)?), signer(), Limits::default())
 }
 
-/// A store with some hundred items, stopped.
+/// Makes a store with some hundred items, stopped.
 fn made(folder: &Folder, items: u64) -> PathBuf {
     let path = folder.file("store.db");
     drop(Sqlite::create(&path).unwrap());
@@ -89,7 +89,7 @@ fn answers(path: &Path, terms: &[Term]) -> Result<Answers, Error> {
     Ok(Answers { head, rows, found, tiles, receipts })
 }
 
-/// A store with every sort of thing in it, stopped, and terms to ask it for.
+/// Makes a store with every sort of thing in it, stopped, and terms to ask it for.
 fn varied(folder: &Folder) -> (PathBuf, Vec<Term>) {
     let path = made(folder, 150);
     let store = open(&path).unwrap();
@@ -173,7 +173,7 @@ fn a_changed_content_is_named() {
     }
 }
 
-/// The files of a store as a process leaves them that is killed: copied while it is open. The item `last` is in the
+/// Copies the files of a store as a killed process leaves them: while it is open. The item `last` is in the
 /// write-ahead log alone. Returns the copy and the head.
 fn killed(folder: &Folder, copy: &Folder) -> (PathBuf, String) {
     let store = open(&made(folder, 100)).unwrap();

@@ -107,7 +107,7 @@ fn kept(path: &Path, answered: &[String], heads: &[String], when: &str) -> Strin
     reader.head().unwrap().checkpoint
 }
 
-/// An empty store, with the head of an empty log.
+/// Makes an empty store, with the head of an empty log.
 fn made(folder: &Folder) -> std::path::PathBuf {
     let path = folder.file("store.db");
     drop(Sqlite::create(&path).unwrap());

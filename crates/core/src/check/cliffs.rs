@@ -262,7 +262,7 @@ pub(super) fn highest_score(card: &Scorecard, declared: &Declared<'_>) -> f64 {
     readings.fold(0.0, f64::max).min(1.0)
 }
 
-/// Strict comparisons of something continuous with a threshold that belongs to neither side by nature.
+/// Finds strict comparisons of something continuous with a threshold that belongs to neither side by nature.
 pub(super) fn strict_thresholds(card: &Scorecard, findings: &mut Findings<'_>) {
     for (site, formula) in Site::all(card) {
         for comparison in comparisons(&formula.expr) {

@@ -26,17 +26,17 @@ pub(super) struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
-    /// Over the declared ranges; any fact may be missing.
+    /// Starts from the declared ranges; any fact may be missing.
     pub(super) fn new(card: &'a Scorecard) -> Self {
         Self::over(card, |fact| (declared_range(card, fact), Known::Perhaps))
     }
 
-    /// Over the declared ranges, every fact present.
+    /// Starts from the declared ranges, every fact present.
     pub(super) fn present(card: &'a Scorecard) -> Self {
         Self::over(card, |fact| (declared_range(card, fact), Known::Surely))
     }
 
-    /// Over ranges of the caller's choice.
+    /// Starts from ranges of the caller's choice.
     pub(super) fn over(card: &'a Scorecard, range: impl Fn(&FactDeclaration) -> (Range, Known)) -> Self {
         let facts = card.facts.iter().map(range).collect();
         let readings = card.dimensions.iter().map(|_| Interval::UNIT).collect();

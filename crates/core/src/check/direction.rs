@@ -46,7 +46,7 @@ impl Direction {
         }
     }
 
-    /// As it is where the other factor is not negative, turned round where it is not positive.
+    /// Returns it unchanged where the other factor is not negative, reversed where it is not positive.
     fn scaled_by(self, factor: Interval) -> Self {
         match self {
             Self::Flat => Self::Flat,

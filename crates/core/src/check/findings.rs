@@ -74,7 +74,7 @@ impl<'a> Findings<'a> {
         self.found.push(Finding { diagnostic, about: Vec::new() });
     }
 
-    /// A warning; `about` are the dimensions, rules, gates, facts and lets that it concerns.
+    /// Adds a warning; `about` are the dimensions, rules, gates, facts and lets that it concerns.
     pub(super) fn warn(
         &mut self,
         code: Code,

@@ -8,7 +8,7 @@ use crate::diagnostic::Code;
 use crate::number::{BILLION, plain};
 use crate::scorecard::Scorecard;
 
-/// KC307: what in the standing can never matter.
+/// Finds settings of the standing that can never matter (KC307).
 pub(super) fn never_matters(card: &Scorecard, findings: &mut Findings<'_>) {
     let Some(standing) = &card.standing else { return };
     let mut warn = |name: &str, message: String, help: &str| {

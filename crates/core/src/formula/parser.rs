@@ -58,7 +58,7 @@ impl FormulaError {
 /// Parses a formula; names stay as written.
 ///
 /// # Errors
-/// The first thing that cannot be read, with its place and a fix.
+/// If something cannot be read: the first such place, with a fix.
 ///
 /// ```
 /// use karat_core::formula::parse;

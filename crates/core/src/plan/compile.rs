@@ -133,12 +133,12 @@ impl<'c> Compiler<'c> {
         Some(f64::from_bits(*bits))
     }
 
-    /// True for a condition that holds in every row of a table.
+    /// Returns true for a condition that is true in every row of a table.
     fn is_always(&self, condition: Register) -> bool {
         self.table.is_some() && self.value(condition) == Some(1.0)
     }
 
-    /// True for a condition that holds in no row of a table.
+    /// Returns true for a condition that is true in no row of a table.
     fn is_never(&self, condition: Register) -> bool {
         self.table.is_some() && self.value(condition).is_some_and(|value| value != 1.0)
     }

@@ -45,7 +45,7 @@ fn load_with(
     doubt && load_rows(out, fact, bound, limits, then)
 }
 
-/// One pass over a block: what is missing, what is not, and whether some value is in doubt.
+/// Passes once over a block: what is missing, what is not, and whether some value is in doubt.
 #[inline(always)]
 fn load_each(
     out: &mut [f64],

@@ -133,8 +133,8 @@ impl Loaded<'_> {
     }
 }
 
-/// A mean and its coverage over all rows of a block. `begun` is the weight of plain members that are in the sums
-/// already. Every loop runs over rows, so that rows fill the vectors.
+/// Computes a mean and its coverage over all rows of a block. `begun` is the weight of plain members that are in the
+/// sums already. Every loop runs over rows, so that rows fill the vectors.
 #[inline(always)]
 pub(super) fn mean<const ROWS: usize>(
     mean: Mean,

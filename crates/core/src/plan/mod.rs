@@ -44,7 +44,7 @@ pub(crate) mod state {
     /// A result too large for a number.
     pub(crate) const OVERFLOW: f64 = nan(10);
 
-    /// True for exactly this state.
+    /// Returns true for exactly this state.
     #[inline(always)]
     pub(crate) fn is(value: f64, state: f64) -> bool {
         value.to_bits() == state.to_bits()
@@ -254,7 +254,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// True where a value must lie between two numbers, and nothing else is asked of it.
+    /// Returns true if a value must only lie between two numbers.
     fn is_range(&self) -> bool {
         self.max_fact.is_none() && !self.integer && self.unknown.is_nan()
     }

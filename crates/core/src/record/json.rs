@@ -119,7 +119,7 @@ impl Record<'_> {
         out.push(b'}');
     }
 
-    /// The facts that were given, sorted by name.
+    /// Writes the facts that were given, sorted by name.
     fn write_facts(&self, out: &mut Vec<u8>) {
         let mut first = true;
         for &at in &self.card.facts_by_name {

@@ -36,7 +36,8 @@ impl<'t> Report<'t> {
         self.add(Severity::Error, code, span, message, help.into());
     }
 
-    /// An error about something absent, or about a total: kept back where it may only follow from another error.
+    /// Reports an error about something absent, or about a total: kept back where it may only follow from another
+    /// error.
     pub(crate) fn error_if_whole(
         &mut self,
         code: Code,
@@ -219,7 +220,7 @@ impl<'a, 't> Fields<'a, 't> {
         whole(self.value(field)?, &format!("`{field}` of {}", self.what), low, high, report)
     }
 
-    /// One of a list of words.
+    /// Reads one of a list of words.
     pub(super) fn word<T: Copy>(
         &self,
         field: &str,

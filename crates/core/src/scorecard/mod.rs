@@ -111,7 +111,7 @@ pub enum Publish {
 }
 
 impl Publish {
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -195,7 +195,7 @@ pub enum FactType {
 }
 
 impl FactType {
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -224,7 +224,7 @@ impl Reporter {
     pub const ALL: [Self; 6] =
         [Self::Harness, Self::Task, Self::Subject, Self::Judge, Self::Operator, Self::ThirdParty];
 
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -404,7 +404,7 @@ pub struct Keep {
 }
 
 impl Scorecard {
-    /// `id@version`.
+    /// Returns `id@version`.
     #[must_use]
     pub fn name(&self) -> String {
         [self.id.as_str(), "@", &self.version].concat()

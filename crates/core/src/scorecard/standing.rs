@@ -67,7 +67,7 @@ pub enum StandingScore {
 }
 
 impl StandingScore {
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -90,7 +90,7 @@ fn errors(card: &str, from: &str, to: &str) -> Vec<String> {
     errors.map(|it| format!("{} {}", it.code, it.message)).collect()
 }
 
-/// Every row: what is written how instead, and how the one finding begins.
+/// Checks every row: what is replaced by what, and how the one finding begins.
 fn each_is_one_finding(card: &str, rows: &[(&str, &str, &str)]) {
     let wrong = |&(from, to, expected): &(&str, &str, &str)| {
         let found = errors(card, from, to);

@@ -33,7 +33,7 @@ pub fn card(path: &Path, library: &Path) -> Scorecard {
     card_of(&read(path), library).unwrap_or_else(|message| panic!("{}:\n{message}", path.display()))
 }
 
-/// As [`card`], from text; the error lists everything that is wrong.
+/// Reads what [`card`] reads, from text; the error lists everything that is wrong.
 pub fn card_of(text: &str, library: &Path) -> Result<Scorecard, String> {
     let found = |name: &str| {
         let (id, version) = name.split_once('@')?;

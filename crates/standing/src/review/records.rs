@@ -36,7 +36,7 @@ pub enum State {
 }
 
 impl State {
-    /// As written in a history: `pending_review`.
+    /// Returns the name as written in a history: `pending_review`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -136,7 +136,7 @@ impl Transition {
 }
 
 impl Flags {
-    /// True for a score above the canonical one, and for a cumulative swing without a change, which cannot fall.
+    /// Returns true for a score above the official one, and for a cumulative swing without a change, which cannot fall.
     pub(super) fn rises(&self) -> bool {
         self.delta.is_none_or(|delta| delta >= 0)
     }

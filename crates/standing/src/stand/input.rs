@@ -446,7 +446,7 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// Of one moment, a proposal stands before what is decided on it.
+/// Ranks events of one moment: a proposal comes before the decisions on it.
 const fn rank(event: &OverrideEvent) -> u8 {
     match event {
         OverrideEvent::Proposed(_) => 0,

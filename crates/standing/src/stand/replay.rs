@@ -139,7 +139,7 @@ impl<'r> Run<'r, '_, '_> {
         items.chain(decisions).chain(changes).chain(self.weights.moments()).collect()
     }
 
-    /// If a deadline passes before `at_seconds`, what follows from it happens at its own moment.
+    /// Ends what waits if a deadline passes before `at_seconds`; the consequence happens at that deadline.
     fn keep_deadline(&mut self, at_seconds: i64) -> Result<(), Vec<VerdictError>> {
         let deadline = self.history.held.as_ref().map(|held| held.deadline_seconds.saturating_add(1));
         match deadline.filter(|passed| *passed < at_seconds) {
@@ -148,8 +148,8 @@ impl<'r> Run<'r, '_, '_> {
         }
     }
 
-    /// One moment: what is new is scored, decisions are taken, the tier follows. At the last moment what is not held is
-    /// scored again, for time alone may have moved it.
+    /// Takes one moment: what is new is scored, decisions are taken, the tier follows. At the last moment what is not
+    /// held is scored again, for time alone may have moved it.
     fn step(
         &mut self,
         at_seconds: i64,

@@ -289,7 +289,7 @@ impl Results {
         self.drawn += u64::from(end == End::Drawn);
     }
 
-    /// Completed, and neither won nor drawn.
+    /// Returns those completed, and neither won nor drawn.
     #[must_use]
     pub const fn lost(self) -> u64 {
         self.completed - self.won - self.drawn

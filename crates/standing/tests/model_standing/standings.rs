@@ -251,7 +251,7 @@ pub fn tier_of(given: &Value) -> Value {
     standing_of(&list(&given["rules"], tier_rule), given)
 }
 
-/// The rules of the trust score are the engine's own.
+/// Applies the rules of the trust score, which are the engine's own.
 pub fn trust_tier(given: &Value) -> Value {
     standing_of(&trust_tiers(), given)
 }

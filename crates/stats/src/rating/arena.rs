@@ -261,7 +261,7 @@ impl Arena {
     /// matches, and no trust tier adds to it.
     ///
     /// # Errors
-    /// [`SettleError`], all of them.
+    /// If the match cannot be settled: every [`SettleError`].
     ///
     /// ```
     /// use karat_stats::rating::{Outcome, arena::{Arena, Attempt, Challenge}};
@@ -388,7 +388,7 @@ impl Career {
         self.best_streak = self.best_streak.max(streak);
     }
 
-    /// The counts that titles are given for.
+    /// Returns the counts that titles are given for.
     #[must_use]
     pub const fn deeds(&self) -> Deeds {
         Deeds {

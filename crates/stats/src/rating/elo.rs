@@ -160,7 +160,7 @@ impl System for Elo {
         rating.points
     }
 
-    /// None: Elo does not say how sure it is.
+    /// Returns none: Elo does not say how sure it is.
     fn deviation(&self, _rating: &EloRating) -> Option<f64> {
         None
     }

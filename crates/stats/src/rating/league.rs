@@ -81,7 +81,7 @@ impl<R: Copy> League<R> {
     /// rating. Matches must come by time, and at one time by id.
     ///
     /// # Errors
-    /// The second value is a [`LeagueError`] if the match does not count; the league is unchanged then.
+    /// If the match does not count: the second value is a [`LeagueError`], and the league is unchanged.
     pub fn next<S: System<Rating = R>>(
         mut self,
         system: &S,
@@ -109,8 +109,8 @@ impl<R: Copy> League<R> {
     /// for bit, those of [`League::next`] match by match.
     ///
     /// # Errors
-    /// The second value is a [`LeagueError`] if the season begins before the league's last match, or names a competitor
-    /// that it has not; the league is unchanged then.
+    /// If the season begins before the league's last match, or names a competitor that the league lacks: the second
+    /// value is a [`LeagueError`], and the league is unchanged.
     pub fn play<S: System<Rating = R>>(
         mut self,
         system: &S,

@@ -37,7 +37,7 @@ impl Outcome {
         }
     }
 
-    /// `win`, `draw` or `loss`.
+    /// Returns `win`, `draw` or `loss`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -152,7 +152,7 @@ impl Season {
     /// Orders and checks `events`, which may come in any order.
     ///
     /// # Errors
-    /// [`SeasonErrors`] if there is no event, a competitor meets itself or has no name, or an id has two contents.
+    /// If there is no event, a competitor meets itself or has no name, or an id has two contents: [`SeasonErrors`].
     ///
     /// ```
     /// use karat_stats::rating::{Event, Outcome, Season};

@@ -16,7 +16,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The signed text: origin, size, root in base 64, an empty line, the signature.
+    /// Returns the signed text: origin, size, root in base 64, an empty line, the signature.
     ///
     /// ```
     /// use karat_store::log::{Checkpoint, Hash, Signer};
@@ -29,14 +29,14 @@ impl Checkpoint {
     /// ```
     ///
     /// # Errors
-    /// None for a name that a key can have.
+    /// If the name is not one that a key can have.
     pub fn sign(&self, signer: &Signer) -> Result<String, NoteError> {
         let origin = signer.verifying_key().name();
         signer.sign(&format!("{origin}\n{}\n{}\n", self.size, STANDARD.encode(self.root.0)))
     }
 
-    /// The checkpoint in `note`, if `key` signed it and it is of the log that `key` is named after. Lines after the root are
-    /// signed with it and not read.
+    /// Returns the checkpoint in `note`, if `key` signed it and it is of the log that `key` is named after. Lines after
+    /// the root are signed with it and not read.
     ///
     /// # Errors
     /// If it is not a checkpoint of that log, or was changed.

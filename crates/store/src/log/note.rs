@@ -72,8 +72,8 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// The key that comes from 32 secret bytes, which must be drawn at random by the caller, under a `name` that is the
-    /// log's own, best an address without its scheme: `scores.example.org/main`.
+    /// Makes the key of 32 secret bytes, which the caller must draw at random, under a `name` that only this log has,
+    /// best an address without its scheme: `scores.example.org/main`.
     ///
     /// # Errors
     /// If `name` cannot be the name of a key.
@@ -89,7 +89,7 @@ impl Signer {
         &self.public
     }
 
-    /// The note of `text`, which must end in a line feed.
+    /// Signs `text`, which must end in a line feed, and returns the note.
     ///
     /// # Errors
     /// If the text cannot be that of a note.

@@ -61,8 +61,8 @@ impl fmt::Display for ProofError {
 
 impl std::error::Error for ProofError {}
 
-/// The proof that the leaf `index` is in the tree of `size` leaves, from the sibling of the leaf up (RFC 9162, section
-/// 2.1.3.1). `read` gives the bytes of a tile, which may have more hashes than a tree of that size.
+/// Returns the proof that the leaf `index` is in the tree of `size` leaves, from the sibling of the leaf up (RFC 9162,
+/// section 2.1.3.1). `read` gives the bytes of a tile, which may have more hashes than a tree of that size.
 ///
 /// # Errors
 /// If `read` fails, if there is no such leaf, or if a tile is too short.
@@ -91,8 +91,8 @@ pub fn inclusion<E: From<ProofError>>(
     Ok(path)
 }
 
-/// The proof that the tree of `new` leaves goes on from the tree of its first `old` leaves (RFC 9162, section 2.1.4.1).
-/// Empty where `old` is 0 or both are the same.
+/// Returns the proof that the tree of `new` leaves goes on from the tree of its first `old` leaves (RFC 9162, section
+/// 2.1.4.1). Empty if `old` is 0 or both are the same.
 ///
 /// # Errors
 /// If `read` fails, if `old` is larger, or if a tile is too short.

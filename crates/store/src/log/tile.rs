@@ -130,8 +130,8 @@ impl FromStr for TilePath {
     }
 }
 
-/// A bundle of entries as the format writes it: each with its length before it in two bytes, the higher first. None where
-/// an entry is too long.
+/// Returns a bundle of entries as the format writes it: each with its length before it in two bytes, the higher first.
+/// None if an entry is too long.
 pub fn bundle<'a>(entries: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for entry in entries {

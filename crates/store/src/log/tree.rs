@@ -28,7 +28,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree of `size` leaves whose tiles `read` gives.
+    /// Loads the tree of `size` leaves whose tiles `read` gives.
     ///
     /// # Errors
     /// If `read` fails, or if a tile is shorter than a tree of that size needs.
@@ -136,7 +136,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// The definition of RFC 9162, section 2.1.1, word by word.
+    /// Computes the root by the definition of RFC 9162, section 2.1.1, word by word.
     pub fn definition(leaves: &[Vec<u8>]) -> Hash {
         match leaves {
             [] => Hash::of_empty_tree(),

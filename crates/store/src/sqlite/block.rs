@@ -30,7 +30,7 @@ const LZ4: u8 = 1;
 /// The way and the number of bytes, before what is packed.
 const PREFIX_BYTES: usize = 5;
 
-/// The rows of a commit, cut into what goes into one block each.
+/// Cuts the rows of a commit into what goes into one block each.
 pub(super) fn cut(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
     let mut bytes = 0;
     rows.chunk_by(move |row, next| {
@@ -55,7 +55,7 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    /// The block of `rows`, or that a row is too large for any.
+    /// Packs `rows` into a block, or reports that a row is too large for any.
     pub fn pack(&mut self, rows: &[Row]) -> Result<&[u8], String> {
         let Self { plain, packed } = self;
         plain.clear();
@@ -184,7 +184,7 @@ impl Block {
     }
 }
 
-/// From when on a row is known, and the lengths of its entry and content.
+/// Returns the moment from which on a row is known, and the lengths of its entry and content.
 fn head(bytes: &[u8]) -> (Moment, u64, u64) {
     let number = |start, end| {
         bytes

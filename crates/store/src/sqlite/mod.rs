@@ -161,7 +161,7 @@ pub fn verify(path: &Path, key: &VerifyingKey, known: &[String]) -> Result<Audit
 /// Does the same, reports the progress, and needs no key, as [`audit_watched`].
 ///
 /// # Errors
-/// As [`verify`].
+/// If [`verify`] fails.
 pub fn verify_watched(
     path: &Path,
     key: Option<&VerifyingKey>,
@@ -249,7 +249,7 @@ impl Place {
         }
     }
 
-    /// The right to write, against other processes and within this one.
+    /// Takes the right to write, against other processes and within this one.
     fn lock(&self) -> Result<File> {
         let path = self.beside(LOCK);
         let options = OpenOptions::new().create(true).truncate(false).write(true).open(&path);

@@ -120,7 +120,7 @@ fn log_postings(transaction: &Transaction<'_>, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// The ways in which the tables themselves differ from those that are made here. Statistics for the planner of queries,
+/// Returns the differences between the tables and those that are made here. Statistics for the planner of queries,
 /// which `ANALYZE` leaves, change no answer.
 pub(super) fn differences(connection: &Connection, place: &Place) -> Result<Vec<String>> {
     let read = || -> rusqlite::Result<Vec<(String, String)>> {

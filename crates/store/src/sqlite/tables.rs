@@ -193,7 +193,7 @@ fn places(tile: Tile) -> Range<i64> {
     signed(start)..signed(start + TILE_HASHES)
 }
 
-/// A number as SQLite can store it; no stored number is larger.
+/// Converts a number to one that SQLite can store; no stored number is larger.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -24,7 +24,7 @@ impl SqliteWriter {
 }
 
 impl Drop for SqliteWriter {
-    /// A store that was stopped is one file.
+    /// Empties the write-ahead log, so that a stopped store is one file.
     fn drop(&mut self) {
         checkpoint(&self.tables);
     }

@@ -105,7 +105,7 @@ impl Names {
         names
     }
 
-    /// Depth-first over lets and dimensions together; a cycle is reported once, with its members.
+    /// Searches lets and dimensions together, depth first; a cycle is reported once, with its members.
     fn find_order(&mut self, draft: &Draft, report: &mut Report<'_>) {
         let lets = draft.lets.len();
         let needs: Vec<Vec<usize>> = (0..lets + draft.dimensions.len())

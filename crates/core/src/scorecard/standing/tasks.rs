@@ -18,7 +18,7 @@ impl Difficulty {
     /// Every difficulty, easiest first.
     pub const ALL: [Self; 4] = [Self::Newcomer, Self::Contender, Self::Veteran, Self::Legendary];
 
-    /// As written: `newcomer`.
+    /// Returns the name as written: `newcomer`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,7 +55,8 @@ pub struct CalibrationStep {
 }
 
 impl Default for CalibrationRules {
-    /// Twenty completed matches; newcomer from 65 % won and 85 % completed, contender from 45 and 70, veteran from 25 and 50.
+    /// Defaults to twenty completed matches; newcomer from 65 % won and 85 % completed, contender from 45 and 70,
+    /// veteran from 25 and 50.
     fn default() -> Self {
         let step = |difficulty, win, completion| CalibrationStep {
             difficulty,
@@ -90,7 +91,8 @@ pub struct LifecycleRules {
 }
 
 impl Default for LifecycleRules {
-    /// More than 70 % of scores above 0.90 (or below 0.10), three periods in a row; five more in quarantine.
+    /// Defaults to more than 70 % of scores above 0.90 (or below 0.10), three periods in a row; five more in
+    /// quarantine.
     fn default() -> Self {
         Self {
             solved_above: Score::from_billionths(900_000_000),

@@ -99,8 +99,8 @@ pub struct ReviewRules {
 }
 
 impl Default for ReviewRules {
-    /// Over 200 points at once (the document), over 300 within seven days, three days for a decision by one reviewer, or two
-    /// where the highest tier is at stake.
+    /// Defaults to over 200 points at once (the document), over 300 within seven days, three days for a decision by one
+    /// reviewer, or two where the highest tier is at stake.
     fn default() -> Self {
         Self {
             swing_points: 200,
@@ -128,7 +128,8 @@ pub struct CertificationRules {
 }
 
 impl Default for CertificationRules {
-    /// Confirmed after 24 hours, one tier up in 7 days, 14 days of notice, one tier down for 90 days of silence.
+    /// Defaults to confirmed after 24 hours, one tier up in 7 days, 14 days of notice, one tier down for 90 days of
+    /// silence.
     fn default() -> Self {
         Self {
             confirm_seconds: DAY_SECONDS,

@@ -86,7 +86,7 @@ impl Counts {
     /// Counts `matches` between the competitors called `names`, in any order.
     ///
     /// # Errors
-    /// [`CountsError`] for a match against oneself or of an unknown competitor, or a name given twice.
+    /// If a match is against oneself or of an unknown competitor, or a name is given twice: [`CountsError`].
     pub fn new(names: &[String], matches: &[Match]) -> Result<Self, CountsError> {
         check(matches, names.len()).map_err(CountsError::Match)?;
         if matches.len() as u64 > Self::MOST {

@@ -22,7 +22,7 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// From the difference of two strengths and the tie parameter.
+    /// Computes it from the difference of two strengths and the tie parameter.
     #[inline]
     pub(super) fn of(difference: f64, tie: f64) -> Self {
         // Over the weight of the stronger side, so that nothing overflows.
@@ -156,7 +156,7 @@ impl Equations {
         vector.iter().zip(&self.diagonal).map(|(value, scale)| value / scale).collect()
     }
 
-    /// `out` becomes the slopes times `vector`.
+    /// Sets `out` to the slopes times `vector`.
     fn apply(&self, vector: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let tie = vector.last().copied().unwrap_or(0.0);

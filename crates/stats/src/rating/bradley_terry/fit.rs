@@ -90,8 +90,8 @@ impl BradleyTerry {
     /// Fits the model. Counts are whole numbers and sums are taken by pairs, so the order of matches changes no bit.
     ///
     /// # Errors
-    /// [`FitError`]: without matches, with fewer than two competitors, with nothing but draws, or if some competitors
-    /// cannot be compared with others. Nothing is regularised away: rate [`Counts::among`] a group instead.
+    /// If there are no matches, fewer than two competitors, nothing but draws, or some competitors cannot be compared
+    /// with others: [`FitError`]. Nothing is regularised away: rate [`Counts::among`] a group instead.
     pub fn fit(&self, counts: &Counts) -> Result<Fit, FitError> {
         check(counts)?;
         let matches = counts.matches();

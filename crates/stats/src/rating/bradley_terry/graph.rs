@@ -12,7 +12,7 @@ struct Arrows {
 }
 
 impl Arrows {
-    /// From every competitor to those it scored against.
+    /// Makes arrows from every competitor to those it scored against.
     fn new(pairs: &[PairCount], competitors: usize) -> Self {
         let ends = |pair: &PairCount| {
             let there = (pair.wins + pair.draws > 0).then_some((pair.first, pair.second));

@@ -196,10 +196,10 @@ impl Covariance {
         Some(libm::sqrt((sum - 2.0 * self.between(one, other)?).max(0.0)))
     }
 
-    /// Normal intervals of the strengths of `fit`, in logits, each with the given confidence on its own.
+    /// Returns normal intervals of the strengths of `fit`, in logits, each with the given confidence separately.
     ///
     /// # Errors
-    /// [`SandwichError`] if the confidence is not between 0 and 1, or the fit is another one.
+    /// If the confidence is not between 0 and 1, or the fit is another one: [`SandwichError`].
     pub fn intervals(&self, fit: &Fit, confidence: f64) -> Result<Vec<Interval>, SandwichError> {
         let found = fit.strengths.len();
         if found != self.competitors {
