@@ -281,7 +281,7 @@ fn candidates(record: &Record<'_>, start: i64) -> Vec<i64> {
     readings
 }
 
-/// The numbers of a formula that a reading could be compared with, in billionths.
+/// Collects the numbers of a formula that a reading could be compared with, in billionths.
 fn numbers(expr: &Expr<Symbol>, found: &mut Vec<i64>) {
     match &expr.kind {
         ExprKind::Number(value) if (0.0..=1.0).contains(value) => {

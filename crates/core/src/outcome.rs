@@ -59,7 +59,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The treatment of an outcome.
+    /// Returns the treatment of an outcome.
     #[must_use]
     pub fn treatment(self, outcome: Outcome) -> Treatment {
         match outcome {

@@ -33,7 +33,7 @@ fn scored<T>(scorer: &Scorer, facts: &[Fact<'_>], look: impl FnOnce(&Record<'_>)
     look(&scorer.score(&mut work, &item(facts), &Context { as_of: None }).unwrap())
 }
 
-/// The nearest change in a few words.
+/// Returns the nearest change in a few words.
 fn nearest(scorer: &Scorer, given: &Value) -> Option<String> {
     let facts = common::facts(scorer.card(), given.as_object().unwrap());
     scored(scorer, &facts, |record| nearest_change(scorer, record).as_ref().map(describe))
@@ -221,7 +221,7 @@ fn trial(card: &Scorecard, at: usize) -> Scorer {
     Scorer::new(with_reading_as_fact(card, at).unwrap()).unwrap()
 }
 
-/// The level that the item reaches as a record says it, with that reading put in.
+/// Returns the level that the item reaches as a record says it, with that reading put in.
 fn level_at(trial: &Scorer, given: &[Fact<'_>], reading: i64, kind: LevelKind) -> Option<usize> {
     let mut given = given.to_vec();
     given.push(Fact::Number(reading as f64 / BILLION as f64));

@@ -155,7 +155,7 @@ fn with(facts: &Value, other: &[(&str, Value)]) -> Value {
     facts
 }
 
-/// The facts of the vectors that score an item under a card.
+/// Returns the facts of the vectors that score an item under a card.
 fn from_vectors(id: &str) -> Vec<Value> {
     let lines = |name: &str, function: &str| -> Vec<Value> {
         let text = read(&root().join("vectors").join(name));
@@ -195,7 +195,7 @@ fn numbers(given: &Map<String, Value>, suffix: &str) -> Value {
     Value::Object(given.iter().map(|(key, value)| (format!("{key}{suffix}"), number(value))).collect())
 }
 
-/// The counts of a trace.
+/// Returns the counts of a trace.
 fn trace_facts(line: &Value) -> Value {
     let trace = &line["trace"];
     let steps = trace["steps"].as_array().unwrap();

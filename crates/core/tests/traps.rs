@@ -5,7 +5,7 @@ use std::path::Path;
 use karat_core::check::{Checked, Direction, check_text};
 use karat_core::diagnostic::{Code, Severity};
 
-/// The text of a card; empty, which no test accepts, if it cannot be read.
+/// Reads the text of a card; empty, which no test accepts, if it cannot be read.
 fn read(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scorecards").join(name);
     std::fs::read_to_string(path).unwrap_or_default()

@@ -43,7 +43,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The layout that the ending of a file name promises.
+    /// Returns the layout that the ending of a file name means.
     pub fn of_path(path: &Path) -> Self {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
@@ -182,7 +182,7 @@ fn skip_byte_order_mark<R: BufRead>(input: &mut R) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// The bytes at hand, after interruptions.
+/// Reads the bytes at hand, after interruptions.
 fn fill<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
     loop {
         match input.fill_buf() {

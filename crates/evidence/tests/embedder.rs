@@ -42,7 +42,7 @@ fn load() -> Option<Embedder> {
     None
 }
 
-/// The digest of the vector's bits.
+/// Returns the digest of the vector's bits.
 fn bits(embedding: &Embedding) -> String {
     let bytes: Vec<u8> = embedding.vector.iter().flat_map(|value| value.to_le_bytes()).collect();
     Digest::of(&bytes).to_string()

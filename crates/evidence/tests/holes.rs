@@ -63,7 +63,7 @@ use karat_evidence::grade::workflow::{Budget, Plan, PlanRules, dry_run, warm_up}
 use karat_evidence::{FactType, Graders, Kind, Reader, ReaderOptions};
 use serde_json::{Value, json};
 
-/// A run whose output is worth 0.5.
+/// Makes a run whose output is worth 0.5.
 fn run(claimed: Option<f64>) -> Value {
     json!({
         "run_id": "r", "output_quality": claimed,

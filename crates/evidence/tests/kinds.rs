@@ -7,7 +7,7 @@ use karat_core::facts::Fact;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::{FactType, Graders, Kind, Reader, ReaderOptions};
 
-/// Everything an item gives, one line each; or its problems.
+/// Returns everything an item gives, one line each; or its problems.
 fn read(kind: Kind, text: &str) -> String {
     let wanted: Vec<_> =
         kind.vocabulary().iter().map(|spec| (spec.name.to_owned(), spec.fact_type)).collect();
@@ -82,7 +82,7 @@ fn a_workflow_run_without_a_plan() {
     ");
 }
 
-/// A log of two steps, the first of which is tried twice, beside these members of the result.
+/// Makes a log of two steps, the first of which is tried twice, beside these members of the result.
 fn logged(beside: &str) -> String {
     let log = r#"[
         {"step": "a", "start": "2026-01-01T01:00:00+01:00", "end": "2026-01-01T00:00:02Z", "cost": 0.002, "outcome": "failed"},

@@ -115,7 +115,7 @@ pub fn audit_watched(
     Ok(Audit { totals: Totals { rows: head.size, postings, tiles }, root, problems })
 }
 
-/// The checkpoint in `note`, which `key` must have signed; without one, what it claims.
+/// Returns the checkpoint in `note`, which `key` must have signed; without one, what it claims.
 fn opened(note: &str, key: Option<&VerifyingKey>) -> Result<Checkpoint, NoteError> {
     match key {
         Some(key) => Checkpoint::open(note, key),

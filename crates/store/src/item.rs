@@ -42,7 +42,7 @@ impl Kind {
     pub const ALL: [Self; 6] =
         [Self::Evidence, Self::Record, Self::Scorecard, Self::Match, Self::Review, Self::Key];
 
-    /// As written: `evidence`.
+    /// Returns the name as written: `evidence`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Kind {
         !matches!(self, Self::Evidence | Self::Record)
     }
 
-    /// The kind that is written so.
+    /// Returns the kind with that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -123,7 +123,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry as canonical JSON after RFC 8785: these bytes are hashed into the log.
+    /// Returns the entry as canonical JSON after RFC 8785: these bytes are hashed into the log.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         // All but the names, and those where nothing in them is escaped.
@@ -155,7 +155,7 @@ impl Entry {
         out
     }
 
-    /// The entry in `bytes`, which must be exactly as [`Self::to_json`] writes it.
+    /// Reads the entry in `bytes`, which must be exactly as [`Self::to_json`] writes it.
     ///
     /// # Errors
     /// If they are not written so, with the reason.
@@ -170,13 +170,13 @@ impl Entry {
         }
     }
 
-    /// Every term under which it is found.
+    /// Returns every term under which it is found.
     #[must_use]
     pub fn terms(&self) -> Vec<Term> {
         self.terms_with(Term::id(self.kind, &self.id))
     }
 
-    /// The same, with the term of its id given.
+    /// Returns the same, with the term of its id given.
     fn terms_with(&self, id: Term) -> Vec<Term> {
         let mut terms = Vec::with_capacity(2);
         terms.push(id);
@@ -188,7 +188,7 @@ impl Entry {
         terms
     }
 
-    /// The first member, other than the moment, in which it differs from `other`.
+    /// Returns the first member, other than the moment, in which it differs from `other`.
     pub(crate) fn difference(&self, other: &Self) -> Option<&'static str> {
         [
             ("content", self.content != other.content),
@@ -216,7 +216,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// The entry that they make.
+    /// Returns the entry that they make.
     pub fn entry(self) -> Result<Entry, String> {
         if self.schema != SCHEMA {
             return Err(format!("its schema is `{}`, expected `{SCHEMA}`", self.schema.escape_debug()));
@@ -263,25 +263,25 @@ impl PartialOrd for Term {
 }
 
 impl Term {
-    /// The item of that kind with that id.
+    /// Makes the term of the item of that kind with that id.
     #[must_use]
     pub fn id(kind: Kind, id: &str) -> Self {
         Self::of(b"id", kind.name(), id.as_bytes())
     }
 
-    /// Every item of that kind, if it [is listed](Kind::is_listed).
+    /// Makes the term of every item of that kind, if it [is listed](Kind::is_listed).
     #[must_use]
     pub fn kind(kind: Kind) -> Self {
         Self::of(b"kind", kind.name(), b"")
     }
 
-    /// Every item of that kind about that subject, if the kind [is listed](Kind::is_listed).
+    /// Makes the term of every item of that kind about that subject, if the kind [is listed](Kind::is_listed).
     #[must_use]
     pub fn subject(kind: Kind, subject: &str) -> Self {
         Self::of(b"subject", kind.name(), subject.as_bytes())
     }
 
-    /// The item that replaced the one with the id `old`.
+    /// Makes the term of the item that replaced the one with the id `old`.
     #[must_use]
     pub fn replaced(kind: Kind, old: &str) -> Self {
         Self::of(b"replaced", kind.name(), old.as_bytes())
@@ -325,7 +325,7 @@ impl Prepared {
     }
 }
 
-/// The limit that `item` breaks first, if any.
+/// Returns the limit that `item` breaks first, if any.
 pub(crate) fn limit_broken(item: &NewItem, moment: Moment) -> Option<Problem> {
     let names = [
         ("id", Some(&item.id)),

@@ -31,7 +31,7 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The receipt as canonical JSON after RFC 8785, one line without its end.
+    /// Returns the receipt as canonical JSON after RFC 8785, one line without its end.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.content.len() + 2048);

@@ -117,7 +117,7 @@ impl<T> Store<T> {
         Ok(Reader::new(self.backend.reader()?))
     }
 
-    /// The key that checks the signatures of the log.
+    /// Returns the key that checks the signatures of the log.
     #[must_use]
     pub fn verifying_key(&self) -> &VerifyingKey {
         &self.key

@@ -51,7 +51,7 @@ fn verify(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Random numbers that are the same every time.
+/// Returns random numbers that are the same every time.
 fn draws(seed: u64) -> impl Iterator<Item = u64> {
     (1..).map(move |at: u64| {
         let mut x = (seed << 32 ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -231,7 +231,7 @@ fn what_cannot_be_written_is_told_and_can_be_read() {
     assert_eq!(files(&folder), before);
 }
 
-/// The names and contents of the files in a folder.
+/// Returns the names and contents of the files in a folder.
 #[cfg(unix)]
 fn files(folder: &Folder) -> std::collections::BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder.path()).unwrap().map(|file| {

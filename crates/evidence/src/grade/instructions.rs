@@ -27,12 +27,12 @@ impl Instructions {
         Self(Set::Portable)
     }
 
-    /// The widest instructions of this processor.
+    /// Returns the widest instructions of this processor.
     pub(super) fn best() -> Self {
         Self::all().last().unwrap_or(Self::portable())
     }
 
-    /// All that this processor can carry out, the widest last.
+    /// Returns all that this processor can carry out, the widest last.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let sets = [
             Some(Set::Portable),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::json::document::{Document, Node, Value};
 use crate::json::problem::Problem;
 
-/// JSON path of a node, such as `$.steps[3].type`.
+/// Returns the JSON path of a node, such as `$.steps[3].type`.
 pub(crate) fn path(node: Node<'_>) -> String {
     let mut path = "$".to_owned();
     let mut here = node.document().root();
@@ -58,7 +58,7 @@ pub(crate) fn push_member(path: &mut String, key: &str) {
     let _ = if is_plain { write!(path, ".{key}") } else { write!(path, "[{key:?}]") };
 }
 
-/// Line and column (in characters), both from 1, of a byte of the text.
+/// Returns the line and column (in characters), both from 1, of a byte of the text.
 pub(crate) fn line_and_column(text: &str, byte: usize) -> (u64, u64) {
     let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
@@ -71,7 +71,7 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// The bytes of the value with index `at` in a text that is valid JSON; of a container, its opening bracket.
+/// Returns the bytes of the value with index `at` in a text that is valid JSON; of a container, its opening bracket.
 ///
 /// Values are in the text in the order of the tape, so it is enough to count them.
 pub(crate) fn range(document: Document<'_>, at: usize) -> Range<usize> {

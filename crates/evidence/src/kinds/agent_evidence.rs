@@ -105,7 +105,7 @@ pub(crate) struct AgentFacts(Option<AgentGrade>);
 impl AgentFacts {
     pub(crate) const SPECS: &'static [FactSpec] = SPECS;
 
-    /// The facts at these places of the vocabulary.
+    /// Adds the facts at these places of the vocabulary.
     pub(crate) fn pick(&self, slots: &[usize], into: &mut Vec<Fact<'_>>) {
         into.extend(slots.iter().map(|&slot| {
             let fact = self.0.as_ref().zip(SPECS.get(slot)).map(|(grade, spec)| fact(grade, spec.name));
@@ -114,7 +114,7 @@ impl AgentFacts {
     }
 }
 
-/// A fact by its name; missing if it was not measured.
+/// Returns a fact by its name; missing if it was not measured.
 fn fact(grade: &AgentGrade, name: &str) -> Fact<'static> {
     match name.strip_suffix("_age_seconds") {
         Some(key) => {

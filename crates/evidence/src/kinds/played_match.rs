@@ -80,7 +80,7 @@ fn read_graded<'a>(
     read
 }
 
-/// A note on a warning of a grade as a note on the field of the answer that the warning is about.
+/// Turns a note on a warning of a grade into a note on the field of the answer that the warning is about.
 fn in_payload(note: Note, grade: &MatchGrade) -> Note {
     let at = note.path.strip_prefix("$.submission_warnings[").and_then(|rest| rest.strip_suffix(']'));
     let warning = at.and_then(|at| grade.submission_warnings.get(at.parse::<usize>().ok()?));

@@ -287,7 +287,7 @@ fn read_attempts(
     }
 }
 
-/// The retries that were made: per step, as a total, or both if they agree.
+/// Reads the retries that were made: per step, as a total, or both if they agree.
 fn read_retries(
     retries: Option<Node<'_>>,
     total: Option<Node<'_>>,
@@ -311,7 +311,7 @@ fn read_retries(
     Some(sum)
 }
 
-/// The last moment of the log of a result.
+/// Returns the last moment of the log of a result.
 fn last_moment(result: Node<'_>) -> Option<Timestamp> {
     let attempts = result.children().find(|member| member.key() == "attempts")?;
     let ends = attempts.children().filter_map(|attempt| {

@@ -184,7 +184,7 @@ impl<R: BufRead> RowSource<R> {
         }
     }
 
-    /// The line in which the record begins, told from the line after it: the parser's own count does not know of the
+    /// Returns the line in which the record begins, from the line after it: the parser's own count does not know of the
     /// blank lines before a record.
     fn first_line(&self) -> u64 {
         let after = self.rows.position();
@@ -199,7 +199,7 @@ fn count(cells: usize) -> String {
     if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") }
 }
 
-/// The cells of a record; the carriage return before the line feed belongs to none of them.
+/// Returns the cells of a record; the carriage return before the line feed belongs to none of them.
 fn cells(record: &ByteRecord) -> impl Iterator<Item = &[u8]> {
     let last = record.len().saturating_sub(1);
     let cut = move |(at, cell): (usize, _)| {

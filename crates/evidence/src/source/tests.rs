@@ -34,7 +34,7 @@ fn cut<R: BufRead>(input: R, layout: Layout, limit: usize) -> Vec<String> {
     found
 }
 
-/// The items found must not depend on how the bytes arrive.
+/// Returns the items, which must not depend on how the bytes arrive.
 fn items(text: &str, layout: Layout, limit: usize) -> String {
     let whole = cut(text.as_bytes(), layout, limit);
     for chunk in [1, 3] {

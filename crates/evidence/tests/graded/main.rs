@@ -21,7 +21,7 @@ struct Read {
     digest: String,
 }
 
-/// A reader that takes every fact of its kind.
+/// Makes a reader that takes every fact of its kind.
 fn reader(kind: Kind, graders: Graders) -> Reader {
     let wanted: Vec<_> =
         kind.vocabulary().iter().map(|spec| (spec.name.to_owned(), spec.fact_type)).collect();

@@ -22,7 +22,7 @@ fn played() -> Value {
     example("match.json").remove(0)
 }
 
-/// The match with one value changed.
+/// Returns the match with one value changed.
 fn with(pointer: &str, value: Value) -> Value {
     let mut item = played();
     let (parent, name) = pointer.rsplit_once('/').unwrap();

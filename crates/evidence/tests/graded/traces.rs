@@ -16,7 +16,7 @@ fn trace(id: &str, minute: u32, vector: Value) -> Value {
     item
 }
 
-/// The same without a vector.
+/// Returns the same without a vector.
 fn plain(id: &str, minute: u32) -> Value {
     let mut item = trace(id, minute, Value::Null);
     item.as_object_mut().unwrap().remove("vector").unwrap();

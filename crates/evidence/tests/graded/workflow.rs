@@ -14,7 +14,7 @@ fn quality(item: &Value) -> f64 {
     run(item).unwrap().facts["output_quality"].as_f64().unwrap()
 }
 
-/// A run told by totals, with a type of task, a reference and an output.
+/// Makes a run given by totals, with a type of task, a reference and an output.
 fn told(task_type: &str, reference: Value, output: Value) -> Value {
     json!({
         "run_id": "r-1",
@@ -30,7 +30,7 @@ fn code(tests: Value) -> Value {
     item
 }
 
-/// A member that is left out, as `null` does not always say that.
+/// Removes a member, as `null` does not always mean that.
 fn without(mut item: Value, parent: &str, name: &str) -> Value {
     item.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(name).unwrap();
     item

@@ -125,7 +125,7 @@ fn numbers_from_one_end_to_the_other() {
     }
 }
 
-/// The parts of a match that is taken, with one of them replaced.
+/// Returns the parts of a match that is taken, with one of them replaced.
 fn parts(replaced: &str, by: Value) -> Value {
     let mut parts = json!({
         "match_id": "m", "agent_id": "a", "started_at": "2026-03-18T09:30:00Z",

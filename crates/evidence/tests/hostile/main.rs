@@ -55,7 +55,7 @@ const SCRIPTS: [&str; 14] = [
     "\u{10ffff}\u{e000}\u{fdfa}\u{1d173}",
 ];
 
-/// The piece again and again, ten megabytes of it.
+/// Repeats the piece to ten megabytes.
 fn ten_megabytes(piece: &str) -> String {
     piece.repeat(TEN_MEGABYTES / piece.len())
 }
@@ -79,7 +79,7 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     }
 }
 
-/// A value in [`DEEP`] arrays, or objects of this key, which no parser here would make.
+/// Makes a value in [`DEEP`] arrays, or objects of this key, which no parser here would make.
 ///
 /// To copy, compare or give back such a value recurses in the library of values, so it has to be leaked.
 fn deep(bottom: Value, key: Option<&str>) -> Value {

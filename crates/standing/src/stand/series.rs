@@ -143,7 +143,7 @@ impl<'s, 'a> Series<'s, 'a> {
         (by_tasks.max(by_time).min(count), count)
     }
 
-    /// The score of the items at a moment.
+    /// Returns the score of the items at a moment.
     pub(super) fn look(&self, now: &Now, weights: Option<&OverrideUse>) -> Result<Look, Vec<VerdictError>> {
         let window = self.window(now.at_seconds, now.count);
         let mut dimensions = self.dimensions(now, window, weights);

@@ -19,7 +19,7 @@ use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier, tru
 use karat_stats::bootstrap::Plan;
 use serde_json::{Value, json};
 
-/// A whole number of the size that is wanted.
+/// Reads a whole number of the wanted size.
 fn whole_number<T: TryFrom<i64>>(value: &Value) -> T {
     T::try_from(value.as_i64().unwrap()).unwrap_or_else(|_| panic!("{value} does not fit"))
 }

@@ -57,7 +57,7 @@ impl Checkpoint {
         Self::read(parts(note)?.0)
     }
 
-    /// The name of the log and the checkpoint in the text of a note.
+    /// Reads the name of the log and the checkpoint in the text of a note.
     fn read(text: &str) -> Result<(&str, Self), NoteError> {
         let mut lines = text.lines();
         let name = lines.next().unwrap_or_default();

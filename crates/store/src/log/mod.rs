@@ -34,19 +34,19 @@ impl Hash {
     /// The number of its bytes.
     pub const BYTES: usize = 32;
 
-    /// The root of the tree without leaves: the SHA-256 of nothing.
+    /// Returns the root of the tree without leaves: the SHA-256 of nothing.
     #[must_use]
     pub fn of_empty_tree() -> Self {
         Self(Sha256::digest([]).into())
     }
 
-    /// The hash of a leaf: SHA-256 over a zero byte and the entry.
+    /// Returns the hash of a leaf: SHA-256 over a zero byte and the entry.
     #[must_use]
     pub fn of_leaf(entry: &[u8]) -> Self {
         Self(Sha256::new().chain_update([0]).chain_update(entry).finalize().into())
     }
 
-    /// The hash of an inner node: SHA-256 over a one byte and the hashes of both children.
+    /// Returns the hash of an inner node: SHA-256 over a one byte and the hashes of both children.
     #[must_use]
     pub fn of_children(left: Self, right: Self) -> Self {
         let mut bytes = [1; 1 + 2 * Self::BYTES];

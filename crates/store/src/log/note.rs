@@ -136,7 +136,7 @@ impl VerifyingKey {
         &self.name
     }
 
-    /// The text of `note`, if this key signed it. Signatures by other keys are not looked at.
+    /// Returns the text of `note`, if this key signed it. Signatures by other keys are not looked at.
     ///
     /// # Errors
     /// If it is not a note, if this key did not sign it, or if something was changed since.

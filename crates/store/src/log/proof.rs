@@ -128,7 +128,7 @@ pub fn consistency<E: From<ProofError>>(
     Ok(path)
 }
 
-/// The root of the tree of the first `size` leaves.
+/// Returns the root of the tree of the first `size` leaves.
 ///
 /// # Errors
 /// If `read` fails, or if a tile is too short.
@@ -229,7 +229,7 @@ fn same_root(expected: Hash, found: Hash) -> Result<(), ProofError> {
     if expected == found { Ok(()) } else { Err(ProofError::WrongRoot { expected, found }) }
 }
 
-/// The largest power of two below `leaves`, which are at least two.
+/// Returns the largest power of two below `leaves`, which are at least two.
 fn half(leaves: u64) -> u64 {
     1 << (u64::BITS - 1 - (leaves - 1).leading_zeros())
 }
@@ -245,8 +245,8 @@ impl<E: From<ProofError>, R: FnMut(Tile) -> Result<Vec<u8>, E>> Nodes<R> {
         Self { read, tiles: BTreeMap::new() }
     }
 
-    /// The root of the subtree over the leaves `start..end`, of which there is at least one. A subtree that is not full
-    /// lies at the right edge, so the depth is at most 64.
+    /// Returns the root of the subtree over the leaves `start..end`, of which there is at least one. A subtree that is
+    /// not full lies at the right edge, so the depth is at most 64.
     fn root(&mut self, start: u64, end: u64) -> Result<Hash, E> {
         let leaves = end - start;
         if leaves.is_power_of_two() {
@@ -258,7 +258,7 @@ impl<E: From<ProofError>, R: FnMut(Tile) -> Result<Vec<u8>, E>> Nodes<R> {
         Ok(Hash::of_children(left, right))
     }
 
-    /// The root of the full subtree of `2^height` leaves from the leaf `start` on.
+    /// Returns the root of the full subtree of `2^height` leaves from the leaf `start` on.
     fn full(&mut self, height: u32, start: u64) -> Result<Hash, E> {
         let (level, within) = (height / TILE_HEIGHT, height % TILE_HEIGHT);
         let first = start >> (level * TILE_HEIGHT);
@@ -291,7 +291,7 @@ mod tests {
     use super::super::tree::tests::{definition, leaves};
     use super::*;
 
-    /// Every tile of the tree of these leaves.
+    /// Returns every tile of the tree of these leaves.
     fn tiles(leaves: &[Vec<u8>]) -> BTreeMap<Tile, Vec<u8>> {
         let mut tree = Tree::default();
         leaves.iter().for_each(|leaf| tree.append(Hash::of_leaf(leaf)));

@@ -40,7 +40,7 @@ impl Tile {
         hashes.saturating_sub(self.number.saturating_mul(TILE_HASHES)).min(TILE_HASHES)
     }
 
-    /// Every tile of a tree of `size` leaves, level by level.
+    /// Returns every tile of a tree of `size` leaves, level by level.
     pub fn of_tree(size: u64) -> impl Iterator<Item = Self> {
         (0..8).flat_map(move |level| {
             let hashes = size >> (u32::from(level) * TILE_HEIGHT);
@@ -142,7 +142,7 @@ pub fn bundle<'a>(entries: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<u8>
     Some(bytes)
 }
 
-/// The hash at place `at` of the bytes of a tile.
+/// Returns the hash at place `at` of the bytes of a tile.
 pub(super) fn hash_at(tile: &[u8], at: u64) -> Option<Hash> {
     let start = usize::try_from(at).ok()?.checked_mul(Hash::BYTES)?;
     Hash::from_bytes(tile.get(start..start.checked_add(Hash::BYTES)?)?)

@@ -70,7 +70,7 @@ impl Tree {
         self.size
     }
 
-    /// The hash of the whole tree.
+    /// Returns the hash of the whole tree.
     #[must_use]
     pub fn root(&self) -> Hash {
         let root = self.peaks.iter().rev().copied().reduce(|right, left| Hash::of_children(left, right));
@@ -103,7 +103,8 @@ impl Tree {
         self.size += 1;
     }
 
-    /// The tiles that changed since the last call, each with all its hashes, in the order of levels and numbers.
+    /// Returns the tiles that changed since the last call, each with all its hashes, in the order of levels and
+    /// numbers.
     pub fn take_changed(&mut self) -> Vec<(Tile, Vec<u8>)> {
         let mut changed = std::mem::take(&mut self.full);
         for level in std::mem::take(&mut self.partial) {

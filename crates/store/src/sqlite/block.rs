@@ -163,7 +163,7 @@ impl Block {
         self.positions.clone()
     }
 
-    /// Those of its rows that are at `positions`.
+    /// Returns those of its rows that are at `positions`.
     pub fn rows(&self, positions: &Range<u64>) -> impl Iterator<Item = Stored<'_>> {
         let Range { start, end } = self.positions;
         let count = usize::try_from(end - start).unwrap_or(0);

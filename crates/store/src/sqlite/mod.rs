@@ -206,7 +206,7 @@ struct Place {
 }
 
 impl Place {
-    /// The file beside the store whose name ends in `suffix`.
+    /// Returns the file beside the store whose name ends in `suffix`.
     fn beside(&self, suffix: &str) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(suffix);

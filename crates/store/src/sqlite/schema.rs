@@ -44,7 +44,7 @@ pub(super) fn check(connection: &Connection, place: &Place) -> Result<()> {
     }
 }
 
-/// The version of a store.
+/// Returns the version of a store.
 fn version(connection: &Connection, place: &Place) -> Result<i64> {
     let application: i64 = place.query(connection, "PRAGMA application_id")?;
     let found: i64 = place.query(connection, "PRAGMA user_version")?;

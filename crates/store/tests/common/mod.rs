@@ -47,7 +47,7 @@ pub fn signer() -> Signer {
     Signer::new("karat.example/test", &[42; 32]).unwrap()
 }
 
-/// Every backend there is, empty, with its name.
+/// Returns every backend there is, empty, with its name.
 pub fn backends(folder: &Folder) -> Vec<(&'static str, Arc<dyn Backend>)> {
     let path = folder.file("contract.db");
     vec![("memory", Arc::new(Memory::new())), ("sqlite", Arc::new(Sqlite::create(&path).unwrap()))]
@@ -68,7 +68,7 @@ pub fn evidence(id: &str, content: &str) -> NewItem {
     }
 }
 
-/// A record of that evidence; as little of one as a receipt looks at.
+/// Returns a record of that evidence, with only what a receipt looks at.
 pub fn record(evidence: &NewItem) -> NewItem {
     let digest = Digest::of(&evidence.content);
     let content = format!(r#"{{"evidence":{{"digest":"{digest}"}},"schema":"karat/record/1"}}"#);

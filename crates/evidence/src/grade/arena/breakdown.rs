@@ -60,7 +60,8 @@ pub fn breakdown(weights: &[(String, f64)], scores: &BTreeMap<&str, f64>, max_sc
 }
 
 impl Breakdown {
-    /// As the response of the arena has it: `{"score", "score_breakdown": {DIMENSION: {"score", "weight", "weighted"}}}`.
+    /// Returns it as in the response of the arena: `{"score", "score_breakdown": {DIMENSION: {"score", "weight",
+    /// "weighted"}}}`.
     pub fn detail(&self) -> Value {
         let part = |part: &WeightedScore| {
             let value = json!({"score": part.score, "weight": part.weight, "weighted": part.weighted});

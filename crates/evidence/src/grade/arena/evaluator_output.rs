@@ -22,7 +22,7 @@ pub struct EvaluatorOutput {
 }
 
 impl EvaluatorOutput {
-    /// The fields as JSON.
+    /// Returns the fields as JSON.
     pub fn detail(&self) -> Value {
         detail(self)
     }
@@ -41,8 +41,8 @@ impl EvaluatorOutput {
 ///
 /// # Errors
 ///
-/// An exit status other than 0 (none stands for a script that was stopped), whatever was printed; no such line; a score in it
-/// that is no number, or below 0. None of these may fall back to another evaluator.
+/// If the exit status is not 0 (none means a script that was stopped), whatever was printed; if there is no such line;
+/// if a score in it is not a number, or below 0. None of these may fall back to another evaluator.
 pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<EvaluatorOutput, Problems> {
     if exit_code != Some(0) {
         let found =

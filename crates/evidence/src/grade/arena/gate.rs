@@ -27,7 +27,7 @@ impl MatchStatus {
         ("expired", Self::Expired),
     ];
 
-    /// The status of that name.
+    /// Reads the status of that name.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Gate {
         self == Self::Accepted
     }
 
-    /// The status of HTTP that the arena answers with.
+    /// Returns the HTTP status of the arena's answer.
     pub fn http_status(self) -> u16 {
         match self {
             Self::Accepted => 200,
@@ -86,14 +86,14 @@ impl Gate {
         }
     }
 
-    /// Outcome and status, as JSON: `{"outcome", "http_status"}`.
+    /// Returns outcome and status, as JSON: `{"outcome", "http_status"}`.
     pub fn detail(self) -> Value {
         serde_json::json!({ "outcome": self, "http_status": self.http_status() })
     }
 }
 
-/// The checks before a submission is looked at, in their order: the match exists, the requester entered it, it has not been
-/// completed, it has not expired (Scoring, "Submission Validation": ownership, then time limit).
+/// Checks what comes before a submission is looked at, in this order: the match exists, the requester entered it, it
+/// has not been completed, it has not expired (Scoring, "Submission Validation": ownership, then time limit).
 pub fn submission_gate(arrival: Arrival) -> Gate {
     match arrival.status {
         None => Gate::NoMatch,

@@ -62,8 +62,8 @@ pub struct MatchGrade {
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the parts or the payload; a submission that is not accepted, which has no score; a ground
-/// truth that does not fit the evaluator.
+/// If something is wrong with the parts or the payload: everything; if a submission is not accepted, which has no
+/// score; if a ground truth does not fit the evaluator.
 pub fn grade_match(
     parts: &Value,
     evaluator: &Evaluator,
@@ -234,7 +234,7 @@ mod tests {
         grade_match(parts, &evaluator(), &MatchOptions::default()).unwrap()
     }
 
-    /// The published score of the evidence under the challenge's card.
+    /// Returns the published score of the evidence under the challenge's card.
     fn scored(evidence: &Value) -> (f64, Vec<(String, f64)>) {
         let card = Scorecard::parse(CHALLENGE, &|_| Some(PALETTE.to_owned())).unwrap();
         let wanted: Vec<_> = card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect();

@@ -104,9 +104,9 @@ impl Checklist {
     ///
     /// # Errors
     ///
-    /// All criteria that are not as described, that no text fails (an empty or blank keyword, a pattern that is found in
-    /// every text), whose pattern is no regular expression or would become too large; a list without criteria, or with
-    /// patterns that are too long together.
+    /// If criteria are not as described, cannot fail (an empty or blank keyword, a pattern that is found in every
+    /// text), or have a pattern that is not a regular expression or would become too large: all of them; if a list has
+    /// no criteria, or patterns that are too long together.
     pub fn load(criteria: &Value, unknown: UnknownCriterion) -> Result<Self, Problems> {
         let path = "$.reference.goal_checklist";
         let Some(list) = criteria.as_array().filter(|list| (1..=Self::CRITERIA_MAX).contains(&list.len()))
@@ -181,7 +181,7 @@ impl Output<'_> {
 }
 
 impl Criterion {
-    /// `bytes_max` is the share of the memory for compiled patterns.
+    /// Compiles a criterion; `bytes_max` is the share of the memory for compiled patterns.
     fn load(
         criterion: &Value,
         path: &str,

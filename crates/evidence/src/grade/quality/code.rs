@@ -59,7 +59,7 @@ pub struct CodeGrade {
 ///
 /// # Errors
 ///
-/// No test ran; the violations are not counted though they have a weight; the weights do not sum to 1.
+/// If no test ran, if the violations are not counted though they have a weight, or if the weights do not sum to 1.
 pub fn code(
     tests: TestResults,
     lint_violations: Option<u64>,
@@ -102,7 +102,7 @@ pub fn code(
     Ok(CodeGrade { value, pass_rate, lint_score, lint_violations, tests })
 }
 
-/// The number of violations in the output of a linter that prints one a line, such as `pycodestyle`.
+/// Returns the number of violations in the output of a linter that prints one a line, such as `pycodestyle`.
 pub fn count_lint_lines(output: &str) -> u64 {
     output.lines().filter(|line| !line.trim().is_empty()).count() as u64
 }

@@ -119,8 +119,8 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 }
 
-/// The first whole number of a JSON text that 64 bits do not hold: the parser rounds such a number to a double, so that
-/// two different ones would be equal.
+/// Returns the first whole number of a JSON text that 64 bits do not hold: the parser rounds such a number to a double,
+/// so that two different ones would be equal.
 fn long_integer(text: &str) -> Option<&str> {
     /// Every number of fewer digits fits.
     const DIGITS: usize = 19;
@@ -135,7 +135,7 @@ fn long_integer(text: &str) -> Option<&str> {
     })
 }
 
-/// The pieces of a JSON text between its strings.
+/// Returns the pieces of a JSON text between its strings.
 fn outside_strings(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

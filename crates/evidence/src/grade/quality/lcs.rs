@@ -38,7 +38,7 @@ impl Pattern {
         &self.tokens
     }
 
-    /// Length of the longest common subsequence.
+    /// Returns the length of the longest common subsequence.
     pub(super) fn common(&self, other: &Tokens) -> usize {
         match self.words {
             0 => 0,
@@ -56,7 +56,7 @@ impl Pattern {
         }
     }
 
-    /// The same with the column in registers.
+    /// Does the same with the column in registers.
     fn common_in<const WORDS: usize>(&self, other: &Tokens) -> usize {
         let mut column = [u64::MAX; WORDS];
         for row in other.iter().filter_map(|token| self.row(other, token)?.first_chunk::<WORDS>()) {
@@ -107,7 +107,7 @@ impl Pattern {
     }
 }
 
-/// One token of the other list: `column + (column & row) | column & !row`.
+/// Takes one token of the other list: `column + (column & row) | column & !row`.
 fn advance(column: &mut [u64], row: &[u64]) {
     let mut carry = false;
     for (column, row) in column.iter_mut().zip(row) {
@@ -153,7 +153,7 @@ impl Index {
         }
     }
 
-    /// The row of the token at this place of the list; a new one if it has none yet.
+    /// Returns the row of the token at this place of the list; a new one if it has none yet.
     fn add(&mut self, tokens: &Tokens, at: usize, token: Token) -> usize {
         let row = match self {
             Self::Hashed { slots, rows } => {
@@ -189,7 +189,7 @@ impl Index {
     }
 }
 
-/// The place of the token, or the free place where it would be.
+/// Returns the place of the token, or the free place where it would be.
 #[inline(always)]
 fn place(slots: &[Slot], tokens: &Tokens, others: &Tokens, other: Token) -> usize {
     let mask = slots.len().wrapping_sub(1);

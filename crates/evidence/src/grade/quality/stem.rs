@@ -133,7 +133,7 @@ impl<'a> Word<'a> {
         word
     }
 
-    /// False if the word is surely its own stem.
+    /// Returns false if the word is surely its own stem.
     #[inline]
     pub(super) fn may_change(&self) -> bool {
         self.steps != 0
@@ -229,7 +229,7 @@ impl<'a> Word<'a> {
         Suffix::new(suffix, "").ends(self.tail)
     }
 
-    /// The letter `back` places before the last, `back` being below 8; a zero before the word.
+    /// Returns the letter `back` places before the last, `back` being below 8; a zero before the word.
     fn letter(&self, back: usize) -> u8 {
         (self.tail << (8 * back) >> 56) as u8
     }
@@ -258,7 +258,7 @@ impl<'a> Word<'a> {
         at.checked_sub(self.window).is_some_and(|at| self.vowels >> at.min(WINDOW - 1) & 1 == 1)
     }
 
-    /// The measure of the word without its last `taken` letters: 0, 1, or 2 for all above.
+    /// Returns the measure of the word without its last `taken` letters: 0, 1, or 2 for all above.
     fn measure_without(&self, taken: usize) -> u32 {
         let length = self.length.saturating_sub(self.window + taken);
         let ends_of_vowels = self.vowels & !(self.vowels >> 1) & lowest(length.saturating_sub(1));
@@ -302,7 +302,7 @@ impl<'a> Word<'a> {
         self.replace(if self.ends_with("sses") { 2 } else { taken }, b"");
     }
 
-    /// Past tenses and present participles.
+    /// Removes past tenses and present participles.
     fn step_1b(&mut self) {
         let taken = match self.letter(0) {
             b'd' if self.ends_with("ied") => return self.replace(if self.length == 4 { 1 } else { 2 }, b""),
@@ -335,7 +335,7 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// The first of the suffixes that the word ends with is replaced if what stands before it has at least this measure.
+    /// Replaces the first of the suffixes that the word ends with if what stands before it has at least this measure.
     /// A suffix whose measure is too small ends the search.
     fn apply(&mut self, measure: u32, rules: &[Suffix]) {
         if let Some(rule) = rules.iter().find(|rule| rule.ends(self.tail))
@@ -424,13 +424,13 @@ fn follows_as_vowel(letter: u8, after_vowel: bool, is_first: bool) -> bool {
     }
 }
 
-/// The lowest bits of eight bytes, that of the first byte lowest.
+/// Returns the lowest bits of eight bytes, that of the first byte lowest.
 fn lowest_bits(eight: u64) -> u64 {
     // The factor moves the lowest bit of byte i to bit 56 + i.
     (eight & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// The lowest `count` bits.
+/// Returns the lowest `count` bits.
 fn lowest(count: usize) -> u64 {
     if count >= WINDOW { u64::MAX } else { (1 << count) - 1 }
 }

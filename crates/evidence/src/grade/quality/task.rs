@@ -153,8 +153,8 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// An output that is not an object, a text or code that is not a text; no test results or no count of violations
-    /// where code is graded by them; what the grader refuses in the output.
+    /// If an output is not an object, a text or code is not a text; if there are no test results or no count of
+    /// violations where code is graded by them; if the grader refuses the output.
     pub fn grade(&self, evidence: &Evidence<'_>) -> Result<Grade, Problems> {
         let nothing = |reason: String| Grade {
             value: 0.0,

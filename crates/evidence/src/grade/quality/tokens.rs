@@ -20,7 +20,7 @@ pub enum Tokenizer {
 }
 
 impl Tokenizer {
-    /// The name in a record: `reference` or `unicode`.
+    /// Returns the name in a record: `reference` or `unicode`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reference => "reference",
@@ -28,7 +28,7 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of `text`, stemmed.
+    /// Returns the tokens of `text`, stemmed.
     ///
     /// ```
     /// use karat_evidence::grade::quality::Tokenizer;
@@ -199,7 +199,7 @@ impl Tokens {
 const LOWEST_BYTES: [u64; 9] =
     [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, u64::MAX >> 8, u64::MAX];
 
-/// The eight bytes from `at` on, the first lowest.
+/// Returns the eight bytes from `at` on, the first lowest.
 pub(super) fn eight(letters: &[u8], at: usize) -> Option<u64> {
     letters.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
 }

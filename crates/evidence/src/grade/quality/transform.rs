@@ -76,7 +76,7 @@ pub struct KeyCounts {
 }
 
 impl TransformOutcome {
-    /// The name in a record: `match`, `different`, `not_json`, `ambiguous`, `invalid`.
+    /// Returns the name in a record: `match`, `different`, `not_json`, `ambiguous`, `invalid`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -110,8 +110,8 @@ impl Transform {
     ///
     /// # Errors
     ///
-    /// An expected value that is null, blank, ambiguous, too deep or not valid against the schema; a schema that is no
-    /// schema or refers to another document.
+    /// If the expected value is null, blank, ambiguous, too deep or not valid against the schema; if the schema is not
+    /// valid or refers to another document.
     pub fn new(
         expected: &Value,
         schema: Option<&Value>,

@@ -48,7 +48,7 @@ pub struct AgentEvidence {
 }
 
 impl AgentEvidence {
-    /// The moment of the newest thing that the evidence tells; none if it tells of nothing.
+    /// Returns the time of the newest item in the evidence; none without items.
     ///
     /// ```
     /// use karat_core::timestamp::Timestamp;
@@ -148,7 +148,7 @@ fn or_first_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(first_level))
 }
 
-/// A `null` stands for a field that is left out.
+/// Reads a value; a `null` means that the field is left out.
 pub(super) fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {

@@ -28,7 +28,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults, at a moment.
+    /// Returns the defaults, at a moment.
     pub fn at(as_of: Timestamp) -> Self {
         Self {
             as_of,

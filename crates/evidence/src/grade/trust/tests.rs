@@ -30,7 +30,7 @@ fn graded(evidence: &Value) -> AgentGrade {
     grade(&read(evidence), &Options::at(at(AS_OF))).unwrap()
 }
 
-/// An agent with one evaluation of these checks, by a third party, on the first of May.
+/// Makes an agent with one evaluation of these checks, by a third party, on the first of May.
 fn agent(checks: Vec<Value>) -> Value {
     json!({
         "agent_id": "bot-7",
@@ -41,7 +41,7 @@ fn agent(checks: Vec<Value>) -> Value {
     })
 }
 
-/// A check with these members over what each needs.
+/// Makes a check with these members over what each needs.
 fn check(number: usize, category: &str, members: Value) -> Value {
     let mut check =
         json!({ "id": format!("{category}-{number}"), "category": category, "task": format!("t{number}") });
@@ -111,7 +111,7 @@ fn many(category: &str, count: usize, passed: usize, members: &Value) -> Vec<Val
     (0..count).map(one).collect()
 }
 
-/// The same, spread over three classes.
+/// Returns the same, spread over three classes.
 fn in_classes(category: &str, count: usize, passed: usize) -> Vec<Value> {
     let mut checks = many(category, count, passed, &json!({}));
     let classes = ["one", "two", "three"].into_iter().cycle();
@@ -136,7 +136,7 @@ fn the_card_reads_what_the_grader_makes() {
     assert!(readings(&grade).iter().all(|(_, reading)| reading.is_some()));
 }
 
-/// An agent of whom everything is known.
+/// Makes an agent of whom everything is measured.
 fn all_measured() -> Value {
     let mut checks: Vec<Value> = (0..30)
         .map(|at| {
@@ -248,7 +248,7 @@ fn a_grade_of_refused_evidence_is_refused() {
     }
 }
 
-/// Each list of an object in another order, some of its items twice.
+/// Puts each list of an object in another order, some of its items twice.
 fn shuffle(value: &mut Value, seed: &mut u64) {
     if let Value::Object(members) = value {
         members.values_mut().for_each(|member| shuffle(member, seed));

@@ -95,7 +95,7 @@ pub enum StepState {
 }
 
 impl StepState {
-    /// The name in a detail.
+    /// Returns the name in a detail.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

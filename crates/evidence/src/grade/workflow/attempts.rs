@@ -89,8 +89,8 @@ impl LogTime {
         parse_nanoseconds(text).map(Self)
     }
 
-    /// The time from `earlier` to this moment in seconds; negative if this moment is the earlier one. Up to 104 days (2^53
-    /// nanoseconds) it is rounded once.
+    /// Returns the time from `earlier` to this moment in seconds; negative if this moment is the earlier one. Up to 104
+    /// days (2^53 nanoseconds) it is rounded once.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> f64 {
         const SECOND: i128 = 1_000_000_000;
@@ -130,14 +130,14 @@ impl Log {
     /// `step` and `outcome` are required. Records without an `attempt` are counted in the order of the text.
     ///
     /// # Errors
-    /// All contradictions: a step that the plan does not have, an attempt that ends before it starts or starts before the
-    /// one before it, attempts that are missing or there twice, anything after a success, a cost of something that was
-    /// not tried, a timeout within the declared limit.
+    /// If there are contradictions: all of them. A step that the plan does not have, an attempt that ends before it
+    /// starts or starts before the one before it, attempts that are missing or there twice, anything after a success, a
+    /// cost of something that was not tried, a timeout within the declared limit.
     pub fn from_json(text: &[u8], plan: &Plan) -> Result<(Self, Vec<Note>), Problems> {
         super::from_json(text, |log, check| read(log, check, plan, "$"))
     }
 
-    /// The attempts, sorted by step and number.
+    /// Returns the attempts, sorted by step and number.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts

@@ -70,7 +70,7 @@ pub enum References {
 }
 
 impl PlanRules {
-    /// The rules of the published validator of C-SWON, by which an answer with a plan counts as no answer.
+    /// Returns the rules of the published validator of C-SWON, by which an answer with a plan counts as no answer.
     #[must_use]
     pub fn published_validator() -> Self {
         Self {
@@ -120,7 +120,7 @@ impl Plan {
         super::from_json(text, |plan, check| read(plan, check, rules, "$"))
     }
 
-    /// The steps, sorted by id in the order of code points.
+    /// Returns the steps, sorted by id in the order of code points.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -132,13 +132,14 @@ impl Plan {
         self.tiers.iter().map(|tier| tier.iter().filter_map(|&at| self.steps.get(at)))
     }
 
-    /// The sum of `retry_count` over all of `error_handling`, that of unknown steps included, as the formula has it.
+    /// Returns the sum of `retry_count` over all of `error_handling`, that of unknown steps included, as the formula
+    /// has it.
     #[must_use]
     pub fn declared_retry_budget(&self) -> u64 {
         self.declared_retry_budget
     }
 
-    /// The place of the step with this id among the [steps](Self::steps).
+    /// Finds the place of the step with this id among the [steps](Self::steps).
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.steps.binary_search_by(|step| step.id.as_str().cmp(id)).ok()

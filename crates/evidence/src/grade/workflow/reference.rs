@@ -23,7 +23,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The reference as a plan writes it.
+    /// Returns the reference as a plan writes it.
     #[must_use]
     pub fn text(&self) -> String {
         format!("${{{}.output.{}}}", self.step, self.path)
@@ -101,9 +101,9 @@ pub const RESOLVED_BYTES_MAX: usize = 16 << 20;
 /// `2.0`, `{'a': 1}`.
 ///
 /// # Errors
-/// Every reference to a step that is not among the `results` or did not end in success, and to a member that its output
-/// does not have. With one of them the step fails before its first attempt, which is a hard failure. Also a reference
-/// that would make what is put in longer than [`RESOLVED_BYTES_MAX`].
+/// If there are references to a step that is not among the `results` or did not end in success, or to a member that its
+/// output does not have: every one. With one of them the step fails before its first attempt, which is a hard failure.
+/// Also if a reference would make what is put in longer than [`RESOLVED_BYTES_MAX`].
 ///
 /// ```
 /// use karat_evidence::grade::workflow::{StepResult, resolve};

@@ -168,7 +168,7 @@ impl Evaluation {
         self.dimensions.iter().map(|grade| (grade.dimension.as_str(), 1000.0 * grade.value)).collect()
     }
 
-    /// The parts whose field is not in the submission, or cannot be compared: dimension and field.
+    /// Returns the parts whose field is not in the submission, or cannot be compared: dimension and field.
     pub fn unanswered(&self) -> Vec<(&str, &str)> {
         self.dimensions
             .iter()
@@ -178,7 +178,7 @@ impl Evaluation {
             .collect()
     }
 
-    /// The fields as JSON: each part with what was seen.
+    /// Returns the fields as JSON: each part with what was seen.
     pub fn detail(&self) -> Value {
         detail(self)
     }
@@ -227,11 +227,11 @@ impl Evaluator {
         toml::read(challenge, dimensions)
     }
 
-    /// The same from `{"evaluator": {DIMENSION: [{"primitive", "field", ...}]}, "format"?: {...}}`.
+    /// Reads the same from `{"evaluator": {DIMENSION: [{"primitive", "field", ...}]}, "format"?: {...}}`.
     ///
     /// # Errors
     ///
-    /// As [`Evaluator::from_toml`], with JSON paths in place of lines.
+    /// If [`Evaluator::from_toml`] would fail, with JSON paths in place of lines.
     pub fn from_json(challenge: &Value, dimensions: &[&str]) -> Result<Self, Problems> {
         read::read(challenge, dimensions)
     }
@@ -240,13 +240,13 @@ impl Evaluator {
     ///
     /// # Errors
     ///
-    /// Every field that the ground truth lacks, or whose type the primitive cannot compare: the challenge is broken, and no
-    /// agent should pay for it. A time that is not finite.
+    /// If the ground truth lacks fields, or has fields of a type that the primitive cannot compare: every one. The
+    /// challenge is broken then, and no agent should pay for it. If a time is not finite.
     pub fn evaluate(&self, attempt: &Attempt<'_>) -> Result<Evaluation, Problems> {
         grade::evaluate(self, attempt)
     }
 
-    /// The dimensions that this scores, in the order of their keys.
+    /// Returns the dimensions that this scores, in the order of their keys.
     pub fn dimensions(&self) -> impl Iterator<Item = &str> {
         self.dimensions.iter().map(|dimension| dimension.key.as_str())
     }

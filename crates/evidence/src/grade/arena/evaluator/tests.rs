@@ -11,7 +11,7 @@ fn load(text: &str) -> Result<Evaluator, Problems> {
     Evaluator::from_toml(text, &PICKED)
 }
 
-/// The outcome of one part, given as its options in JSON.
+/// Returns the outcome of one part, given as its options in JSON.
 fn part(options: Value, submission: Value, ground_truth: Value) -> Result<PartGrade, Problems> {
     let mut options = options;
     options["field"] = json!("f");

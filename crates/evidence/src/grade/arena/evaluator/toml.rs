@@ -37,7 +37,7 @@ struct Places {
 }
 
 impl Places {
-    /// The place of a value, or of the closest table around what is not there.
+    /// Returns the place of a value, or of the closest table around what is not there.
     fn of(&self, path: &str) -> Option<usize> {
         let mut path = path;
         loop {

@@ -70,7 +70,7 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// Those of the three forms.
+    /// If the reader of the form fails.
     pub fn from_report(text: &str) -> Result<Self, Problems> {
         if !sized(text)?.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
             return tap::read(text);
@@ -97,7 +97,7 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// Text that is no such XML or has a document type; a suite that lists more passed tests than it announces, fewer
+    /// If the text is not such XML or has a document type; if a suite lists more passed tests than it announces, fewer
     /// failures and errors than it announces, or announces tests and lists none.
     pub fn from_junit(text: &str) -> Result<Self, Problems> {
         sized(text).and_then(junit::read)
@@ -108,8 +108,8 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// Text that is no such XML or has a document type; an unknown outcome; a summary that says that more tests passed
-    /// than there are, or that more failed than are listed.
+    /// If the text is not such XML or has a document type; if an outcome is unknown; if a summary says that more tests
+    /// passed than there are, or that more failed than are listed.
     pub fn from_trx(text: &str) -> Result<Self, Problems> {
         sized(text).and_then(trx::read)
     }
@@ -119,12 +119,12 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// No plan, or two; a test number that stands twice or is not planned.
+    /// If there is no plan, or two; if a test number is given twice or is not planned.
     pub fn from_tap(text: &str) -> Result<Self, Problems> {
         sized(text).and_then(tap::read)
     }
 
-    /// The tests that a pass rate is a share of: all but the skipped ones.
+    /// Returns the number of tests that a pass rate is a share of: all but the skipped ones.
     pub fn counted(&self) -> u64 {
         self.passed.saturating_add(self.failed).saturating_add(self.errors).saturating_add(self.missing)
     }

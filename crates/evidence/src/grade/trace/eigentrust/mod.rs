@@ -73,14 +73,15 @@ impl Stop {
 }
 
 impl Default for Options {
-    /// `alpha` 0.1, no agent trusted beforehand, settled to 1e-9: the grid of readings.
+    /// Defaults to `alpha` 0.1, no agent trusted beforehand, settled to 1e-9: the grid of readings.
     fn default() -> Self {
         Self { alpha: 0.1, pre_trusted: Vec::new(), stop: Stop::Settled { tolerance: 1e-9 } }
     }
 }
 
 impl Options {
-    /// The published service's: `alpha` 0.1, `epsilon` 0.001, 50 iterations, no agent trusted beforehand.
+    /// Returns the settings of the published service: `alpha` 0.1, `epsilon` 0.001, 50 iterations, no agent trusted
+    /// beforehand.
     pub fn published() -> Self {
         Self { stop: Stop::Unchanged { epsilon: 0.001, iterations_max: 50 }, ..Self::default() }
     }
@@ -146,8 +147,8 @@ pub struct EigenTrust {
 }
 
 impl EigenTrust {
-    /// For a record: `scores` (`agent`, `score`, `pre_trusted`), `iterations`, `converged`, `distance_max`, `self_votes`,
-    /// `trust_nobody`, `unseen_pre_trusted`.
+    /// Returns it for a record: `scores` (`agent`, `score`, `pre_trusted`), `iterations`, `converged`, `distance_max`,
+    /// `self_votes`, `trust_nobody`, `unseen_pre_trusted`.
     pub fn detail(&self) -> Value {
         let score = |trust: &AgentTrust| json!({"agent": trust.agent, "score": trust.score, "pre_trusted": trust.is_pre_trusted});
         json!({
@@ -225,7 +226,7 @@ pub fn eigentrust(votes: &[Vote], options: &Options) -> Result<EigenTrust, Probl
 ///
 /// # Errors
 ///
-/// Every vote that lacks one of these, or has a blank id.
+/// If votes lack one of these, or have a blank id: every one.
 pub fn votes(value: &Value, path: &str) -> Result<Vec<Vote>, Problems> {
     let Some(elements) = value.as_array() else {
         return Err(problem(path, shown(Some(value)), "an array of votes").into());

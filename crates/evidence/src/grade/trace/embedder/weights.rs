@@ -119,7 +119,7 @@ impl Reader<'_> {
         values
     }
 
-    /// A linear map; the file has a row for each of its outputs.
+    /// Reads a linear map; the file has a row for each of its outputs.
     fn matrix(&mut self, name: &str, inputs: usize, outputs: usize) -> Matrix {
         let weight = self.tensor(&format!("{name}.weight"), &[outputs, inputs]);
         let bias = self.tensor(&format!("{name}.bias"), &[outputs]);
@@ -179,7 +179,7 @@ pub(super) mod tests {
     /// Tensors by name: type, shape and bytes.
     type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
 
-    /// A model of the given shape with numbers from -`largest` to `largest` in no order.
+    /// Returns a model of the given shape with numbers from -`largest` to `largest` in no order.
     fn tensors(shape: Shape, largest: f32) -> Tensors {
         let Shape { vocabulary, positions, hidden, feed_forward, layers, .. } = shape;
         let mut shapes: Vec<(String, Vec<usize>)> =

@@ -39,17 +39,17 @@ impl Seat {
     }
 }
 
-/// The units of a key.
+/// Returns the units of a key.
 fn units(key: u64) -> u64 {
     key >> JUDGE_BITS
 }
 
-/// The judge of a key.
+/// Returns the judge of a key.
 pub(super) fn judge(key: u64) -> u32 {
     (key & u64::from(LAST_JUDGE)) as u32
 }
 
-/// The points of a key.
+/// Returns the points of a key.
 pub(super) fn points(key: u64) -> f64 {
     units(key) as f64 / UNITS_PER_POINT
 }

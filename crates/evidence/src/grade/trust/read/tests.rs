@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Evidence of an agent with these members.
+/// Reads evidence of an agent with these members.
 fn read(members: &str) -> Result<AgentEvidence, Problems> {
     AgentEvidence::from_json(format!(r#"{{"agent_id": "a", {members}}}"#).as_bytes())
 }
@@ -13,7 +13,7 @@ fn told(members: &str) -> Vec<String> {
     read(members).unwrap_err().to_string().lines().map(str::to_owned).collect()
 }
 
-/// An evaluation with these checks.
+/// Makes an evaluation with these checks.
 fn checks(checks: &str) -> String {
     format!(
         r#""evaluations": [{{"id": "e", "time": "2026-01-01T00:00:00Z",

@@ -12,7 +12,7 @@ fn log(plan: &Plan, text: &str) -> Log {
     Log::from_json(text.as_bytes(), plan).unwrap().0
 }
 
-/// A log in which the steps are retried as often as said and then succeed.
+/// Returns a log in which the steps are retried as often as said and then succeed.
 fn retried(retries: &[(&str, usize)]) -> String {
     let records = retries.iter().flat_map(|(step, retries)| {
         let failed = format!(r#"{{"step": "{step}", "outcome": "failed"}}"#);

@@ -146,7 +146,7 @@ fn read_references(
     }
 }
 
-/// The drafts sorted by id; of those with the same id, the first.
+/// Returns the drafts sorted by id; of those with the same id, the first.
 fn one_of_each_id(mut drafts: Vec<Draft>, document: Document<'_>, check: &mut Check<'_>) -> Vec<Draft> {
     drafts.sort_by(|a, b| a.step.id.cmp(&b.step.id));
     drafts.dedup_by(|later, first| {
@@ -160,7 +160,7 @@ fn one_of_each_id(mut drafts: Vec<Draft>, document: Document<'_>, check: &mut Ch
     drafts
 }
 
-/// The edges between known steps.
+/// Reads the edges between known steps.
 fn read_edges(edges: Node<'_>, check: &mut Check<'_>, root: &str, plan: &Plan) -> Vec<(usize, usize)> {
     let mut connections = Vec::new();
     for edge in check.elements(edges) {
