@@ -38,9 +38,9 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// The problem, in one line.
     pub message: String,
-    /// A few words to stand under the place; may be empty.
+    /// A few words for under the place; may be empty.
     pub label: String,
-    /// A hint how to fix it; may be empty.
+    /// A hint; may be empty.
     pub help: String,
 }
 

@@ -1,4 +1,4 @@
-//! Step 1 told in words: which fact of a refused item or row breaks its declaration, and how.
+//! Step 1 in words: which fact of a refused item or row breaks its declaration, and how.
 //!
 //! The plan finds out that something is wrong; only then is it looked for here.
 

@@ -327,7 +327,7 @@ pub enum Warning<'a> {
         /// The profile used.
         used: &'a str,
     },
-    /// The override was refused; the base weights stand.
+    /// The override was refused; the base weights apply.
     OverrideRejected,
     /// A dimension was not measured and this policy value took its place.
     DefaultUsed {

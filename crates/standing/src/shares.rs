@@ -18,7 +18,7 @@ pub struct Shares {
     pub case: ShareCase,
     /// Number of subjects that have a score above zero.
     pub positive: usize,
-    /// Number of stand that at the cap because their part would have been larger.
+    /// Number of subjects that get the cap because their part would have been larger.
     pub capped: usize,
     /// The part that stays unassigned.
     pub unassigned: Score,

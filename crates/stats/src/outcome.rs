@@ -138,7 +138,7 @@ impl OutcomeCounts {
 pub struct Run {
     /// The subject, by its place in the caller's list of subjects.
     pub subject: usize,
-    /// At what: any number that stands for the task.
+    /// The task, as any number.
     pub task: usize,
     /// The outcome, if the evidence states it.
     pub outcome: Option<Outcome>,

@@ -10,7 +10,7 @@ use karat_core::number::{BILLION, round, round_ratio};
 pub struct Observation {
     /// The subject, by its place in the caller's list of subjects.
     pub subject: usize,
-    /// At what: any number that stands for the task, the same for all subjects.
+    /// The task, as any number, the same for all subjects.
     pub task: usize,
     /// The score in whole billionths, 0 to 1,000,000,000 (which is 1, or a success).
     pub value: i64,

@@ -1,4 +1,4 @@
-//! The direction of recent scores, as the arena document tells it to a subject.
+//! The direction of recent scores, as the arena document shows it to a subject.
 
 use karat_core::number::Decimal;
 

@@ -11,7 +11,7 @@ use super::StatisticsError;
 pub struct Trials {
     /// Number of trials that passed.
     pub passed: u64,
-    /// Number of there that were, `passed` included.
+    /// Number of all trials, `passed` included.
     pub trials: u64,
 }
 

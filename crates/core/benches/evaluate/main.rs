@@ -126,7 +126,7 @@ type Loop<'a> = &'a dyn Fn(&[&[f64]], &mut Scores<'_>);
 /// Times the compiled card on both instruction sets, and the loops by hand.
 fn compare(scorer: &Scorer, columns: &[Vec<f64>], rows: usize, by_hand: [(&str, Loop<'_>); 2]) {
     let facts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    // A column of one value stands for a fact that is the same everywhere.
+    // A column of one value means a fact that is the same everywhere.
     let mut table = Vec::new();
     for column in &facts {
         table.push(if let [value] = **column { Column::Constant(value) } else { Column::Values(column) });

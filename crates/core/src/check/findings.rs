@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::formula::Formula;
 use crate::scorecard::Scorecard;
 
-/// A place in the card where a formula stands.
+/// The place of a formula in the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Site {
     Let(usize),

@@ -122,7 +122,7 @@ impl Interval {
     }
 
     fn multiply(self, other: Self) -> Self {
-        // An infinite end stands for finite numbers without bound, and zero times each of those is zero.
+        // An infinite end means finite numbers without bound, and zero times each of those is zero.
         self.corners(other, |a, b| {
             let product = a * b;
             Self::point(if product.is_nan() { 0.0 } else { product })
@@ -191,7 +191,7 @@ impl Interval {
 }
 
 impl Range {
-    /// Returns the numbers; every number where a condition stands (formulas of that kind are refused elsewhere).
+    /// Returns the numbers; every number for a condition (formulas of that kind are refused elsewhere).
     #[must_use]
     pub(crate) fn number(self) -> Interval {
         match self {

@@ -201,7 +201,7 @@ fn keep_needed_lets(card: &mut Scorecard) -> Vec<Option<usize>> {
     };
     let lets = core::mem::take(&mut card.lets);
     card.formulas_mut().for_each(|formula| need(formula));
-    // Each let stands after those it reads.
+    // Each let comes after those it reads.
     for (at, named) in lets.iter().enumerate().rev() {
         if needed.get(at).copied().unwrap_or(false) {
             named.formula.expr.walk(&mut |part| {

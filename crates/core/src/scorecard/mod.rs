@@ -63,7 +63,7 @@ pub struct Scorecard {
     pub dimensions: Vec<Dimension>,
     /// Dimension places in an order in which each only needs readings before it.
     pub order: Vec<usize>,
-    /// Nested groups of dimensions; a parent stands before its members.
+    /// Nested groups of dimensions; a parent comes before its members.
     pub groups: Vec<Group>,
     /// Weight profiles chosen by a text fact.
     pub profiles: Option<Profiles>,
@@ -163,7 +163,7 @@ pub struct FactDeclaration {
     pub max_fact: Option<usize>,
     /// Whole numbers only.
     pub integer: bool,
-    /// The number that stands for "not measured".
+    /// The number that means "not measured".
     pub unknown: Option<f64>,
     /// The reporter.
     pub from: Reporter,
@@ -174,7 +174,7 @@ pub struct FactDeclaration {
 }
 
 impl FactDeclaration {
-    /// Returns true if `fact` says nothing: it was not given, or is the number that stands for "not measured".
+    /// Returns true if `fact` says nothing: it was not given, or is the number that means "not measured".
     #[must_use]
     pub fn is_missing(&self, fact: &Fact<'_>) -> bool {
         match fact {
@@ -244,7 +244,7 @@ impl Reporter {
 pub struct Let {
     /// Its name.
     pub name: String,
-    /// The formula that it stands for.
+    /// Its formula.
     pub formula: Formula,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// Writes the canonical form; the members whose key stands twice in one object are found on the way.
+    /// Writes the canonical form; the members whose key is given twice in one object are found on the way.
     pub(crate) fn write(&mut self, document: Document<'_>) {
         self.bytes.clear();
         self.order.clear();

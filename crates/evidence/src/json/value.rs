@@ -21,7 +21,7 @@ pub(crate) fn of_node(node: Node<'_>) -> Json {
     }
 }
 
-/// Returns a whole number as such: graders tell `1` from `1.5`, not from `1.0`.
+/// Returns a whole number as such: graders distinguish `1` from `1.5`, not from `1.0`.
 fn number_of(number: f64) -> Json {
     let whole = number as i64;
     if whole as f64 == number && whole != i64::MAX {
@@ -103,7 +103,7 @@ mod tests {
         let mut canonical = crate::json::canonical::Canonical::default();
         canonical.write(document);
         assert_eq!(canonical_json(&value).as_bytes(), canonical.bytes());
-        // Sorted by UTF-16, as RFC 8785 asks: the surrogates of the emoji stand before U+FB00.
+        // Sorted by UTF-16, as RFC 8785 asks: the surrogates of the emoji come before U+FB00.
         assert!(canonical_json(&value).contains(r#"{"x":"é\"","😀":true,"ﬀ":null}"#));
     }
 

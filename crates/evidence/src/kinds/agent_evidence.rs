@@ -131,7 +131,7 @@ pub(crate) fn read<'a>(
     check: &mut Check<'_>,
     work: &mut Work<'_>,
 ) -> (AgentFacts, Identity<'a>) {
-    // What stands twice has been told.
+    // What is given twice has been reported.
     if !check.problems.is_empty() {
         return Default::default();
     }

@@ -61,7 +61,7 @@ pub(super) fn grade<'a>(
     (work.watch)("novelty");
     match observed {
         Err(problems) => {
-            // A vector that was made of the text stands nowhere in the item.
+            // A vector that was made from the text is nowhere in the item.
             let at = if own.is_some() { "$.vector" } else { "$" };
             check.problems.extend(&problems.moved("$.vector", at));
             Fact::Missing

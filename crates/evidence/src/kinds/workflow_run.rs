@@ -96,7 +96,7 @@ pub(crate) fn read<'a>(
     (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id), time, task, outcome })
 }
 
-/// The limits of the task, wherever in the item they stand.
+/// The limits of the task, from any place in the item.
 #[derive(Default)]
 struct Limits {
     budget: Option<f64>,

@@ -6,7 +6,7 @@ use super::ahead::LookAhead;
 use super::scanner::Scanner;
 use super::{RawItem, SourceError, fill, skip_byte_order_mark};
 
-/// Distance of looking ahead to tell a document over many lines from lines of which the first is cut off.
+/// Distance of looking ahead to distinguish a document over many lines from lines of which the first is cut off.
 const LOOK_AHEAD: usize = 1 << 20;
 
 pub(super) struct JsonSource<R> {
@@ -16,7 +16,7 @@ pub(super) struct JsonSource<R> {
     lines: u64,
     limit: usize,
     buffer: Vec<u8>,
-    /// True if the input stands within a line that was too long.
+    /// True if the input is within a line that was too long.
     is_within_line: bool,
 }
 

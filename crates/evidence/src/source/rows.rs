@@ -1,4 +1,4 @@
-//! Rows of a CSV table, each told as the JSON object that says the same.
+//! Rows of a CSV table, each as the JSON object with the same content.
 
 use std::io::{self, BufRead, Read};
 
@@ -275,7 +275,8 @@ impl<R> Limited<R> {
         Self { input, left: 0, total: 0, last: b'\n', has_odd_quotes: false, has_ended: false }
     }
 
-    /// Returns whether the last record goes on to the end of the stream because of a quote: the parser does not tell.
+    /// Returns whether the last record goes on to the end of the stream because of a quote: the parser does not report
+    /// it.
     fn has_open_quote(&self) -> bool {
         self.has_ended && self.has_odd_quotes
     }

@@ -125,7 +125,7 @@ fn the_moment_of_the_verdict_is_the_moment_of_the_vector() {
     let as_of = Timestamp::parse("2026-04-01T00:00:00Z").unwrap();
     let graders = Graders { cache: Some(cache), as_of: Some(as_of), ..Graders::default() };
     let mut reader = reader(Kind::ReasoningTrace, graders);
-    // Then the times that traces tell of themselves do not matter.
+    // Then the times in the traces do not matter.
     for (id, minute) in [("a", 9), ("b", 3)] {
         look(&mut reader, &trace(id, minute, json!([1, 0]))).unwrap();
     }

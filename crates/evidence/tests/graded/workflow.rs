@@ -137,7 +137,7 @@ fn code_without_tests_or_lint_has_no_quality_of_its_own() {
     given["output_quality"] = json!(0.9);
     let seen = run(&given).unwrap();
     assert_eq!((&seen.facts["output_quality"], &seen.grading), (&json!(0.9), &Value::Null));
-    // But that there was no output needs no tests to tell.
+    // But a missing output needs no tests.
     given["result"]["final_output"] = Value::Null;
     let problem = run(&given).unwrap_err();
     assert!(problem.contains("found 0.9, where the output is worth 0: there is no output"), "{problem}");

@@ -10,7 +10,7 @@ use super::{Candidate, Decision};
 /// The distance of a score from those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flags {
-    /// The change against the canonical score; none for the first.
+    /// The change against the official score; none for the first.
     pub delta: Option<i64>,
     /// Strictly more than the limit for one change.
     pub was_anomalous: bool,
@@ -23,7 +23,7 @@ pub struct Flags {
 pub enum State {
     /// It is canonical.
     Committed,
-    /// It is held; the canonical score stays.
+    /// It is held; the official score stays.
     PendingReview,
     /// Reviewers let it pass; it is committed next.
     Approved,

@@ -132,7 +132,7 @@ pub enum StandError {
         /// Its name.
         String,
     ),
-    /// One id of a subject stands for two contents.
+    /// One id of a subject has two contents.
     Conflict {
         /// The subject.
         subject: String,

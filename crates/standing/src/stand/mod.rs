@@ -1,4 +1,4 @@
-//! Standings: from all scored items of all subjects to what each of them stands for at one moment, under the section
+//! Standings: from all scored items of all subjects to the standing of each at one moment, under the section
 //! `[standing]` of a card.
 //!
 //! | where | what |

@@ -256,7 +256,7 @@ impl<'r> Run<'r, '_, '_> {
         self.refusals.extend(place.zip(outcome.refusal));
     }
 
-    /// Returns what tiers see: the facts, but with no higher score than the canonical one and a held one.
+    /// Returns what tiers see: the facts, but with no higher score than the official one and a held one.
     fn seen(&self, facts: &TierFacts) -> TierFacts {
         let points = match self.rules.review {
             None => facts.points,
@@ -265,7 +265,7 @@ impl<'r> Run<'r, '_, '_> {
         TierFacts { points, ..facts.clone() }
     }
 
-    /// Returns the score that stands: the canonical one under review, else that of the moment.
+    /// Returns the official score: the one accepted under review, else that of the moment.
     fn standing_points(&self, look: &Look) -> Option<i64> {
         match self.rules.review {
             None => look.gated.map(|gated| gated.points),

@@ -44,7 +44,7 @@ pub struct Shared {
     pub case: ShareCase,
     /// Number of subjects that have a score above zero.
     pub positive: usize,
-    /// Number of stand that at the cap.
+    /// Number of subjects that get the cap.
     pub capped: usize,
     /// The part that stays unassigned.
     pub unassigned: Score,
@@ -75,10 +75,10 @@ pub struct SubjectStanding {
     pub gated: Option<Gated>,
     /// The dimensions of the card, in its order.
     pub dimensions: Vec<DimensionStanding>,
-    /// The score that stands, in whole points: without review that of the moment, else the canonical one.
+    /// The official score, in whole points: without review that of the moment, else the last one accepted.
     pub points: Option<i64>,
-    /// The score that gates, tiers and shares see, in whole points: the lowest of the canonical one, a held one and that of
-    /// the moment.
+    /// The score that gates, tiers and shares see, in whole points: the lowest of the official one, a held one and that
+    /// of the moment.
     pub gating_points: Option<i64>,
     /// The reviews, for a card with them.
     pub review: Option<ReviewStanding>,
@@ -197,7 +197,7 @@ pub struct Point {
     pub at_seconds: i64,
     /// The score of the moment, in whole points, after the gate.
     pub points: Option<i64>,
-    /// The score that stands after it.
+    /// The official score after it.
     pub canonical: Option<i64>,
     /// The exact score of the moment.
     pub score: Option<Ratio>,

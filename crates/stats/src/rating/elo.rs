@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(half_up(0.499_999_999_999_999_94), 0.0);
     }
 
-    /// A half is only met where both stand equal, so the last bit of the expected score never decides a rounding.
+    /// A half is only met where both are equal, so the last bit of the expected score never decides a rounding.
     #[test]
     fn no_rounding_hangs_on_the_last_bit() {
         for difference in -6000..=6000 {

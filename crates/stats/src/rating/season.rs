@@ -68,7 +68,7 @@ pub enum EventError {
         /// The competitor.
         name: String,
     },
-    /// An id stands for two different matches.
+    /// One id is given to two different matches.
     TwoContents {
         /// The id.
         id: String,

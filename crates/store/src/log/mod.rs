@@ -4,7 +4,7 @@
 //! C2SP documents `tlog-tiles`, `tlog-checkpoint` and `signed-note`.
 //!
 //! * `tree`: grows leaf by leaf, and says which tiles changed.
-//! * `tile`: where hashes stand, by path and by place.
+//! * `tile`: the places of hashes, by path and by number.
 //! * `proof`: proofs out of tiles, and their verification from bytes alone.
 //! * `note`: keys, and texts signed with them.
 //! * `checkpoint`: the signed head of a tree.

@@ -1,4 +1,4 @@
-//! Tiles: where the hashes of a tree stand, after C2SP `tlog-tiles`.
+//! Tiles: the places of the hashes of a tree, after C2SP `tlog-tiles`.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! The score of a match from the scores of its dimensions, as the arena tells it.
+//! The score of a match from the scores of its dimensions, as the arena shows it.
 
 use std::collections::BTreeMap;
 

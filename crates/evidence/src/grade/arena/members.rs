@@ -7,7 +7,7 @@ use crate::json::document::EXACT;
 use crate::json::locate;
 use crate::json::problem::{Problem, Problems, nearest, quoted};
 
-/// An object and where it stands.
+/// An object and its place.
 #[derive(Debug, Clone)]
 pub(super) struct Members<'a> {
     map: &'a Map<String, Value>,

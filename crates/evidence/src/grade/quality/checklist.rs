@@ -45,7 +45,7 @@ enum Test {
 /// The share of criteria that a text meets, and which.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChecklistGrade {
-    /// Met criteria as a share of all, 0 to 1; a criterion that stands twice counts twice.
+    /// Met criteria as a share of all, 0 to 1; a criterion that is given twice counts twice.
     pub value: f64,
     /// Number of criteria that are met.
     pub met: usize,
@@ -83,7 +83,7 @@ impl Checklist {
     pub const CRITERIA_MAX: usize = 1000;
 
     /// Reads the criteria of a task: objects of `type` (`keyword` if it is left out) and `text`, or `pattern` for a
-    /// `regex`; `value` may stand for either.
+    /// `regex`; `value` may replace either.
     ///
     /// - `keyword`: the text, without regard to case, is in the output;
     /// - `json_key`: the output is a JSON object and has this key, exactly, at its top;

@@ -1,8 +1,8 @@
 //! The JSON that an output holds, read strictly.
 //!
-//! An output is compared with what was expected, so a text that two readers may understand differently is refused: a key
-//! that stands twice in one object, a whole number that neither 64 bits nor a double hold. Not a number and infinity are
-//! no JSON, and neither are half surrogate pairs.
+//! An output is compared with what was expected, so a text that two readers may understand differently is refused: a
+//! key that is given twice in one object, a whole number that neither 64 bits nor a double hold. Not a number and
+//! infinity are no JSON, and neither are half surrogate pairs.
 
 use std::fmt;
 
@@ -156,7 +156,7 @@ fn outside_strings(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns whether two values are the same: objects without regard to the order of keys, arrays in order, numbers by
-/// value (`1` is `1.0`, and no double stands for a whole number that it does not hold), and `true` is not `1`.
+/// value (`1` is `1.0`, and no double equals a whole number that it cannot hold), and `true` is not `1`.
 pub(super) fn are_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_i128(), b.as_i128()) {

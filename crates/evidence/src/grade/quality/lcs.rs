@@ -133,10 +133,10 @@ enum Index {
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    /// No token has the key 0, which stands for a free slot.
+    /// No token has the key 0, which means a free slot.
     key: u64,
     row: u32,
-    /// A place in the list where the token stands.
+    /// A place of the token in the list.
     at: u32,
 }
 

@@ -52,7 +52,7 @@ impl Reference {
     pub const TOKENS_MAX: usize = 10_000;
     /// Most tokens of an answer.
     pub const ANSWER_TOKENS_MAX: usize = 1_000_000;
-    /// A table of more words of 64 bits than this is not built to tell which tokens matched.
+    /// A table of more words of 64 bits than this is not built to find which tokens matched.
     const TABLE_WORDS_MAX: usize = 1 << 20;
 
     /// Cuts a reference text into tokens.

@@ -146,7 +146,7 @@ impl<'a> Survey<'a> {
                 format!("at most {} subschemas, each as often as it is referred to", Schema::SUBSCHEMAS_MAX);
             return Err(("more subschemas".to_owned(), expected));
         }
-        // A part that was seen before may stand deeper here.
+        // A part that was seen before may be deeper here.
         nested(depth + size.height, Schema::NESTED_MAX)?;
         Ok(size)
     }

@@ -89,7 +89,7 @@ const Y: u8 = 2;
 /// A word on its way through the steps, with its vowels marked, so that the measure of any beginning of it is a count of
 /// bits.
 ///
-/// Rules look at the end of a word only, and take away fewer letters than the window has. What stands before the window
+/// Rules look at the end of a word only, and take away fewer letters than the window has. The part before the window
 /// is summed up once.
 pub(super) struct Word<'a> {
     letters: &'a mut [u8],
@@ -97,7 +97,7 @@ pub(super) struct Word<'a> {
     kinds: &'a [u8],
     start: usize,
     length: usize,
-    /// The last eight letters, the last in the highest byte; before the word stands a zero.
+    /// The last eight letters, the last in the highest byte; before the word is a zero.
     tail: u64,
     /// Steps that may change the word in its present form.
     steps: u8,
@@ -335,7 +335,7 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// Replaces the first of the suffixes that the word ends with if what stands before it has at least this measure.
+    /// Replaces the first of the suffixes that the word ends with if the part before it has at least this measure.
     /// A suffix whose measure is too small ends the search.
     fn apply(&mut self, measure: u32, rules: &[Suffix]) {
         if let Some(rule) = rules.iter().find(|rule| rule.ends(self.tail))

@@ -84,7 +84,7 @@ pub enum Grading {
     Tests(CodeGrade),
     /// Code by the patterns in it.
     Patterns(PatternsGrade),
-    /// A text, and which tokens of the reference it has, if the texts are not too long to tell.
+    /// A text, and which tokens of the reference it has, if the texts are not too long to find out.
     Rag(RougeL, Option<Overlap>),
     /// A checklist.
     Agent(ChecklistGrade),

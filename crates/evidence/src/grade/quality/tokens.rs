@@ -53,7 +53,7 @@ pub(super) struct Tokens {
     list: Vec<Token>,
 }
 
-/// A token: where it stands, and a number by which it is found.
+/// A token: its place, and a number by which it is found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     /// The bytes of a token of up to eight, which no other such token shares since none has a zero byte; of a longer one,
@@ -213,7 +213,7 @@ fn letter(byte: u8) -> u8 {
     if is_letter | is_digit { lower } else { 0 }
 }
 
-/// Returns how many of the eight bytes stand before the first zero, the first byte being the lowest.
+/// Returns how many of the eight bytes are before the first zero, the first byte being the lowest.
 fn bytes_before_zero(eight: u64) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let zeros = eight.wrapping_sub(ONES) & !eight & ONES << 7;

@@ -58,7 +58,7 @@ pub enum TransformOutcome {
     Different,
     /// No JSON where JSON was expected.
     NotJson,
-    /// JSON that two readers would understand differently, such as a key that stands twice.
+    /// JSON that two readers would understand differently, such as a key that is given twice.
     Ambiguous,
     /// JSON that the schema refuses.
     Invalid,
@@ -92,10 +92,10 @@ impl Transform {
     /// Prepares a task: the expected value, perhaps a JSON Schema that outputs must be valid against, and what an output
     /// is worth that is not the expected one.
     ///
-    /// An expected text that is itself JSON stands for the value it holds; any other is compared as text, without the
-    /// white space around it. A schema without `$schema` is of draft 2020-12; it may refer to its own parts only, and
-    /// its patterns are searched in linear time, in outputs of up to [`Checklist::SEARCHED_BYTES_MAX`] bytes: a longer one is
-    /// not valid.
+    /// An expected text that is itself JSON means the value in it; any other is compared as text, without the white
+    /// space around it. A schema without `$schema` is of draft 2020-12; it may refer to its own parts only, and its
+    /// patterns are searched in linear time, in outputs of up to [`Checklist::SEARCHED_BYTES_MAX`] bytes: a longer one
+    /// is not valid.
     ///
     /// ```
     /// use karat_evidence::grade::quality::{PartialCredit, Transform};

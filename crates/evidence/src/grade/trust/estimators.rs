@@ -11,7 +11,7 @@ pub const Z_90: f64 = 1.2816;
 /// `share` is the observed share (0 to 1), `count` the sample size (above 0; an effective size need not be whole), `z`
 /// the quantile of the normal distribution ([`Z_90`] for one-sided 90 %). Wilson, "Probable inference, the law of
 /// succession, and statistical inference", JASA 22 (1927); recommended by Brown, Cai and DasGupta, Statistical Science
-/// 16 (2001). None if an argument is outside of its range, or so large that doubles cannot tell.
+/// 16 (2001). None if an argument is outside of its range, or too large for doubles.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::{Z_90, wilson_lower_bound};
@@ -175,7 +175,7 @@ pub fn percentile(values: &[f64], percent: u8) -> Option<f64> {
     }
     let mut ordered = values.to_vec();
     ordered.sort_by(f64::total_cmp);
-    // In whole numbers: 0.95 times a count may lie beside the whole number that it stands for.
+    // In whole numbers: 0.95 times a count may be next to the whole number that it means.
     let rank = (ordered.len() as u128 * u128::from(percent)).div_ceil(100).max(1) as usize;
     ordered.get(rank - 1).copied()
 }

@@ -170,7 +170,7 @@ pub struct Evaluation {
     /// True if it ended.
     #[serde(default, deserialize_with = "or_default")]
     pub status: EvaluationStatus,
-    /// True if its owner wants it back. It is remarked and counts all the same: otherwise only good ones would stay.
+    /// True if its owner wants it back. It is marked and still counts: otherwise only good ones would stay.
     #[serde(default, deserialize_with = "or_default")]
     pub withdrawn: bool,
     /// The checks.
@@ -330,7 +330,7 @@ pub enum Severity {
     /// Weight 1.
     #[default]
     Minor,
-    /// Weight 0: told, not counted.
+    /// Weight 0: reported, not counted.
     Info,
 }
 

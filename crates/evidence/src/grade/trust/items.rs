@@ -47,7 +47,7 @@ impl<'a> Item<'a> {
         f64::from(u8::from(self.success == Some(true)))
     }
 
-    /// Returns the key that tells its input from others.
+    /// Returns the key that distinguishes its input from others.
     pub(super) fn input(&self) -> &'a str {
         self.check.input_digest.as_deref().unwrap_or(&self.check.task)
     }

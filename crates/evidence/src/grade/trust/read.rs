@@ -46,7 +46,7 @@ impl AgentEvidence {
             for (path, check) in once(&evaluation.checks, &format!("{path}.checks"), |it| &it.id, all) {
                 check_check(check, &path, &classes, all);
                 let other = checks.insert(&check.id, (&evaluation.id, check));
-                // Within one evaluation it has been told already.
+                // Within one evaluation it has been reported already.
                 if other.is_some_and(|(other, _)| other != evaluation.id) {
                     all.add(|| {
                         let found_id = format!("{} of another evaluation", quoted(&check.id));
@@ -326,7 +326,7 @@ fn check_bond(bond: &Bond, all: &mut Problems) {
             all.add(|| {
                 found(
                     &place,
-                    "a moment at which the deposit did not stand",
+                    "a moment at which the deposit was not posted",
                     "one between posting and withdrawal",
                 )
             });

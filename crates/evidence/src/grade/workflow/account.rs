@@ -22,7 +22,8 @@ pub struct Account {
     pub actual_retries: u64,
     /// Retries that the plan declares.
     pub declared_retry_budget: u64,
-    /// Retries beyond the declared ones, of the whole run: what one step declares and does not need pays for another.
+    /// Retries beyond the declared ones, of the whole run: another step may use what one step declares and does not
+    /// need.
     pub unplanned_retries: u64,
     /// Attempts, not steps, that exceeded their declared limit. `None` if one without moments may have.
     pub timeouts: Option<u64>,

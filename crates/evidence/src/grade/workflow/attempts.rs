@@ -111,7 +111,8 @@ impl Attempt {
     }
 
     /// Returns whether it exceeded the time limit that the plan declares for an attempt at its step: not without a
-    /// limit, and not by taking exactly as long. A harness that stopped it for that says so itself. `None` without moments to tell by.
+    /// limit, and not by taking exactly as long. A harness that stopped it for that says so itself. `None` without
+    /// times.
     #[must_use]
     pub fn exceeds(&self, timeout_seconds: Option<f64>) -> Option<bool> {
         match timeout_seconds {

@@ -85,7 +85,7 @@ impl Graph {
                 walk.push(node);
                 here = before.get(node).copied().flatten();
             }
-            // Where the walk of an earlier start was met, that walk has told the cycle.
+            // Where the walk of an earlier start was met, that walk has reported the cycle.
             if let Some(first) = here.and_then(|met| walk.iter().position(|&node| node == met)) {
                 let mut cycle = walk.split_off(first);
                 cycle.reverse();

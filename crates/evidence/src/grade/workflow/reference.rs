@@ -1,4 +1,4 @@
-//! Data references: `${step.output.path}` in the parameters of a step stands for a part of what another step gave
+//! Data references: `${step.output.path}` in the parameters of a step means a part of the output of another step
 //! (C-SWON documentation, section 3.2).
 
 use std::borrow::Cow;

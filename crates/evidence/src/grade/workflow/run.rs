@@ -36,8 +36,8 @@ pub struct Limits {
     pub max_latency_seconds: Option<f64>,
 }
 
-/// The facts of a run, each under the name by which the workflow scorecard declares it. `None` is what neither log nor
-/// harness tells; it is not 0.
+/// The facts of a run, each under the name by which the workflow scorecard declares it. `None` is what neither the log
+/// nor the harness reports; it is not 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunGrade {
     /// Steps that ended in success.

@@ -50,7 +50,7 @@ pub enum CountsError {
     Match(MatchError),
     /// More matches than [`Counts::MOST`].
     TooManyMatches {
-        /// Number of there that are.
+        /// Number of matches given.
         found: u64,
     },
     /// Two competitors have one name.

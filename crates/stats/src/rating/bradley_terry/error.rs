@@ -102,7 +102,7 @@ fn list(f: &mut fmt::Formatter<'_>, names: &[String]) -> fmt::Result {
 pub enum FitError {
     /// Strengths are differences: one competitor has none.
     TooFewCompetitors {
-        /// Number of there that are.
+        /// Number of competitors given.
         found: usize,
     },
     /// There is no match.
@@ -116,10 +116,10 @@ pub enum FitError {
     },
     /// More matches than [`Counts::MOST`].
     TooManyMatches {
-        /// Number of there that are.
+        /// Number of competitors given.
         found: u64,
     },
-    /// Every match was drawn, so nothing tells competitors apart.
+    /// Every match was drawn, so competitors cannot be separated.
     AllDrawn {
         /// Number of matches.
         matches: u64,
@@ -152,7 +152,7 @@ impl fmt::Display for FitError {
             }
             Self::AllDrawn { matches } => write!(
                 f,
-                "all {matches} matches were drawn, so nothing tells the competitors apart; expected at least one win"
+                "all {matches} matches were drawn, so the competitors cannot be separated; expected at least one win"
             ),
             Self::Separated(separation) => separation.fmt(f),
             Self::NotConverged { steps, last_step } => write!(

@@ -28,7 +28,7 @@ pub struct Covariance {
 pub enum SandwichError {
     /// Too many competitors for a table of all pairs.
     TooManyCompetitors {
-        /// Number of there that are.
+        /// Number of competitors given.
         found: usize,
     },
     /// The fit has another number of competitors than the counts.
@@ -73,7 +73,7 @@ impl Fit {
     /// Returns the covariances of the strengths. `counts` are the ones that were fitted.
     ///
     /// # Errors
-    /// [`SandwichError`].
+    /// If the errors cannot be computed: [`SandwichError`].
     pub fn covariance(&self, counts: &Counts) -> Result<Covariance, SandwichError> {
         let competitors = self.strengths.len();
         if competitors != counts.names.len() {

@@ -1,4 +1,4 @@
-//! The tables of a TOML file as JSON, and where each value stands.
+//! The tables of a TOML file as JSON, and the place of each value.
 
 use std::collections::BTreeMap;
 

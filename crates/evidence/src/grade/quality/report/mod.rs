@@ -103,8 +103,8 @@ impl TestResults {
         sized(text).and_then(junit::read)
     }
 
-    /// Reads TRX, the XML of the test runner of .NET: the results by their `outcome`. A result that is made of inner
-    /// results stands for these.
+    /// Reads TRX, the XML of the test runner of .NET: the results by their `outcome`. Inner results replace
+    /// the result that is made of them.
     ///
     /// # Errors
     ///

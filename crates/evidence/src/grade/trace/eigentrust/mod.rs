@@ -196,7 +196,11 @@ pub fn eigentrust(votes: &[Vote], options: &Options) -> Result<EigenTrust, Probl
     if network.pre_trusted == 0 && !pre_trusted.is_empty() && !votes.is_empty() {
         problems.add(|| Problem {
             hint: "name voters as the votes do".to_owned(),
-            ..problem("$.pre_trusted", "nobody who votes or is voted on".to_owned(), "at least one who does")
+            ..problem(
+                "$.pre_trusted",
+                "no agent that votes or is voted on".to_owned(),
+                "at least one such agent",
+            )
         });
     }
     if !problems.is_empty() {

@@ -177,7 +177,7 @@ fn pre_trusted_whom_nobody_knows_are_named() {
     assert_eq!(some.scores.iter().map(|score| score.is_pre_trusted).collect::<Vec<_>>(), [true, false]);
     assert_eq!(
         eigentrust(&votes, &anchored(&["A"])).unwrap_err().to_string(),
-        "$.pre_trusted: found nobody who votes or is voted on, expected at least one who does; name voters as the \
+        "$.pre_trusted: found no agent that votes or is voted on, expected at least one such agent; name voters as the \
          votes do"
     );
 }

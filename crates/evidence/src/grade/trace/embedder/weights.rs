@@ -12,7 +12,7 @@ pub(super) struct Shape {
     pub vocabulary: usize,
     /// Most tokens of a text, the two of its frame included.
     pub positions: usize,
-    /// Values that stand for a token, between layers and in the end.
+    /// Values that represent a token, between layers and in the end.
     pub hidden: usize,
     /// Parts of a token that attend to others separately; a divisor of `hidden`.
     pub heads: usize,
@@ -36,7 +36,7 @@ pub(super) struct Weights {
     pub words: Vec<f32>,
     /// `positions` rows of `hidden` values.
     pub positions: Vec<f32>,
-    /// Segments tell a question from its answer. A text is one segment, so this is the row of the first one.
+    /// Segments separate a question from its answer. A text is one segment, so this is the row of the first one.
     pub segment: Vec<f32>,
     pub norm: Norm,
     pub layers: Vec<Layer>,

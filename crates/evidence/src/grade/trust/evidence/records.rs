@@ -132,7 +132,7 @@ pub struct MemoryRecord {
     pub task: String,
     /// True if its hash and its provenance verify.
     pub intact: bool,
-    /// True if it contradicts a record that stands.
+    /// True if it contradicts a valid record.
     pub contradicts: bool,
 }
 

@@ -134,7 +134,7 @@ fn everything_is_told_at_once() {
         "$.verdicts[2].judge: found `j` once more, expected every judge once in a panel".to_owned(),
         "$.verdicts[3].check: found `c33`, expected the id of a check; did you mean `c3`?".to_owned(),
         "$.bond.deposits[0].withdrawn_at: found a moment before the item's own `time`, expected a later one".to_owned(),
-        "$.bond.slashes[0].time: found a moment at which the deposit did not stand, expected one between posting and \
+        "$.bond.slashes[0].time: found a moment at which the deposit was not posted, expected one between posting and \
          withdrawal"
             .to_owned(),
         "$.bond.slashes[0].amount_usd: found `11`, expected no more than is left of the deposit".to_owned(),

@@ -206,7 +206,7 @@ fn a_hundred_thousand_attempts_in_reverse() {
 }
 
 proptest! {
-    /// The result of a run does not depend on the order in which its records stand.
+    /// The result of a run does not depend on the order of its records.
     #[test]
     fn the_order_of_the_records_does_not_matter(
         retries in (0usize..4, 0usize..4),

@@ -255,7 +255,7 @@ fn check_references(
             }
         }
     }
-    // Of a plan with a cycle it cannot be said what lies before what; the cycle has been told.
+    // A plan with a cycle has no order of steps; the cycle has been reported.
     let answers =
         if plan.tiers.is_empty() { Vec::new() } else { plan.graph.lies_before(&plan.tiers, &pairs) };
     for (answer, (at, reference, step)) in answers.iter().zip(asked) {
