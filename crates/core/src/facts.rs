@@ -24,7 +24,7 @@ pub struct Item<'a> {
     pub subject: &'a str,
     /// The item's own id, unique among the evidence of its kind.
     pub id: &'a str,
-    /// When it took place, at what, and how it ended.
+    /// The time, task and outcome.
     pub context: ItemContext<'a>,
     /// SHA-256 over the canonical JSON (RFC 8785) of the item.
     pub digest: Digest,
@@ -35,11 +35,11 @@ pub struct Item<'a> {
     pub grading: Option<&'a str>,
 }
 
-/// When an item took place, at what, and how it ended, as far as it says so. No score of the item itself depends on it: a
+/// The time, task and outcome of an item, as far as it says so. No score of the item itself depends on it: a
 /// standing orders, groups and counts items by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ItemContext<'a> {
-    /// When it took place.
+    /// The time at which it took place.
     pub time: Option<Timestamp>,
     /// The task attempted. Runs at one task are not independent of each other; an item without one is its own task.
     pub task: Option<&'a str>,

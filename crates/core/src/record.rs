@@ -214,7 +214,7 @@ impl ReadingStatus {
 /// The reason why a dimension has no reading, or not the measured one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason<'a> {
-    /// Nothing to say.
+    /// No reason.
     None,
     /// This condition is false.
     ConditionFalse(&'a str),

@@ -19,7 +19,7 @@ pub struct Scorer {
     pub(crate) plan: Code,
     pub(crate) weighting: Weighting,
     pub(crate) override_use: Option<OverrideUse>,
-    /// For each dimension what it needs, lets opened: to name what is missing.
+    /// The needs of each dimension, lets opened: to name what is missing.
     pub(crate) needs: Vec<Vec<Symbol>>,
 }
 

@@ -6,7 +6,7 @@ pub use karat_core::scorecard::LifecycleRules;
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskStatus {
-    /// It is in use.
+    /// In use.
     #[default]
     Active,
     /// No subject solves it: probably broken. Back in use as soon as a period is not like that.

@@ -1,4 +1,4 @@
-//! Weights proposed from outside: every proposal, what became of it, and who decided (trust document, section 4).
+//! Weights proposed from outside: every proposal, its outcome, and who decided (trust document, section 4).
 //!
 //! The document lets an automated loop replace weights and drops a wrong replacement with a line in a log. Here a proposal is
 //! checked, waits for someone else's decision, and is kept with its reason whatever becomes of it.
@@ -18,7 +18,7 @@ use karat_core::weights::OverrideUse;
 pub struct Proposal {
     /// A unique name.
     pub id: String,
-    /// When.
+    /// Its time.
     pub at_seconds: i64,
     /// The proposer, a person or a program.
     pub proposer: String,
@@ -33,7 +33,7 @@ pub struct Proposal {
 pub struct OverrideDecision {
     /// The proposal.
     pub id: String,
-    /// When.
+    /// Its time.
     pub at_seconds: i64,
     /// The decider.
     pub decider: String,
@@ -44,28 +44,28 @@ pub struct OverrideDecision {
 /// An event about weights from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverrideEvent {
-    /// They are proposed.
+    /// Weights are proposed.
     Proposed(Proposal),
-    /// They come into force, in place of those before.
+    /// They come into force and replace those before.
     Accepted(OverrideDecision),
-    /// They do not.
+    /// They are refused.
     Refused(OverrideDecision),
-    /// They are in force no more, and those of the card are again.
+    /// They end, and those of the card are in force again.
     Revoked(OverrideDecision),
 }
 
 /// The status of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProposalStatus {
-    /// It passed the check and waits for a decision.
+    /// Checked; it waits for a decision.
     Proposed,
-    /// It is in force.
+    /// In force.
     Accepted,
-    /// By the check, or by someone.
+    /// Refused by the check, or by someone.
     Refused,
-    /// It was in force until another was accepted.
+    /// In force until another was accepted.
     Replaced,
-    /// It was in force until someone revoked it.
+    /// In force until someone revoked it.
     Revoked,
 }
 
@@ -114,11 +114,11 @@ pub struct OverrideLog {
 /// The reason why an event changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverrideRefusal {
-    /// It lies before the last event.
+    /// It is before the last event.
     OutOfOrder {
-        /// Its moment.
+        /// Its time.
         at_seconds: i64,
-        /// The moment of the last event.
+        /// The time of the last event.
         latest_seconds: i64,
     },
     /// The log is of another card.

@@ -53,7 +53,7 @@ pub struct Candidate {
 /// A reviewer's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// When.
+    /// Its time.
     pub at_seconds: i64,
     /// The reviewer.
     pub reviewer: String,
@@ -159,7 +159,7 @@ pub struct Expired {
 pub struct Past {
     /// The score.
     pub points: i64,
-    /// When the next one took its place; none while it is canonical.
+    /// The time at which the next one replaced it; none while it is official.
     pub until_seconds: Option<i64>,
 }
 

@@ -43,10 +43,10 @@ pub fn ranks(values: &[Option<i64>]) -> Vec<Option<RankRange>> {
     found
 }
 
-/// A ranking under another rule, beside the one it is compared with.
+/// A ranking under other settings, compared with the nominal one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherRanking {
-    /// The ranks under the other rule, by subject.
+    /// The ranks under the other settings, by subject.
     pub ranks: Vec<Option<RankRange>>,
     /// The subjects whose ranks differ, in the order of the subjects.
     pub moved: Vec<usize>,
@@ -55,7 +55,7 @@ pub struct OtherRanking {
 }
 
 impl OtherRanking {
-    /// Compares the ranks of the same subjects under two rules.
+    /// Compares the ranks of the same subjects under two settings.
     #[must_use]
     pub fn new(nominal: &[Option<RankRange>], ranks: Vec<Option<RankRange>>) -> Self {
         let is_first = |rank: &Option<RankRange>| rank.is_some_and(|rank| rank.best == 1);

@@ -36,7 +36,7 @@ pub struct StudentRanking {
 #[derive(Debug, Clone, Copy)]
 struct Mean {
     subject: u32,
-    /// In billionths.
+    /// The mean in billionths.
     mean: i64,
     tasks: u32,
     items: u32,

@@ -54,7 +54,7 @@ struct Column {
 }
 
 impl TaskTable {
-    /// As many tasks may be added up in doubles without a rounding: `2e9 * 4e6` is below `2^53`.
+    /// The most tasks, which can be added up in doubles without a rounding: `2e9 * 4e6` is below `2^53`.
     pub const MOST_TASKS: usize = 4_000_000;
 
     /// Sorts observations, given in any order, of `subjects` subjects.

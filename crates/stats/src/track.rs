@@ -5,9 +5,9 @@ use karat_core::number::{Decimal, MILLION};
 /// The rule by which the best scores of a track become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrackMethod {
-    /// Their sum.
+    /// The sum of them.
     Sum,
-    /// Their mean.
+    /// The mean of them.
     Average,
     /// The lowest of them.
     Min,

@@ -118,7 +118,7 @@ pub struct Entry {
     pub replaces: Option<String>,
     /// The digest of its content.
     pub content: Digest,
-    /// When it was handed in, as the caller said.
+    /// The time at which it was handed in, as the caller said.
     pub moment: Moment,
 }
 

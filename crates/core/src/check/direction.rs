@@ -17,7 +17,7 @@ use crate::scorecard::{Dimension, FactType, Scorecard};
 /// The movement of the score when a fact grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Not at all.
+    /// It has no effect.
     Flat,
     /// Never down.
     Up,

@@ -56,7 +56,7 @@ pub(crate) trait Surroundings {
 impl Interval {
     /// Every number.
     pub(crate) const EVERYTHING: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
-    /// From 0 to 1.
+    /// The interval from 0 to 1.
     pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
 
     /// Returns the interval of one number.

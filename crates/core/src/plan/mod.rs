@@ -259,7 +259,7 @@ impl Limits {
         self.max_fact.is_none() && !self.integer && self.unknown.is_nan()
     }
 
-    /// Those of a condition: 0 or 1.
+    /// The values of a condition: 0 or 1.
     const FLAG: Self = Self {
         min: 0.0,
         max: 1.0,

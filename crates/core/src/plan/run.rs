@@ -11,7 +11,7 @@ use super::{BLOCK, Code, Column, Instruction, Register, Rows, Scores, load};
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
 pub(crate) struct Registers {
-    /// None while a column is written.
+    /// `None` while a column is written.
     columns: Vec<Option<Box<Rows>>>,
     /// The value of a column that holds one value throughout.
     constants: Vec<Option<f64>>,

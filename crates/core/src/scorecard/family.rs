@@ -8,18 +8,18 @@ use super::{Dimension, Scorecard, WeightSum};
 use crate::formula::{ExprKind, Formula, Symbol};
 use crate::number::Decimal;
 
-/// A dimension as it is shown: what `dims()` of the arena document gives.
+/// A dimension as it is shown, with the members of `dims()` of the arena document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DimensionInfo {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// For people.
+    /// The name shown to people.
     pub label: String,
     /// Share of the total.
     pub weight: Decimal,
-    /// For people.
+    /// The description shown to people.
     pub description: String,
-    /// For people.
+    /// The color it is shown in.
     pub color: String,
 }
 

@@ -253,15 +253,15 @@ pub struct Let {
 pub struct Dimension {
     /// Its name.
     pub key: String,
-    /// For people; the key if not given.
+    /// The name shown to people; the key if not given.
     pub label: String,
-    /// For people; may be empty.
+    /// The description shown to people; may be empty.
     pub description: String,
-    /// For people; may be empty.
+    /// The color it is shown in; may be empty.
     pub color: String,
     /// Share of the mean; profiles replace it.
     pub weight: Decimal,
-    /// Facts to a value in 0..1.
+    /// The formula of the value, 0..1.
     pub formula: Formula,
     /// False makes the reading 0, status `gated`.
     pub when: Option<Formula>,
@@ -273,7 +273,7 @@ pub struct Dimension {
     pub group: Option<usize>,
     /// Its key in the file.
     pub span: Range<usize>,
-    /// Its weight in the file (the key where it has none).
+    /// Its weight in the file (the key if it has no weight).
     pub weight_span: Range<usize>,
 }
 
@@ -295,7 +295,7 @@ pub enum MissingPolicy {
 pub struct Group {
     /// Its name.
     pub key: String,
-    /// For people; the key if not given.
+    /// The name shown to people; the key if not given.
     pub label: String,
     /// Share in its parent.
     pub weight: Decimal,
@@ -330,7 +330,7 @@ pub struct OverridePolicy {
 pub struct Rule {
     /// Its name.
     pub name: String,
-    /// It fires when this is true.
+    /// The condition under which it fires.
     pub when: Formula,
     /// The new score.
     pub set: Formula,
@@ -343,11 +343,11 @@ pub struct Rule {
 pub struct Gate {
     /// Its name.
     pub name: String,
-    /// It holds when this is true.
+    /// The condition under which it caps.
     pub when: Formula,
-    /// At most this many points of the scale.
+    /// The most points of the scale.
     pub cap: Option<Decimal>,
-    /// At most this tier: how many tiers, from the lowest, stay open.
+    /// The number of tiers, from the lowest, that stay open.
     pub tier_limit: Option<usize>,
     /// Its name in the file.
     pub span: Range<usize>,

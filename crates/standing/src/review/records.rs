@@ -21,7 +21,7 @@ pub struct Flags {
 /// The outcome of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is canonical.
+    /// It is official.
     Committed,
     /// It is held; the official score stays.
     PendingReview,
@@ -50,10 +50,10 @@ impl State {
     }
 }
 
-/// One line of the history: what became of a score, when and why.
+/// One line of the history: the outcome of a score, with time and reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
-    /// When.
+    /// Its time.
     pub at_seconds: i64,
     /// The score.
     pub candidate: Candidate,
@@ -61,18 +61,18 @@ pub struct Transition {
     pub flags: Flags,
     /// The outcome of it.
     pub state: State,
-    /// Those who decided; empty where time or a newer score did.
+    /// The decisions; empty if time or a newer score decided.
     pub decisions: Vec<Decision>,
 }
 
 /// The reason why an event changed nothing, but for deadlines that came before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It lies before the last event.
+    /// It is before the last event.
     OutOfOrder {
-        /// Its moment.
+        /// Its time.
         at_seconds: i64,
-        /// The moment of the last event.
+        /// The time of the last event.
         latest_seconds: i64,
     },
     /// No score waits for a decision.

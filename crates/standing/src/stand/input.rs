@@ -23,13 +23,13 @@ use karat_stats::outcome::Treatment;
 pub struct Item<'a> {
     /// The subject.
     pub subject: &'a str,
-    /// Its id, one of a kind among the items of the subject.
+    /// Its id, unique among the items of the subject.
     pub id: &'a str,
     /// The task: items of one task are alike.
     pub task: &'a str,
     /// The digest of the evidence.
     pub digest: Digest,
-    /// When it took place, in seconds since 1970-01-01T00:00:00Z.
+    /// The time at which it took place, in seconds since 1970-01-01T00:00:00Z.
     pub time_seconds: Option<i64>,
     /// The outcome, if it is stated.
     pub outcome: Option<Outcome>,
@@ -99,7 +99,7 @@ pub enum Happening {
     Decided(Decision),
     /// Something changed at a moment.
     Changed {
-        /// When.
+        /// Its time.
         at_seconds: i64,
         /// The change.
         change: Change,
@@ -115,7 +115,7 @@ pub enum Change {
     IncidentClosed(String),
     /// The subject demonstrably runs something else than it declares.
     Held,
-    /// It no longer does.
+    /// The subject is released from that.
     Released,
 }
 
@@ -228,7 +228,7 @@ impl Error for StandError {}
 /// Items and events in the order in which they count.
 #[derive(Debug)]
 pub(super) struct Ordered<'a> {
-    /// By name.
+    /// The subjects by name.
     pub subjects: BTreeMap<&'a str, Subject<'a>>,
     /// Place among the events, moment and event, in order.
     pub overrides: Vec<(usize, i64, &'a OverrideEvent)>,
@@ -242,12 +242,12 @@ pub(super) struct Ordered<'a> {
 /// All there is of a subject.
 #[derive(Debug, Default)]
 pub(super) struct Subject<'a> {
-    /// By moment and id.
+    /// The items by time and id.
     pub items: Vec<Counted<'a>>,
     pub operator: Option<&'a str>,
     /// Place among the events and decision, by moment.
     pub decisions: Vec<(usize, &'a Decision)>,
-    /// By moment.
+    /// The changes by time.
     pub changes: Vec<(i64, &'a Change)>,
 }
 

@@ -23,7 +23,7 @@ const DRAW: &str = "draw";
 /// All tasks at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskStandings {
-    /// By name.
+    /// The tasks, sorted by name.
     pub tasks: Vec<TaskStanding>,
     /// Items that were given again, with the same content.
     pub repeated: u64,
@@ -57,15 +57,15 @@ pub struct TaskStanding {
 /// The results of the items of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Results {
-    /// Those that count, completed or not.
+    /// Items that count, completed or not.
     pub attempts: u64,
-    /// Those that came to an end: they succeeded or failed, or have a score and do not say how they ended.
+    /// Items that came to an end: they succeeded or failed, or have a score but no outcome.
     pub completed: u64,
     /// Completed and won: in the band `win` of the card; under a card without that band those that succeeded.
     pub won: u64,
     /// Completed, and in the band `draw` of a card that has `win`.
     pub drawn: u64,
-    /// Left out because the card excludes what ended so.
+    /// Left out because the card excludes their outcome.
     pub excluded: u64,
     /// Left out because they have neither an outcome nor a score in a band: it is unknown who won.
     pub undecided: u64,
@@ -172,7 +172,7 @@ pub fn tasks(
 struct View<'v, 'a> {
     card: &'v Scorecard,
     rules: &'v Standing,
-    /// By time, subject and id.
+    /// The items by time, subject and id.
     own: &'v [&'v Counted<'a>],
     by_id: bool,
 }

@@ -19,7 +19,7 @@ use karat_stats::outcome::OutcomeCounts;
 /// The standings of all subjects at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standings {
-    /// By name.
+    /// The subjects, sorted by name.
     pub subjects: Vec<SubjectStanding>,
     /// The shares of the whole, for a card with shares.
     pub shared: Option<Shared>,
@@ -71,7 +71,7 @@ pub struct SubjectStanding {
     pub interval: Option<Estimate>,
     /// The score as the card publishes it, before the gate.
     pub ungated: Option<Published>,
-    /// In whole points, before and after the gate.
+    /// The score in whole points, before and after the gate.
     pub gated: Option<Gated>,
     /// The dimensions of the card, in its order.
     pub dimensions: Vec<DimensionStanding>,
@@ -105,19 +105,19 @@ pub struct SubjectStanding {
 /// Number of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Those that count ever.
+    /// Items that count ever.
     pub seen: u64,
-    /// Those that count now.
+    /// Items that count now.
     pub in_window: u64,
     /// The largest number of items in the window, if it is limited by number.
     pub window_tasks: Option<u32>,
     /// The outcomes of the items that state one.
     pub outcomes: OutcomeCounts,
-    /// Those that do not say how they ended.
+    /// Items without an outcome.
     pub outcome_unstated: u64,
-    /// Those left out because of how they ended.
+    /// Items left out because of their outcome.
     pub excluded: u64,
-    /// Those left out because they have no score, or no reading.
+    /// Items left out because they have no score, or no reading.
     pub unscored: u64,
 }
 
@@ -186,7 +186,7 @@ pub struct WarmUpStanding {
 pub struct ShareStanding {
     /// The part of the whole.
     pub share: Score,
-    /// As a whole number, for a card that asks for it.
+    /// The share as a whole number, for a card that asks for it.
     pub whole: Option<u64>,
 }
 

@@ -45,7 +45,7 @@ pub struct Arena {
 pub enum DrawBonus {
     /// Every gain.
     Given,
-    /// Only that of a win.
+    /// Only the gain of a win.
     Withheld,
 }
 
@@ -177,11 +177,11 @@ pub struct Settlement {
 /// The reason why a match cannot be settled. Nothing has changed then.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SettleError {
-    /// The difficulty has no rating, and the rules give none to those.
+    /// The difficulty has no rating, and the rules give unlisted ones none.
     UnlistedDifficulty {
         /// The difficulty.
         found: String,
-        /// Those that have one.
+        /// The difficulties with a rating.
         expected: Vec<String>,
     },
     /// A rating of the career is beyond a million points.

@@ -9,12 +9,12 @@ use core::fmt;
 
 use super::outcome::{Match, Outcome};
 
-/// A match as it is reported: who met whom, when, and how it ended.
+/// A match as it is reported: the competitors, the time and the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<'a> {
     /// The id of the match, different from every other.
     pub id: &'a str,
-    /// When it was over, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which it was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: i64,
     /// Name of the first competitor.
     pub first: &'a str,
@@ -41,7 +41,7 @@ impl Event<'_> {
 /// The place of a match in the order of all matches: by time, and at one time by id (byte by byte).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Applied {
-    /// When the match was over, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which the match was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: i64,
     /// Its id.
     pub id: String,
@@ -107,7 +107,7 @@ pub struct SeasonErrors {
 }
 
 impl SeasonErrors {
-    /// More than this many are only counted.
+    /// The most that are listed; others are only counted.
     pub const LISTED: usize = 100;
 }
 
@@ -136,7 +136,7 @@ pub struct Season {
     pub names: Vec<String>,
     /// The matches in order.
     pub matches: Vec<Match>,
-    /// When each match was over, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which each match was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: Vec<i64>,
     /// The place of each match among the given events, from 0.
     pub places: Vec<usize>,

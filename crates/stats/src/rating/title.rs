@@ -13,7 +13,7 @@ pub enum Condition {
     ChallengesAuthored(u64),
     /// At least this many matches played.
     Matches(u64),
-    /// Nothing.
+    /// No condition.
     Always,
 }
 

@@ -159,7 +159,7 @@ impl VerifyingKey {
 /// The error for a line that should be a signature.
 const NOT_A_SIGNATURE: NoteError = NoteError::Malformed("a line after the empty one is no signature");
 
-/// In whose name a signature is, and the id of the key with the bytes that it made.
+/// The name that a signature is in, and the id of the key with the bytes that it made.
 type NamedSignature<'a> = (&'a str, Vec<u8>);
 
 /// Returns the text of a note, and its signatures, which are not checked.

@@ -30,16 +30,16 @@ impl Difficulty {
     }
 }
 
-/// From which rates a challenge counts as how hard.
+/// The rates from which a challenge has a difficulty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalibrationRules {
-    /// Fewer completed matches give no difficulty.
+    /// The fewest completed matches that give a difficulty.
     pub completed_min: u64,
-    /// Win rate and completion rate from which a challenge is no harder than this, both inclusive; the first that holds
-    /// counts. A challenge that meets none is legendary.
+    /// Win rate and completion rate from which a challenge is no harder than this, both inclusive; the first that is
+    /// met counts. A challenge that meets none is legendary.
     pub steps: Vec<CalibrationStep>,
-    /// By how much both rates must pass a threshold before a calibrated difficulty changes; 0 for none. Keeps a challenge at a
-    /// threshold from changing with every match.
+    /// The margin by which both rates must pass a threshold before a calibrated difficulty changes; 0 for none. Keeps a
+    /// challenge at a threshold from changing with every match.
     pub margin: Decimal,
 }
 
@@ -75,14 +75,14 @@ impl Default for CalibrationRules {
     }
 }
 
-/// When a task has outlived its use, and when it is probably broken.
+/// The rules by which a task is retired, or is probably broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LifecycleRules {
     /// A score above this counts as solved.
     pub solved_above: Score,
     /// A score below this counts as failed.
     pub failed_below: Score,
-    /// More than this share of the scores of a period must be solved, or failed, for the period to count.
+    /// The share of the scores of a period that must be exceeded, solved or failed, for the period to count.
     pub share_above: Decimal,
     /// Periods in a row that must count.
     pub periods: u32,

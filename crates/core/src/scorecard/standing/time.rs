@@ -9,9 +9,9 @@ const DAY_SECONDS: u32 = 86_400;
 /// The limits of a window. With both the narrower one counts; with neither the window has all scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowLimits {
-    /// At most this many scores, the newest.
+    /// The most scores, from the newest.
     pub tasks: Option<NonZeroU32>,
-    /// Only scores less than this many seconds older than the latest moment.
+    /// The span in seconds: only scores less than this much older than the latest moment count.
     pub span_seconds: Option<NonZeroU32>,
 }
 
@@ -59,7 +59,7 @@ pub enum DecayScope {
 /// The loss in a part of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Periods {
-    /// Its part.
+    /// In proportion.
     Exact,
     /// Nothing, until it is over.
     Whole,
@@ -78,7 +78,7 @@ impl Default for DecayRule {
     }
 }
 
-/// When a score is held, and who may let it pass.
+/// The rules by which a score is held and may pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewRules {
     /// A change of more points than this, up or down, is a swing.
@@ -143,9 +143,9 @@ impl Default for CertificationRules {
 /// The loss of worth with age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreshnessRule {
-    /// Up to this age evidence is worth all it is.
+    /// The age up to which evidence has full worth.
     pub full_until_seconds: u32,
-    /// From this age on it is worth `least`; between the two it falls in a line.
+    /// The age from which it is worth `least`; between the two its worth falls in a line.
     pub least_from_seconds: u32,
     /// The worth of the oldest evidence, in billionths.
     pub least: i64,
