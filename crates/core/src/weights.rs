@@ -114,7 +114,7 @@ pub struct OverrideUse {
     pub effective: Vec<Decimal>,
 }
 
-/// The reason why weights from outside were not even laid over those of the card.
+/// The reason why weights from outside do not fit the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoOverride {
     /// The card of this name has no `[override]`.

@@ -34,7 +34,7 @@ pub struct Graders {
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub id: String,
-    /// None if the trace does not belong into the cache; then only what is expired goes.
+    /// `None` if the trace does not belong in the cache; then only expired entries are removed.
     pub vector: Option<Vec<f32>>,
     pub moment: Timestamp,
 }

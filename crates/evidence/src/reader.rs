@@ -52,7 +52,7 @@ pub struct UnknownFact {
     pub name: String,
     /// The known fact whose name is nearest.
     pub nearest: Option<&'static str>,
-    /// If the name is known: the type that the fact really has.
+    /// The type that the fact really has, if the name is known.
     pub fact_type: Option<FactType>,
 }
 

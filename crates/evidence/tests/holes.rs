@@ -94,8 +94,8 @@ fn a_claimed_quality_is_not_believed() {
     assert!(quality(Some(1.0)).unwrap_err().contains("`output_quality` out"));
 }
 
-/// Upstream: what a client says of its trace is what is served. The exact copy of an earlier trace has no novelty, whatever it
-/// claims.
+/// Upstream: what a client says about its trace is served. The exact copy of an earlier trace has no novelty, whatever
+/// it claims.
 #[test]
 fn a_claimed_novelty_is_not_believed_where_one_can_be_computed() {
     let mut cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();

@@ -24,7 +24,7 @@ pub struct Proposal {
     pub proposer: String,
     /// The reason; not empty.
     pub reason: String,
-    /// Weights by dimension, to be laid over those of the card.
+    /// Weights by dimension, which replace those of the card.
     pub weights: Vec<(String, Decimal)>,
 }
 
@@ -90,7 +90,7 @@ pub struct ProposalRecord {
     pub proposal: Proposal,
     /// Its status.
     pub status: ProposalStatus,
-    /// The sum of the weights after the merge; none where they could not be laid over those of the card.
+    /// The sum of the weights after the merge; none if they do not fit the card.
     pub merged_sum: Option<Decimal>,
     /// The reason why the check refused it, if it did.
     pub check_refusal: Option<String>,

@@ -360,7 +360,7 @@ impl History {
 }
 
 impl Past {
-    /// Returns true if the next score took its place before this moment.
+    /// Returns true if the next score replaced it before this moment.
     fn is_over_before(&self, seconds: i128) -> bool {
         self.until_seconds.is_some_and(|until| i128::from(until) < seconds)
     }

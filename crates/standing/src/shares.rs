@@ -49,7 +49,7 @@ pub enum ShareError {
     ),
     /// A score is below zero.
     Negative {
-        /// Its place, from 0.
+        /// Its index.
         at: usize,
         /// The score.
         score: Score,

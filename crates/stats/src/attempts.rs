@@ -68,7 +68,7 @@ impl MeanPoints {
         })
     }
 
-    /// Returns the mean to one place, half up; none of nothing.
+    /// Returns the mean to one place, half up; none without points.
     #[must_use]
     pub fn mean(self) -> Option<Decimal> {
         half_up(i128::from(self.sum), i128::from(self.count), 1)

@@ -128,7 +128,7 @@ fn kendall(mut pairs: Vec<(f64, f64)>) -> Option<f64> {
     Some((concordant_less_discordant as f64 / scale).clamp(-1.0, 1.0))
 }
 
-/// Sorts by merging runs of doubling length; how many neighbours had to change places.
+/// Sorts by merging runs of doubling length, and returns how many neighbours were swapped.
 fn sort_counting(values: &mut Vec<f64>) -> u128 {
     let mut swaps = 0;
     let mut merged = Vec::with_capacity(values.len());

@@ -10,7 +10,7 @@ use super::{StatisticsError, outside};
 /// A subject on the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The subject, by its place in the caller's list of subjects.
+    /// The subject, by its index in the caller's list of subjects.
     pub subject: usize,
     /// The mean over its tasks, with its interval.
     pub estimate: Estimate,

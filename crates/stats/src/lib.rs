@@ -135,7 +135,7 @@ pub enum StatisticsError {
     },
     /// A row that cannot be used.
     Row {
-        /// Its place in the slice given, from 0.
+        /// Its index in the slice given.
         row: usize,
         /// The part of it, such as `value`.
         part: &'static str,
@@ -144,13 +144,13 @@ pub enum StatisticsError {
         /// The expected value.
         expected: &'static str,
     },
-    /// Two rows that claim to be the same thing.
+    /// Two rows with the same identity.
     Twice {
         /// The thing that is given twice, such as `attempt 2 of a subject`.
         what: &'static str,
-        /// The place of the first, from 0.
+        /// The index of the first.
         first: usize,
-        /// The place of the second, from 0.
+        /// The index of the second.
         second: usize,
     },
 }

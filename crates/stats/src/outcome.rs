@@ -136,7 +136,7 @@ impl OutcomeCounts {
 /// One run of a subject at a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The subject, by its place in the caller's list of subjects.
+    /// The subject, by its index in the caller's list of subjects.
     pub subject: usize,
     /// The task, as any number.
     pub task: usize,
@@ -260,7 +260,7 @@ impl PolicyRankings {
         self.others.iter().any(|(_, other)| other.first_differs)
     }
 
-    /// Returns the best and the worst place of a subject under any of the policies; none if no policy gives it one.
+    /// Returns the best and the worst rank of a subject under any of the policies; `None` if no policy gives it one.
     #[must_use]
     pub fn rank_range(&self, subject: usize) -> Option<RankRange> {
         let all = core::iter::once(&self.ranks).chain(self.others.iter().map(|(_, other)| &other.ranks));

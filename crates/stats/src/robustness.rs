@@ -101,7 +101,7 @@ pub const MOST_PAIRED: usize = 200;
 /// let half = Decimal::from_millionths(500_000);
 /// let plan = WeightPlan { distribution: WeightDistribution::Uniform, draws: 1000, seed: 1 };
 /// let found = under_drawn_weights(&Readings::new(&rows)?, &[half; 2], Mean::WeightedMean, plan, 0.95)?;
-/// // They change places where the first weight is below 0.4.
+/// // They change ranks where the first weight is below 0.4.
 /// assert_eq!((found.swaps.len(), found.swaps[0].ahead, found.swaps[0].behind), (1, 0, 1));
 /// assert!((found.swaps[0].share - 0.4).abs() < 0.05);
 /// assert_eq!(found.subjects[2].as_ref().unwrap().share_kept, 1.0);
@@ -171,11 +171,11 @@ pub fn under_drawn_weights(
     Ok(WeightRobustness { subjects, swaps: pairs.swaps(draws), share_first_kept, level, plan })
 }
 
-/// Number of times that each pair of the first subjects changed places.
+/// Number of times that each pair of the first subjects changed ranks.
 struct Pairs {
     /// The watched subjects, the first by the nominal weights first.
     order: Vec<usize>,
-    /// Pairs that are apart under the nominal weights: their places in `order`, and how often they changed.
+    /// Pairs that are apart under the nominal weights: their indices in `order`, and how often they changed.
     counts: Vec<(usize, usize, u32)>,
 }
 

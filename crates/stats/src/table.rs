@@ -8,7 +8,7 @@ use karat_core::number::{BILLION, round, round_ratio};
 /// One result of one subject at one task. Several trials of a task are several observations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
-    /// The subject, by its place in the caller's list of subjects.
+    /// The subject, by its index in the caller's list of subjects.
     pub subject: usize,
     /// The task, as any number, the same for all subjects.
     pub task: usize,

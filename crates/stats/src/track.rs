@@ -13,8 +13,8 @@ pub enum TrackMethod {
     Min,
 }
 
-/// Returns the score of a track in points, from the best scores of one subject; 0 of nothing. Challenges without a best score
-/// do not count, so a subject that attempts only what it is good at has a higher mean.
+/// Returns the score of a track in points, from the best scores of one subject; 0 without scores. Challenges without a
+/// best score do not count, so a subject that attempts only what it is good at has a higher mean.
 ///
 /// ```
 /// use karat_core::number::Decimal;

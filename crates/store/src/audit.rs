@@ -99,7 +99,7 @@ pub fn audit_watched(
             problems.push(problem);
         }
     }
-    // Of a store that is written to meanwhile there is more by now, and never less.
+    // A store that is written to during the check has more by now, and never less.
     let totals = reader.backend().totals()?;
     let grown = reader.head()?.size > head.size;
     for (what, counted, expected) in [

@@ -25,7 +25,7 @@ pub enum State {
     Committed,
     /// It is held; the official score stays.
     PendingReview,
-    /// Reviewers let it pass; it is committed next.
+    /// Reviewers approved it; it is committed next.
     Approved,
     /// A reviewer refused it.
     Rejected,

@@ -254,7 +254,7 @@ pub(super) struct Subject<'a> {
 /// An item and what it counts as.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counted<'a> {
-    /// Its place among the items given.
+    /// Its index among the items given.
     pub place: usize,
     pub item: &'a Item<'a>,
     pub at_seconds: i64,

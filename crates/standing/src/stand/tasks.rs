@@ -40,7 +40,7 @@ pub struct TaskStanding {
     pub task: String,
     /// Number of subjects that tried it.
     pub subjects: u64,
-    /// All its items, counted or not, as places among those given, by time, subject and id.
+    /// All its items, counted or not, as indices of those given, by time, subject and id.
     pub items: Vec<usize>,
     /// The results.
     pub results: Results,
@@ -76,7 +76,7 @@ pub struct Results {
 pub struct Rate {
     /// A number of successes in a number of trials.
     pub of: Proportion,
-    /// Wilson's interval; none of nothing.
+    /// Wilson's interval; none without items.
     pub interval: Option<Interval>,
 }
 

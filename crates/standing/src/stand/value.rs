@@ -25,7 +25,7 @@ pub struct Standings {
     pub shared: Option<Shared>,
     /// The proposals of weights, and those in force.
     pub overrides: OverrideLog,
-    /// Events about weights that changed nothing: their places, and why.
+    /// Events about weights that changed nothing: their indices, and why.
     pub override_refusals: Vec<(usize, OverrideRefusal)>,
     /// Items that were given again, with the same content.
     pub repeated: u64,
@@ -59,9 +59,9 @@ pub struct SubjectStanding {
     pub operator: Option<String>,
     /// Number of items that count, and how all of them ended.
     pub counts: Counts,
-    /// The items that count now, as places among those given, oldest first.
+    /// The items that count now, as indices of those given, oldest first.
     pub window: Vec<usize>,
-    /// All items that were looked at, left out or not, as places among those given, oldest first.
+    /// All items that were looked at, left out or not, as indices of those given, oldest first.
     pub items: Vec<usize>,
     /// The moments of the oldest and the newest item that counts; none without one, or without times.
     pub span_seconds: Option<(i64, i64)>,
@@ -151,7 +151,7 @@ pub struct ReviewStanding {
     pub history: History,
     /// The outcome of each score, in order.
     pub transitions: Vec<Transition>,
-    /// Decisions that changed nothing: their places among the events, and why.
+    /// Decisions that changed nothing: their indices among the events, and why.
     pub refusals: Vec<(usize, Refusal)>,
 }
 

@@ -82,7 +82,7 @@ impl FromStr for Outcome {
     }
 }
 
-/// A match between two competitors, by their places in a list.
+/// A match between two competitors, by their indices in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Match {
     /// Place of the first competitor, from 0.

@@ -11,7 +11,7 @@ pub const MOST_COMPARED: usize = 2000;
 /// The rank of a competitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The competitor, by its place in the caller's list.
+    /// The competitor, by its index in the caller's list.
     pub competitor: usize,
     /// The rank by points alone, from 1; equal points share a rank.
     pub rank: u32,
@@ -22,7 +22,7 @@ pub struct Place {
     pub group: u32,
 }
 
-/// Returns the places of competitors with these points, the highest first, equal ones in the order of the list.
+/// Returns the ranks of competitors with these points, the highest first, equal ones in the order of the list.
 ///
 /// `told_apart` says of two competitors, the one with more points first, whether their difference is more than chance.
 /// Groups are made from the top: the first leads the first group, and those after it join while they are tied with the

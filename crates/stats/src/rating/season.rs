@@ -132,13 +132,13 @@ impl Error for SeasonErrors {}
 /// Matches in the order in which they count, that of [`Applied`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Season {
-    /// The competitors, sorted by name; a [`Match`] holds places in this list.
+    /// The competitors, sorted by name; a [`Match`] has indices into this list.
     pub names: Vec<String>,
     /// The matches in order.
     pub matches: Vec<Match>,
     /// The time at which each match was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: Vec<i64>,
-    /// The place of each match among the given events, from 0.
+    /// The index of each match among the given events.
     pub places: Vec<usize>,
     /// Events that repeat another one, id and content: each match counts once.
     pub repeated: usize,

@@ -110,7 +110,7 @@ fn each<S: System>(
     Ok(())
 }
 
-/// Refuses a match whose competitors are not two different places below `competitors`.
+/// Refuses a match whose competitors are not two different indices below `competitors`.
 pub(super) fn check(matches: &[Match], competitors: usize) -> Result<(), MatchError> {
     let wrong =
         |found: &Match| found.first == found.second || found.first.max(found.second) as usize >= competitors;

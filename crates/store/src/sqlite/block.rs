@@ -106,7 +106,7 @@ pub(super) struct Stored<'a> {
 #[derive(Default)]
 pub(super) struct Block {
     positions: Range<u64>,
-    /// Heads, entries and contents of as many rows as there are positions; all lengths are in keeping with it.
+    /// Heads, entries and contents of as many rows as there are positions; all lengths agree with it.
     plain: Vec<u8>,
 }
 

@@ -11,7 +11,7 @@ use super::detail;
 /// Efficiency of a trajectory without a single model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WithoutModelCall {
-    /// Nothing: one tool call in the log must not earn what a thrifty agent earns.
+    /// No points: one tool call in the log must not earn what a thrifty agent earns.
     #[default]
     Nothing,
     /// Everything, since nothing was used. The deployed arena does so.

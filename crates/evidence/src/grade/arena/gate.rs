@@ -57,13 +57,13 @@ pub struct Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
-    /// It is scored.
+    /// Accepted and scored.
     Accepted,
     /// There is no such match.
     NoMatch,
     /// "Only the entering agent can submit".
     NotOwner,
-    /// It has been submitted before.
+    /// Submitted before.
     AlreadyCompleted,
     /// "Expired matches cannot be submitted".
     Expired,

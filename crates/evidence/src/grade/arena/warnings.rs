@@ -26,7 +26,7 @@ pub struct SubmissionWarning {
     pub severity: Severity,
     /// The field of the submission, `answer` for the whole of it, `coverage` for what was left out.
     pub field: String,
-    /// For people.
+    /// The text for people.
     pub message: String,
     /// The dimension that an error makes 0; none where it makes none 0.
     #[serde(skip_serializing_if = "Option::is_none")]

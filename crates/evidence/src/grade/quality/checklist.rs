@@ -32,7 +32,7 @@ struct Criterion {
 
 #[derive(Debug)]
 enum Test {
-    /// In lower case.
+    /// A text, in lower case.
     Keyword(String),
     JsonKey(String),
     Pattern {

@@ -18,7 +18,7 @@ pub struct CodeOptions {
 }
 
 impl CodeOptions {
-    /// Those of published scores: 0.7 for tests, 0.3 for tidiness, of which each violation takes 0.05.
+    /// The weights of published scores: 0.7 for tests, 0.3 for tidiness, of which each violation takes 0.05.
     pub const PUBLISHED: Self = Self { tests_weight: 0.7, lint_weight: 0.3, lint_penalty: 0.05 };
 }
 
@@ -132,7 +132,7 @@ pub struct PatternsGrade {
     pub value: f64,
     /// Number of patterns found.
     pub found: usize,
-    /// Those that were not, in the order of the task.
+    /// Patterns that were not found, in the order of the task.
     pub missing: Vec<String>,
 }
 

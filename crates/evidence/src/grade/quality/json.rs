@@ -14,9 +14,9 @@ use crate::json::problem::quoted;
 /// Reason for not using a text as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NotUsed {
-    /// It is not JSON, for this reason.
+    /// Not JSON, for this reason.
     NotJson(String),
-    /// It is JSON of which two readers would make different values, for this reason.
+    /// JSON that two readers would read as different values, for this reason.
     Ambiguous(String),
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Pattern {
     tokens: Tokens,
     words: usize,
     index: Index,
-    /// For each distinct token one row of bits: its positions in the list.
+    /// The positions of each distinct token in the list, as a row of bits.
     rows: Vec<u64>,
 }
 
@@ -125,9 +125,9 @@ fn zeros(column: &[u64]) -> usize {
 /// Map from tokens to rows.
 #[derive(Debug)]
 enum Index {
-    /// For short lists: open addressing, at most half full. It is never iterated, so its order is not seen.
+    /// A table for short lists: open addressing, at most half full. It is never iterated, so its order is not seen.
     Hashed { slots: Vec<Slot>, rows: u32 },
-    /// For long lists, in which tokens made to collide would cost quadratic time.
+    /// A tree for long lists, in which tokens made to collide would cost quadratic time.
     Sorted(BTreeMap<Vec<u8>, u32>),
 }
 

@@ -129,7 +129,7 @@ fn controls<'a>(agent: &Agent<'a>) -> BTreeMap<&'a str, bool> {
     controls
 }
 
-/// Claims that hold, and tasks out of scope that were declined or handed on.
+/// Claims that are met, and tasks out of scope that were declined or passed on.
 pub(super) fn scope_honesty(agent: &Agent<'_>) -> Graded {
     let minimum = agent.options.minimum;
     let share = |category, needed, name| share(agent, category, needed, name, Variety::ANY);

@@ -139,13 +139,13 @@ pub fn expected_calibration_error(forecasts: &[Forecast], bins: usize) -> Option
     Some((gaps.sum::<f64>() / count as f64).min(1.0))
 }
 
-/// Returns the arithmetic mean; none of nothing.
+/// Returns the arithmetic mean; none without values.
 pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.into_iter().fold((0.0, 0u64), |(sum, count), value| (sum + value, count + 1));
     if count == 0 { None } else { Some(sum / count as f64) }
 }
 
-/// Returns the median: the middle value, or the mean of the two in the middle. None of nothing.
+/// Returns the median: the middle value, or the mean of the two in the middle. None without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut ordered = values.to_vec();
     ordered.sort_by(f64::total_cmp);
@@ -161,7 +161,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// Returns the smallest value that at least `percent` of a hundred values do not exceed (nearest rank, no
 /// interpolation): Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996),
-/// definition 1. None of nothing, or if `percent` is above 100.
+/// definition 1. None without values, or if `percent` is above 100.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::percentile;

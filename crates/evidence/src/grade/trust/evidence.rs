@@ -93,7 +93,7 @@ pub struct TaskClass {
 pub struct Declaration {
     /// Its own name.
     pub id: String,
-    /// From when on it is in force.
+    /// The time from which it is in force.
     pub time: Timestamp,
     /// The configuration that is said to run.
     #[serde(default, deserialize_with = "or_default")]
@@ -182,7 +182,7 @@ pub struct Evaluation {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EvaluationStatus {
-    /// It ended.
+    /// It ran to its end.
     #[default]
     Completed,
     /// It broke off. The checks that it has count.
@@ -290,7 +290,7 @@ pub enum Category {
     Control,
     /// A claim of the agent about itself holds.
     Claim,
-    /// Something that the agent does not claim to do was declined or handed on.
+    /// Something that the agent does not claim to do was declined or passed on.
     OutOfScope,
     /// The use policy of the model's provider was kept.
     Policy,
@@ -351,14 +351,14 @@ pub enum Difficulty {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// By a rule.
+    /// Decided by a rule.
     #[default]
     Deterministic,
-    /// By a measurement.
+    /// Decided by a measurement.
     Metric,
-    /// By judges, whose verdicts name the check.
+    /// Decided by judges, whose verdicts name the check.
     Jury,
-    /// By a rule of thumb: half the weight, and a dimension that rests on nothing else ends at 0.8.
+    /// Decided by a rule of thumb: half the weight, and a dimension that rests on nothing else ends at 0.8.
     Heuristic,
 }
 

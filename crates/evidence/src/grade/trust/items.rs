@@ -153,7 +153,7 @@ impl<'a> Agent<'a> {
         self.age_seconds(time) <= seconds
     }
 
-    /// Returns what was set aside or remarked: `quarantined` (`{kind, id}`), `withdrawn` (ids of evaluations), `panels`
+    /// Returns what was set aside or marked: `quarantined` (`{kind, id}`), `withdrawn` (ids of evaluations), `panels`
     /// by check.
     pub(super) fn detail(&self) -> (Value, Value, Value) {
         let quarantined = self.quarantined.iter().map(|(kind, id)| json!({ "kind": kind, "id": id }));

@@ -15,8 +15,8 @@ pub struct Account {
     /// The cost of all attempts in TAO, those without success included: the formula asks for the actual cost. `None` if
     /// that of an attempt is not known.
     pub actual_tao: Option<f64>,
-    /// From the first moment of the log to the last, so that steps at the same time count once. `None` if an attempt
-    /// lacks a moment.
+    /// The time from the first moment of the log to the last, so that steps at the same time count once. `None` if an
+    /// attempt lacks a moment.
     pub actual_seconds: Option<f64>,
     /// Attempts after the first of each step.
     pub actual_retries: u64,
@@ -80,14 +80,14 @@ pub struct StepAccount {
 /// State of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepState {
-    /// It ended in success.
+    /// Ended in success.
     Completed,
-    /// It failed after all its declared retries: a hard failure.
+    /// Failed after all its declared retries: a hard failure.
     Failed,
-    /// It failed and was not tried again, though the plan declares more retries. No hard failure, because the declared
+    /// Failed and not tried again, though the plan declares more retries. No hard failure, because the declared
     /// retries were not used up.
     FailedWithRetriesLeft,
-    /// It was never tried, because a reference had no value: a hard failure.
+    /// Never tried, because a reference had no value: a hard failure.
     UnresolvedReference,
     /// The budget was used up before it ended.
     BudgetAborted,

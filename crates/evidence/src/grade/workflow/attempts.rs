@@ -34,15 +34,15 @@ pub struct Attempt {
 /// Outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It gave an output: `success`.
+    /// An output: `success`.
     Success,
-    /// It did not: `failed`.
+    /// No output: `failed`.
     Failed,
-    /// It was stopped for taking too long: `timeout`.
+    /// Stopped for taking too long: `timeout`.
     Timeout,
-    /// Nothing was tried, because the budget was used up: `budget_abort`.
+    /// Not tried, because the budget was used up: `budget_abort`.
     BudgetAbort,
-    /// Nothing was tried, because a reference had no value: `unresolved_reference`.
+    /// Not tried, because a reference had no value: `unresolved_reference`.
     UnresolvedReference,
 }
 

@@ -30,7 +30,7 @@ impl Budget {
 /// State of a step in a dry run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DryState {
-    /// It is carried out.
+    /// Carried out.
     Success,
     /// A reference has no value, so it fails hard before its first attempt.
     Failed,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Graph {
     nodes: usize,
-    /// From and to, sorted, each once.
+    /// The edges (from, to), sorted, each once.
     edges: Vec<(usize, usize)>,
 }
 

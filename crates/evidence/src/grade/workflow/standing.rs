@@ -58,7 +58,7 @@ impl WarmUp {
 
 /// The most earlier scores that are compared with (C-SWON validator).
 pub const JUMP_HISTORY: usize = 10;
-/// With fewer earlier scores nothing is flagged (C-SWON validator).
+/// The fewest earlier scores with which a jump is flagged (C-SWON validator).
 pub const JUMP_HISTORY_MIN: usize = 3;
 /// A rise of more than this is flagged (C-SWON validator).
 pub const JUMP_MIN: f64 = 0.5;

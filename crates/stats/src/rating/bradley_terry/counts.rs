@@ -37,9 +37,9 @@ impl PairCount {
 /// Counts of the matches by pair and outcome: all that the model needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
-    /// The competitors. Pairs hold places in this list.
+    /// The competitors. Pairs have indices into this list.
     pub names: Vec<String>,
-    /// The pairs that have met, by their places.
+    /// The pairs that have met, by their indices.
     pub pairs: Vec<PairCount>,
 }
 
@@ -111,7 +111,7 @@ impl Counts {
         self.pairs.iter().fold(0, |sum, pair| sum.saturating_add(pair.matches()))
     }
 
-    /// Returns the matches among the competitors at these places alone, such as one group of a [`Separation`].
+    /// Returns the matches among the competitors with these indices alone, such as one group of a [`Separation`].
     ///
     /// Places that are not there, or there twice, are passed over.
     ///
@@ -132,7 +132,7 @@ impl Counts {
         }
     }
 
-    /// Returns the groups whose members are comparable with each other, as places, the largest first.
+    /// Returns the groups whose members are comparable with each other, as indices, the largest first.
     #[must_use]
     pub fn groups(&self) -> Vec<Vec<u32>> {
         let mut groups = graph::components(&self.pairs, self.names.len());

@@ -176,7 +176,7 @@ impl Equations {
         }
     }
 
-    /// Calls `visit` with the places, the curvature and the cross slope of every pair, and gives the tie curvature.
+    /// Calls `visit` with the indices, the curvature and the cross slope of every pair, and gives the tie curvature.
     pub(super) fn slopes(&self, mut visit: impl FnMut(usize, usize, f64, f64)) -> f64 {
         for link in &self.links {
             visit(link.first as usize, link.second as usize, link.curvature, link.cross);

@@ -107,7 +107,7 @@ pub enum FitError {
     },
     /// There is no match.
     NoMatch,
-    /// A pair is not two places of the list, the lower first.
+    /// A pair is not two indices of the list, the lower first.
     Pair {
         /// Place of the pair among the pairs.
         place: usize,

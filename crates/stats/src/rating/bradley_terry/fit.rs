@@ -67,14 +67,14 @@ pub struct Interval {
 }
 
 impl Fit {
-    /// Probabilities of a match between two competitors, by their places; none if there is no such place.
+    /// Probabilities of a match between two competitors, by their indices; `None` if there is no such index.
     #[must_use]
     pub fn predict(&self, first: u32, second: u32) -> Option<Prediction> {
         let strength = |place: u32| self.strengths.get(place as usize);
         Some(Prediction::of(strength(first)? - strength(second)?, self.tie))
     }
 
-    /// Returns the expected score of the first, 0 to 1; none if there is no such place.
+    /// Returns the expected score of the first, 0 to 1; `None` if there is no such index.
     #[must_use]
     pub fn expected(&self, first: u32, second: u32) -> Option<f64> {
         self.predict(first, second).map(|prediction| prediction.score())

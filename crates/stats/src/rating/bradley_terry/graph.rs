@@ -60,7 +60,7 @@ struct Visit {
 }
 
 /// Returns the largest groups whose members have all scored, directly or through others, against each other.
-/// Members are in the order of their places. A group comes after all groups that it has scored against.
+/// Members are in the order of their indices. A group comes after all groups that it has scored against.
 ///
 /// Tarjan's algorithm (1972) with an explicit stack: time and memory in proportion to the pairs.
 pub(super) fn components(pairs: &[PairCount], competitors: usize) -> Vec<Vec<u32>> {

@@ -175,7 +175,7 @@ impl Fit {
 }
 
 impl Covariance {
-    /// Returns the covariance of two competitors' strengths, in squared logits; none if there is no such place.
+    /// Returns the covariance of two competitors' strengths, in squared logits; `None` if there is no such index.
     #[must_use]
     pub fn between(&self, one: u32, other: u32) -> Option<f64> {
         let other = other as usize;

@@ -9,9 +9,9 @@ use crate::json::locate;
 /// The place of a field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Field {
-    /// As it was written.
+    /// The field as written.
     pub name: String,
-    /// As a JSON Pointer.
+    /// The field as a JSON Pointer.
     pointer: String,
 }
 

@@ -152,7 +152,7 @@ pub struct PartGrade {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It was compared.
+    /// Compared.
     Graded(Seen),
     /// The submission has no such field: 0.
     Missing,

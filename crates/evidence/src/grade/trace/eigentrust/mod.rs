@@ -1,7 +1,8 @@
 //! EigenTrust: how far agents trust one another, from their votes on each other's work.
 //!
-//! Trust is the share of time that a walker spends with an agent who follows votes from validator to target, and with
-//! probability `alpha` goes back to an agent that is trusted beforehand. `network` has the votes as shares and the walk.
+//! Trust is the share of time that a walker spends with an agent that follows votes from validator to target, and with
+//! probability `alpha` goes back to an agent that is trusted beforehand. `network` has the votes as shares and the
+//! walk.
 //!
 //! Sources: Kamvar, Schlosser and Garcia-Molina, "The EigenTrust Algorithm for Reputation Management in P2P Networks"
 //! (2003), algorithm 2; the constants of votes and [`Options::published`] are those of KnowledgePulse's reputation
@@ -130,7 +131,8 @@ pub struct AgentTrust {
 /// The trust in every agent that votes or is voted on, and what was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenTrust {
-    /// In the order in which the agents first appear, the validator of a vote before its target. The sum is 1.
+    /// The scores in the order in which the agents first appear, the validator of a vote before its target. The sum is
+    /// 1.
     pub scores: Vec<AgentTrust>,
     /// Iterations done.
     pub iterations: u32,
@@ -140,9 +142,9 @@ pub struct EigenTrust {
     pub distance_max: f64,
     /// Votes on the voter's own work, which do not count.
     pub self_votes: usize,
-    /// Number of agents who trust no other: from them the walker goes to those trusted beforehand.
+    /// Number of agents that trust no other: from them the walker goes to those trusted beforehand.
     pub trust_nobody: usize,
-    /// Those of the pre-trusted who neither vote nor are voted on; they take no part.
+    /// Pre-trusted agents that neither vote nor are voted on; they take no part.
     pub unseen_pre_trusted: Vec<String>,
 }
 

@@ -43,11 +43,11 @@ impl Default for Settings {
 /// Reason for not taking a vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum VectorError {
-    /// It has another number of numbers.
+    /// It has the wrong number of elements.
     Dimension {
-        /// Those of the vector.
+        /// Elements of the vector.
         found: usize,
-        /// Those of the cache.
+        /// Elements of the vectors in the cache.
         expected: usize,
     },
     /// One of its numbers is infinite or not a number.
@@ -159,7 +159,7 @@ pub struct VectorCache {
 struct Label {
     id: Box<str>,
     moment: Timestamp,
-    /// Of the saved form of the entry.
+    /// The digest of the saved form of the entry.
     digest: Digest,
 }
 

@@ -73,7 +73,7 @@ pub struct Nearest {
 /// A novelty, and what was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Novelty {
-    /// From 0 (seen before) to 1 (like nothing before).
+    /// The novelty, from 0 (seen before) to 1 (like nothing before).
     pub value: f64,
     /// Its basis.
     pub basis: Basis,

@@ -103,7 +103,7 @@ impl Rows {
 
 /// A vector as whole numbers.
 struct Code {
-    /// From -127 to 127. As 16-bit numbers, because two of them are multiplied and added by one instruction.
+    /// Codes from -127 to 127. As 16-bit numbers, because two of them are multiplied and added by one instruction.
     codes: Vec<i16>,
     ratio: f64,
     error: f64,

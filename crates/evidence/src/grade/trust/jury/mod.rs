@@ -79,11 +79,11 @@ pub struct JuryRules {
     pub quorum_providers: usize,
     /// The most points from the median at which a kept seat agrees.
     pub agreement_points: f64,
-    /// From this share of agreeing seats on the panel is consensual.
+    /// The share of agreeing seats from which the panel is consensual.
     pub consensual_share: f64,
     /// Below this share of agreeing seats the panel is split.
     pub split_share: f64,
-    /// From this median on the output may pass.
+    /// The median from which the output may pass.
     pub pass_points: f64,
     /// A seat below this rejects the output; it fails to pass if more than a third of all seats do.
     pub reject_points: f64,

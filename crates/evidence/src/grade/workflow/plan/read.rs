@@ -10,9 +10,9 @@ use crate::json::problem::quoted;
 /// A step with the places of what its checks may have to point at.
 struct Draft {
     step: Step,
-    /// Of its id.
+    /// The node of its id.
     at: usize,
-    /// Of the texts with its references, one for each.
+    /// The nodes of the texts with its references, one for each.
     references_at: Vec<usize>,
 }
 
