@@ -16,7 +16,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// As written: `error`.
+    /// Returns the name as written: `error`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,9 +38,9 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// The problem, in one line.
     pub message: String,
-    /// A few words to stand under the place; may be empty.
+    /// A few words for under the place; may be empty.
     pub label: String,
-    /// A hint how to fix it; may be empty.
+    /// A hint; may be empty.
     pub help: String,
 }
 
@@ -57,7 +57,7 @@ macro_rules! codes {
             /// Every code.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// As written: `KC203`.
+            /// Returns the code as written: `KC203`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
@@ -84,8 +84,8 @@ codes! {
     UnknownName = "KC102", "a name that nothing in the card has";
     WeightSum = "KC103", "weights that do not sum to what they must";
     WeightPrecision = "KC104", "decimals that are too fine, or too large for how fine they are";
-    BandGap = "KC105", "bands that leave a score without a name, or stand in the wrong order";
-    TierOrder = "KC106", "tiers that stand in the wrong order or ask less than a lower one";
+    BandGap = "KC105", "bands that leave a score without a name, or are in the wrong order";
+    TierOrder = "KC106", "tiers that are in the wrong order or ask less than a lower one";
     DimensionCount = "KC107", "too few or too many dimensions";
     ProfileWeights = "KC108", "a profile whose weights do not match the dimensions";
     FormulaSyntax = "KC201", "a formula that cannot be read";
@@ -132,7 +132,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance, letter case aside.
+/// Returns the Levenshtein distance, letter case aside.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: alloc::vec::Vec<char> = b.chars().take(80).flat_map(char::to_lowercase).collect();
     let mut row: alloc::vec::Vec<usize> = (0..=b.len()).collect();

@@ -10,7 +10,7 @@
 //! 6. **Gates**: caps.
 //! 7. **Publish** on the scale of the card.
 //! 8. **Band** and **tier**.
-//! 9. **Bounds**: what the missing parts could still make of it.
+//! 9. **Bounds**: the range in which the missing parts could still move it.
 //!
 //! Steps 1, 2 and 4 to 8 are instructions of one plan (`plan/`), the weights of step 3 its input
 //! ([`crate::weights`]). `facts_check.rs` says why an item is refused, `breakdown.rs` what became of each part of a score,
@@ -55,13 +55,13 @@ impl Table {
 }
 
 impl Workspace {
-    /// Room for `scorer`, with the fastest instructions that this processor has.
+    /// Makes room for `scorer`, with the fastest instructions that this processor has.
     #[must_use]
     pub fn new(scorer: &Scorer) -> Self {
         Self::with(scorer, Instructions::best())
     }
 
-    /// Room for `scorer`, with instructions that every processor has. The results are the same.
+    /// Makes room for `scorer`, with instructions that every processor has. The results are the same.
     #[must_use]
     pub fn portable(scorer: &Scorer) -> Self {
         Self::with(scorer, Instructions::portable())
@@ -76,7 +76,7 @@ impl Scorer {
     /// Scores one item and accounts for every point of it.
     ///
     /// # Errors
-    /// Every fact that breaks its declaration.
+    /// If facts break their declarations: every one.
     pub fn score<'a>(
         &'a self,
         work: &mut Workspace,
@@ -100,7 +100,8 @@ impl Scorer {
     /// Scores a table, a block of rows at a time.
     ///
     /// # Errors
-    /// [`ColumnsError`]; results before the row that is named are there, the others mean nothing.
+    /// If the columns do not fit: [`ColumnsError`]; results before the row that is named are there, the others mean
+    /// nothing.
     pub fn score_columns(
         &self,
         work: &mut Workspace,
@@ -147,7 +148,7 @@ impl Scorer {
         Ok(())
     }
 
-    /// Returns the profile that an item asks for: its place and whether the fallback stands in.
+    /// Returns the profile that an item asks for: its index, and whether the fallback is used instead.
     fn profile<'a>(&'a self, item: &Item<'a>) -> Option<(usize, ProfileUse<'a>)> {
         let profiles = self.card.profiles.as_ref()?;
         let asked = match item.facts.get(profiles.by) {
@@ -191,7 +192,7 @@ impl Scorer {
     }
 }
 
-/// Rows of the first block: so many that the next one begins where a page of memory does, if the columns can be in
+/// Rows of the first block: as many as make the next one begin where a page of memory does, if the columns can be in
 /// step. Then a block of a column is one page, and vectors never lie across two lines of the cache.
 fn first_block(facts: &[Column<'_>]) -> usize {
     let ahead = facts.iter().find_map(|column| match column {

@@ -1,6 +1,6 @@
 //! Explanations: the smallest change of one reading that reaches the next band or tier.
 //!
-//! Nothing is computed by a formula of its own. For each dimension the card is compiled once more with the value of
+//! No separate formula computes anything here. For each dimension the card is compiled once more with the value of
 //! that dimension as a fact, and the engine scores candidate readings: all other formulas, gates and rules stay live,
 //! so a gate over the reading opens and closes as it would.
 
@@ -15,7 +15,7 @@ use crate::number::{BILLION, Score, round};
 use crate::record::{Published, ReadingStatus, Record};
 use crate::scorecard::{FactDeclaration, FactType, Reporter, Scorecard};
 
-/// Distance of the readings that are tried first, in billionths. Between two of them, and the thresholds that stand in the
+/// Distance of the readings that are tried first, in billionths. Between two of them, and the thresholds written in the
 /// card, a dimension is taken to cross each line at most once.
 const COARSE_STEP: usize = 1_000_000;
 /// Parts into which a stretch is cut, again and again, until its ends are neighbours on the grid: one block of the engine.
@@ -37,12 +37,12 @@ pub struct Level<'a> {
 pub enum LevelKind {
     /// A named range of the published score.
     Band,
-    /// A certified level with conditions of its own.
+    /// A certified level with its own conditions.
     Tier,
 }
 
 impl LevelKind {
-    /// As people call it, and as written in JSON.
+    /// Returns the name on screens and in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,7 +97,7 @@ pub fn next_level<'a>(record: &Record<'a>) -> Option<Level<'a>> {
 /// upwards before downwards. None at the top, and where no single reading is enough. `record` must be one that `scorer` made.
 ///
 /// A dimension that does not apply is left alone, and one behind a closed gate stays at 0 whatever its value. For one that
-/// was not measured the distance counts from the reading that stands in for it, or from 0.
+/// was not measured the distance counts from the reading that is used in its place, or from 0.
 #[must_use]
 pub fn nearest_change<'a>(scorer: &Scorer, record: &Record<'a>) -> Option<Change<'a>> {
     let next = next_level(record)?;
@@ -131,7 +131,7 @@ pub fn nearest_change<'a>(scorer: &Scorer, record: &Record<'a>) -> Option<Change
 /// Returns the card with the value of one of its dimensions as a fact, the last: any reading can be put in, and all
 /// else stays live. None if there is no such dimension.
 ///
-/// Whoever measures a dimension shows that it applies. Its gate speaks of other evidence and stays as it is.
+/// A measured dimension applies. Its gate depends on other evidence and is left unchanged.
 #[must_use]
 pub fn with_reading_as_fact(card: &Scorecard, dimension: usize) -> Option<Scorecard> {
     let mut card = card.clone();
@@ -232,7 +232,7 @@ impl Trial {
         reached
     }
 
-    /// For each reading whether it is enough.
+    /// Returns for each reading whether it is enough.
     fn score(&mut self, readings: &[i64]) -> Vec<Option<Reached>> {
         let rows = readings.len();
         let values: Vec<f64> = readings.iter().map(|&reading| reading as f64 / BILLION as f64).collect();
@@ -281,7 +281,7 @@ fn candidates(record: &Record<'_>, start: i64) -> Vec<i64> {
     readings
 }
 
-/// The numbers of a formula that a reading could be compared with, in billionths.
+/// Collects the numbers of a formula that a reading could be compared with, in billionths.
 fn numbers(expr: &Expr<Symbol>, found: &mut Vec<i64>) {
     match &expr.kind {
         ExprKind::Number(value) if (0.0..=1.0).contains(value) => {

@@ -3,7 +3,7 @@
 pub use crate::digest::Digest;
 use crate::timestamp::Timestamp;
 
-/// One measurement of one evidence item. A missing fact is a value of its own, never a number.
+/// One measurement of one evidence item. A missing fact is a separate value, never a number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Fact<'a> {
     /// The evidence does not say.
@@ -24,24 +24,24 @@ pub struct Item<'a> {
     pub subject: &'a str,
     /// The item's own id, unique among the evidence of its kind.
     pub id: &'a str,
-    /// When it took place, at what, and how it ended.
+    /// The time, task and outcome.
     pub context: ItemContext<'a>,
     /// SHA-256 over the canonical JSON (RFC 8785) of the item.
     pub digest: Digest,
     /// The facts in the order in which the scorecard declares them.
     pub facts: &'a [Fact<'a>],
-    /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record as
-    /// it stands. None where the facts were given.
+    /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record
+    /// unchanged. None where the facts were given.
     pub grading: Option<&'a str>,
 }
 
-/// When an item took place, at what, and how it ended, as far as it says so. No score of the item itself depends on it: a
+/// The time, task and outcome of an item, as far as it says so. No score of the item itself depends on it: a
 /// standing orders, groups and counts items by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ItemContext<'a> {
-    /// When it took place.
+    /// The time at which it took place.
     pub time: Option<Timestamp>,
-    /// What was attempted. Several runs at one task are not independent of each other; an item without one is its own task.
+    /// The task attempted. Runs at one task are not independent of each other; an item without one is its own task.
     pub task: Option<&'a str>,
     /// The outcome.
     pub outcome: Option<Outcome>,
@@ -69,7 +69,7 @@ impl Outcome {
     pub const ALL: [Self; 6] =
         [Self::Succeeded, Self::Failed, Self::NoVerdict, Self::Stopped, Self::NotApplicable, Self::Refused];
 
-    /// As written: `not-applicable`.
+    /// Returns the name as written: `not-applicable`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

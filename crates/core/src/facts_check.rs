@@ -1,4 +1,4 @@
-//! Step 1 told in words: which fact of a refused item or row breaks its declaration, and how.
+//! Step 1 in words: which fact of a refused item or row breaks its declaration, and how.
 //!
 //! The plan finds out that something is wrong; only then is it looked for here.
 
@@ -82,7 +82,8 @@ impl Scorer {
         ColumnsError::Length
     }
 
-    /// Everything that is wrong with the facts of one item; `row` are those of its facts that are numbers or conditions.
+    /// Returns everything that is wrong with the facts of one item; `row` are those of its facts that are numbers or
+    /// conditions.
     pub(crate) fn check_facts(&self, item: &Item<'_>, row: &[f64]) -> Vec<FactError> {
         let mut errors = Vec::new();
         let at = |place: usize| row.get(place).copied().unwrap_or(f64::NAN);

@@ -1,6 +1,6 @@
 //! Canonical JSON after RFC 8785: the few pieces that records and evidence digests are written with.
 //!
-//! Whoever writes an object here must write its members in key order; a test of the record checks it.
+//! Objects are written member by member: the caller keeps to key order, and a test of the record checks it.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -29,7 +29,7 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends what is displayed as a JSON string, escaped the same way, without a text of its own in between.
+/// Appends what is displayed as a JSON string, escaped the same way, without a text in between.
 pub(crate) fn write_displayed(out: &mut Vec<u8>, displayed: &impl fmt::Display) {
     struct Escaped<'a>(&'a mut Vec<u8>);
     impl fmt::Write for Escaped<'_> {

@@ -16,7 +16,7 @@ impl Mean {
     pub const ALL: [Self; 5] =
         [Self::WeightedSum, Self::WeightedMean, Self::Geometric, Self::Harmonic, Self::Minimum];
 
-    /// As written: `weighted-sum`.
+    /// Returns the name as written: `weighted-sum`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

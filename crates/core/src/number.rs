@@ -56,7 +56,7 @@ impl Decimal {
     /// One.
     pub const ONE: Self = Self(MILLION);
 
-    /// From whole millionths.
+    /// Makes a decimal from whole millionths.
     #[must_use]
     pub const fn from_millionths(millionths: i64) -> Self {
         Self(millionths)
@@ -79,7 +79,7 @@ impl Decimal {
     /// The second value is false when there were more than six places and the value was rounded, ties to even.
     ///
     /// # Errors
-    /// [`DecimalError`] when the text is no decimal or too large.
+    /// If the text is not a decimal or too large: [`DecimalError`].
     ///
     /// ```
     /// use karat_core::number::Decimal;
@@ -158,13 +158,13 @@ impl Score {
     /// One, the highest score.
     pub const ONE: Self = Self(UNITS_PER_ONE);
 
-    /// From whole units of 1e-15.
+    /// Makes a score from whole units of 1e-15.
     #[must_use]
     pub const fn from_units(units: i64) -> Self {
         Self(units)
     }
 
-    /// From whole billionths.
+    /// Makes a score from whole billionths.
     #[must_use]
     pub const fn from_billionths(billionths: i64) -> Self {
         Self(billionths * MILLION)
@@ -176,7 +176,7 @@ impl Score {
         self.0
     }
 
-    /// In whole billionths, rounded once, ties to even.
+    /// Returns whole billionths, rounded once, ties to even.
     ///
     /// ```
     /// use karat_core::number::Score;

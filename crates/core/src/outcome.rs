@@ -19,7 +19,7 @@ impl Treatment {
     /// The treatments that need no score: the other choices that are tried where one might matter.
     pub const ALL: [Self; 3] = [Self::Success, Self::Failure, Self::Excluded];
 
-    /// As written: `excluded`.
+    /// Returns the name as written: `excluded`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The treatment of an outcome.
+    /// Returns the treatment of an outcome.
     #[must_use]
     pub fn treatment(self, outcome: Outcome) -> Treatment {
         match outcome {

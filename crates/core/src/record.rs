@@ -66,7 +66,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As written in a record.
+    /// Returns the name as written in a record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -192,7 +192,7 @@ pub enum ReadingStatus {
 }
 
 impl ReadingStatus {
-    /// As written in a record.
+    /// Returns the name as written in a record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -204,7 +204,7 @@ impl ReadingStatus {
         }
     }
 
-    /// Returns true if there should be a value and there is none: missing or failed.
+    /// Returns true if there should be a value but it is missing or failed.
     #[must_use]
     pub(crate) const fn is_unmeasured(self) -> bool {
         matches!(self, Self::Missing | Self::Failed)
@@ -214,7 +214,7 @@ impl ReadingStatus {
 /// The reason why a dimension has no reading, or not the measured one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason<'a> {
-    /// Nothing to say.
+    /// No reason.
     None,
     /// This condition is false.
     ConditionFalse(&'a str),
@@ -260,7 +260,7 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// As written in a record.
+    /// Returns the name as written in a record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -320,14 +320,14 @@ impl fmt::Display for Condition<'_> {
 /// Something a reader of the number should know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warning<'a> {
-    /// No profile has this name; the fallback stands in.
+    /// No profile has this name; the fallback is used instead.
     ProfileFallback {
         /// The profile that the evidence asked for.
         asked: Option<&'a str>,
         /// The profile used.
         used: &'a str,
     },
-    /// The override was refused; the base weights stand.
+    /// The override was refused; the base weights apply.
     OverrideRejected,
     /// A dimension was not measured and this policy value took its place.
     DefaultUsed {

@@ -19,7 +19,7 @@ pub struct Scorer {
     pub(crate) plan: Code,
     pub(crate) weighting: Weighting,
     pub(crate) override_use: Option<OverrideUse>,
-    /// For each dimension what it needs, lets opened: to name what is missing.
+    /// The needs of each dimension, lets opened: to name what is missing.
     pub(crate) needs: Vec<Vec<Symbol>>,
 }
 
@@ -49,7 +49,7 @@ impl Scorer {
     /// Compiles a card.
     ///
     /// # Errors
-    /// [`NotScoreable`] for a family.
+    /// If the card is a family: [`NotScoreable`].
     pub fn new(card: Scorecard) -> Result<Self, NotScoreable> {
         if card.family.is_some() {
             return Err(NotScoreable(card.name()));
@@ -64,11 +64,11 @@ impl Scorer {
         })
     }
 
-    /// Returns the same card under weights from outside; whether they were accepted stands in [`Scorer::override_use`]
-    /// and in every record.
+    /// Returns the same card under weights from outside. [`Scorer::override_use`] and every record say whether they
+    /// were accepted.
     ///
     /// # Errors
-    /// [`NoOverride`] when the card does not take overrides.
+    /// If the card does not take overrides: [`NoOverride`].
     pub fn with_override(&self, given: &[(String, Decimal)]) -> Result<Self, NoOverride> {
         let used = OverrideUse::new(&self.card, given)?;
         let weighting = Weighting::new(&self.card, Some(&used.effective));

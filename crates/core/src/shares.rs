@@ -62,7 +62,7 @@ impl Member {
     }
 }
 
-/// `total` billionths of weight, shared out by the weights of the members.
+/// Shares `total` billionths of weight out by the weights of the members.
 fn effective(total: i64, members: &[Member]) -> Vec<i64> {
     let sum: i128 = members.iter().map(|member| i128::from(member.weight)).sum();
     let parts: Vec<i128> =

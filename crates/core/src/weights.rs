@@ -114,12 +114,12 @@ pub struct OverrideUse {
     pub effective: Vec<Decimal>,
 }
 
-/// The reason why weights from outside were not even laid over those of the card.
+/// The reason why weights from outside do not fit the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoOverride {
     /// The card of this name has no `[override]`.
     NotAccepted(String),
-    /// This dimension is given twice: which of the weights is meant nobody can know.
+    /// This dimension is given twice, so it is unclear which of the weights is meant.
     Twice(String),
 }
 
@@ -139,7 +139,7 @@ impl OverrideUse {
     /// within the tolerance of 1, inclusive; else refused with the reason, and the card's weights stay.
     ///
     /// # Errors
-    /// [`NoOverride`] when the card does not take overrides, or a dimension is given twice.
+    /// If the card does not take overrides, or a dimension is given twice: [`NoOverride`].
     pub fn new(card: &Scorecard, given: &[(String, Decimal)]) -> Result<Self, NoOverride> {
         let policy = card.override_policy.ok_or_else(|| NoOverride::NotAccepted(card.name()))?;
         let mut sorted = given.to_vec();
@@ -192,7 +192,7 @@ impl OverrideUse {
         })
     }
 
-    /// `applied` or `rejected`.
+    /// Returns `applied` or `rejected`.
     #[must_use]
     pub const fn outcome(&self) -> &'static str {
         if self.applied { "applied" } else { "rejected" }

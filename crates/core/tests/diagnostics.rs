@@ -5,14 +5,14 @@ use karat_core::diagnostic::{Code, Diagnostic, Severity};
 
 const GUIDE: &str = include_str!("../../../docs/guide/diagnostics.md");
 
-/// The section of a code, without its heading; empty if there is none.
+/// Returns the section of a code, without its heading; empty if it has no section.
 fn section(code: Code) -> &'static str {
     let heading = format!("### {code} {}\n", code.about());
     let rest = GUIDE.split_once(&heading).map_or("", |(_, rest)| rest);
     rest.split("\n### ").next().unwrap_or(rest)
 }
 
-/// The card of an example: a head before it, and after it what it does not give itself.
+/// Returns the card of an example, with a head before it, and after it the parts that it does not give itself.
 fn card(example: &str) -> String {
     let mut card = String::from(
         "schema = \"karat/scorecard/1\"\nid = \"example\"\nversion = \"1.0.0\"\ntitle = \"Example\"\n",
@@ -35,7 +35,7 @@ fn found(example: &str) -> Vec<Diagnostic> {
     check_text(&card(example), &|_| None).diagnostics
 }
 
-/// The examples of a code.
+/// Returns the examples of a code.
 fn examples(code: Code, kind: &str) -> Vec<&'static str> {
     let begin = format!("```toml {kind}\n");
     section(code).split(begin.as_str()).skip(1).filter_map(|rest| rest.split("```").next()).collect()

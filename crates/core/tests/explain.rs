@@ -1,4 +1,4 @@
-//! What would change a verdict: known cases, and that it holds of every card when the reading is really put in.
+//! The nearest change of a verdict: known cases, and that it is right for every card when the reading is really put in.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 mod common;
@@ -33,7 +33,7 @@ fn scored<T>(scorer: &Scorer, facts: &[Fact<'_>], look: impl FnOnce(&Record<'_>)
     look(&scorer.score(&mut work, &item(facts), &Context { as_of: None }).unwrap())
 }
 
-/// The nearest change in a few words.
+/// Returns the nearest change in a few words.
 fn nearest(scorer: &Scorer, given: &Value) -> Option<String> {
     let facts = common::facts(scorer.card(), given.as_object().unwrap());
     scored(scorer, &facts, |record| nearest_change(scorer, record).as_ref().map(describe))
@@ -45,7 +45,7 @@ fn describe(change: &Change<'_>) -> String {
     format!("{dimension} {from} -> {to}: {published}, {} {reaches}", kind.name())
 }
 
-/// Every dimension of the trust card at `reading`, but for what `other` says.
+/// Returns an agent with every dimension of the trust card at `reading`, except those that `other` gives.
 fn agent(reading: f64, other: Value) -> Value {
     let scorer = released("trust/1.0.0.toml");
     let mut given = json!({ "critical_incident_open": false });
@@ -141,7 +141,7 @@ fn what_does_not_apply_is_left_alone() {
     // Platinum asks for a bond; this agent has none to post.
     let without = agent(0.95, json!({ "bond": null, "bond_applies": false }));
     assert_eq!(nearest(&released("trust/1.0.0.toml"), &without), None);
-    // Whether it applies may be unknown too: whoever measures it has settled that.
+    // Whether it applies may be unknown too: measuring it settles that.
     for unmeasured in [json!({ "bond": null }), json!({ "bond": null, "bond_applies": null })] {
         let change = nearest(&released("trust/1.0.0.toml"), &agent(0.95, unmeasured));
         assert_eq!(change.unwrap(), "bond not measured -> 600000000: 929, tier platinum");
@@ -221,7 +221,7 @@ fn trial(card: &Scorecard, at: usize) -> Scorer {
     Scorer::new(with_reading_as_fact(card, at).unwrap()).unwrap()
 }
 
-/// The level that the item reaches as a record says it, with that reading put in.
+/// Returns the level that the item reaches as a record says it, with that reading put in.
 fn level_at(trial: &Scorer, given: &[Fact<'_>], reading: i64, kind: LevelKind) -> Option<usize> {
     let mut given = given.to_vec();
     given.push(Fact::Number(reading as f64 / BILLION as f64));

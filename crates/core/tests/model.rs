@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 /// The member of the model's records that it words for itself.
 const OWN: &str = "reason";
 
-/// Where `ours` differs from what the model says. All numbers of a record have at most 16 digits, so equal doubles are equal
-/// decimals.
+/// Collects the differences between `ours` and the model. All numbers of a record have at most 16 digits, so equal
+/// doubles are equal decimals.
 fn differences(at: &str, model: &Value, ours: &Value, found: &mut Vec<String>) {
     match (model, ours) {
         (Value::Object(model), Value::Object(ours)) => {
@@ -36,7 +36,7 @@ fn differences(at: &str, model: &Value, ours: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// What the engine says about a case.
+/// Returns the engine's answer to a case.
 fn answer(scorer: &Scorer, work: &mut Workspace, case: &Value) -> Value {
     let given = case["facts"].as_object().unwrap();
     let facts = facts(scorer.card(), given);
@@ -102,7 +102,8 @@ fn compare(path: &Path, library: &Path, count: usize) {
     assert!(scored * 10 > compared, "{path}: only {scored} of {compared} cases have a score");
 }
 
-/// A weight of more than six places is refused where it is read, before it can be one of the engine's decimals.
+/// Returns true for a weight of more than six places, which is refused where it is read, before it is an engine's
+/// decimal.
 fn has_fine_weight(case: &str) -> bool {
     let case: Value = serde_json::from_str(case).unwrap();
     let weights = case.get("override").and_then(Value::as_object);

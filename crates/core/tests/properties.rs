@@ -1,4 +1,4 @@
-//! What must hold of every card and every item: for the released cards, the cards made for tests, and random ones.
+//! Properties of every card and every item: of the released cards, the cards made for tests, and random ones.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 
@@ -39,7 +39,7 @@ static FILES: LazyLock<Vec<Scorer>> = LazyLock::new(|| {
     found
 });
 
-/// A random card, compiled.
+/// Makes a random card, compiled.
 fn compiled(text: &CardText) -> Scorer {
     let text = text.text(1);
     match card_of(&text, &cards()) {
@@ -48,7 +48,7 @@ fn compiled(text: &CardText) -> Scorer {
     }
 }
 
-/// A card from a file, or a random one.
+/// Makes a card from a file, or a random one.
 fn scorer() -> impl Strategy<Value = Scorer> {
     prop_oneof![
         1 => any::<Index>().prop_map(|index| index.get(&FILES).clone()),
@@ -68,7 +68,7 @@ fn units(record: &Record<'_>) -> Option<i64> {
     record.score.map(|score| score.units())
 }
 
-/// JSON after RFC 8785, written a second time.
+/// Writes JSON after RFC 8785, implemented a second time.
 fn canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
@@ -272,7 +272,7 @@ proptest! {
 /// Rows of a table: more than a block has.
 const ROWS: usize = 701;
 
-/// A column, as one value where all of its values are the same.
+/// Shortens a column to one value if all of its values are the same.
 fn shortened(column: &[f64]) -> Column<'_> {
     match column {
         [first, rest @ ..] if rest.iter().all(|value| value.to_bits() == first.to_bits()) => {
@@ -297,7 +297,7 @@ fn score_columns(
     (0..rows).map(|row| (score[row].to_bits(), coverage[row].to_bits(), band[row], tier[row])).collect()
 }
 
-/// The formulas of a card, for a message.
+/// Returns the formulas of a card, for a message.
 fn describe(card: &Scorecard) -> String {
     let mut lines: Vec<String> = vec![format!("{} {:?}", card.name(), card.mean)];
     for dimension in &card.dimensions {

@@ -155,7 +155,7 @@ fn with(facts: &Value, other: &[(&str, Value)]) -> Value {
     facts
 }
 
-/// The facts of the vectors that score an item under a card.
+/// Returns the facts of the vectors that score an item under a card.
 fn from_vectors(id: &str) -> Vec<Value> {
     let lines = |name: &str, function: &str| -> Vec<Value> {
         let text = read(&root().join("vectors").join(name));
@@ -195,7 +195,7 @@ fn numbers(given: &Map<String, Value>, suffix: &str) -> Value {
     Value::Object(given.iter().map(|(key, value)| (format!("{key}{suffix}"), number(value))).collect())
 }
 
-/// The counts of a trace.
+/// Returns the counts of a trace.
 fn trace_facts(line: &Value) -> Value {
     let trace = &line["trace"];
     let steps = trace["steps"].as_array().unwrap();
@@ -219,7 +219,7 @@ fn trace_facts(line: &Value) -> Value {
     })
 }
 
-/// What a card can do, and what of it some record did.
+/// The features of a card, and those that some record used.
 #[derive(Default)]
 struct Exercised {
     can: BTreeSet<String>,
@@ -351,7 +351,7 @@ fn a_limit_of_calls_that_is_not_set_leaves_nothing_open() {
     assert_eq!(outcome(&tools), scored(300_000_000));
     assert_eq!(outcome(&[&llm[..], &tools].concat()), scored(300_000_000), "the tighter of the two");
     assert_eq!(outcome(&[]), (ReadingStatus::Gated, Some(0), true), "no constraints are defined");
-    // Calls that were not counted are another matter: with them the score could be another.
+    // Calls that were not counted are a different case: with them the score could change.
     let uncounted = [&llm[..], &tools, &[("llm_calls", Value::Null)]].concat();
     assert_eq!(outcome(&uncounted), (ReadingStatus::Missing, Some(0), false));
 }

@@ -1,11 +1,11 @@
-//! What the checker finds in the released cards: the traps that their documents are known for.
+//! The checker's findings in the released cards: the traps that their documents are known for.
 
 use std::path::Path;
 
 use karat_core::check::{Checked, Direction, check_text};
 use karat_core::diagnostic::{Code, Severity};
 
-/// The text of a card; empty, which no test accepts, if it cannot be read.
+/// Reads the text of a card; empty, which no test accepts, if it cannot be read.
 fn read(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scorecards").join(name);
     std::fs::read_to_string(path).unwrap_or_default()
@@ -17,7 +17,7 @@ fn check(name: &str) -> Checked {
     })
 }
 
-/// Whether there is a finding of this code whose message contains `words`.
+/// Returns whether there is a finding of this code whose message contains `words`.
 fn says(checked: &Checked, code: Code, words: &str) -> bool {
     checked.diagnostics.iter().any(|it| it.code == code && it.message.contains(words))
 }

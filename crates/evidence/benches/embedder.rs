@@ -1,4 +1,4 @@
-//! How long it takes to load the embedder, and to turn texts of several lengths into vectors, on one core.
+//! The time to load the embedder, and to turn texts of several lengths into vectors, on one core.
 //!
 //! Run with `cargo bench -p karat-evidence --bench embedder`, after `scripts/fetch-embedder`. The smallest time of
 //! several rounds is the one that other work on the machine disturbed least.

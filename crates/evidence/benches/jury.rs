@@ -1,4 +1,4 @@
-//! How many panels of twelve a jury sums up in a second, on one core, from rows in memory: sort, trim, median, mean, median
+//! The panels of twelve that a jury sums up in a second, on one core, from rows in memory: sort, trim, median, mean, median
 //! deviation, agreement.
 //!
 //! Run with `cargo bench -p karat-evidence --bench jury`. The best of several rounds is the one that other work on the

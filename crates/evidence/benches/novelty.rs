@@ -1,4 +1,4 @@
-//! How long it takes to find the highest cosine of a vector of 384 numbers against many, exactly, on one core; and what
+//! The time to find the highest cosine of a vector of 384 numbers against many, exactly, on one core; and what
 //! the rest of a novelty costs: the whole observation, the digest of the cache, saving and loading.
 //!
 //! Run with `cargo bench -p karat-evidence --bench novelty`. The smallest time of several rounds is the one that other
@@ -11,7 +11,7 @@ use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::novelty::{Item, Settings, VectorCache, observe};
 
 const DIMENSION: usize = 384;
-/// Vectors lie around this many centres, as texts on so many topics do.
+/// Vectors lie around this many centres, as texts on this many topics do.
 const CENTRES: usize = 256;
 const QUERIES: usize = 64;
 
@@ -77,7 +77,7 @@ fn report(name: &str, rounds: usize, units: usize, mut work: impl FnMut()) -> f6
 struct Random(u64);
 
 impl Random {
-    /// From -1 to 1.
+    /// Returns a number from -1 to 1.
     fn number(&mut self) -> f32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
@@ -90,7 +90,7 @@ impl Random {
         (0..DIMENSION).map(|_| self.number()).collect()
     }
 
-    /// A vector of length 1 around one of the centres.
+    /// Returns a vector of length 1 around one of the centres.
     fn near(&mut self, centres: &[Vec<f32>]) -> Vec<f32> {
         let which = ((self.number() + 1.0) * 0.5 * CENTRES as f32) as usize;
         let centre = centres.get(which).map_or(&[][..], Vec::as_slice);

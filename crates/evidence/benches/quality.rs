@@ -1,4 +1,4 @@
-//! How many pairs of texts of 200 tokens each get their ROUGE-L in a second, from raw text, one core: both texts cut
+//! The pairs of texts of 200 tokens each that get their ROUGE-L in a second, from raw text, one core: both texts cut
 //! into tokens, stemmed and compared.
 //!
 //! Run with `cargo bench -p karat-evidence --bench quality`. Of each few pairs the smallest time of many rounds counts: it
@@ -37,7 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The texts are many and gone through in order, so that the processor does not learn them by heart.
+/// Reports the time of `work`. The texts are many and gone through in order, so that the processor does not learn them
+/// by heart.
 fn report(name: &str, items: &[(String, String)], work: impl Fn(&(String, String))) {
     let mut best = vec![f64::INFINITY; items.len().div_ceil(TIMED)];
     for _ in 0..ROUNDS {
@@ -51,7 +52,7 @@ fn report(name: &str, items: &[(String, String)], work: impl Fn(&(String, String
     println!("{name:>40}: {:.0} pairs/s, {:.2} us a pair", seconds.recip(), seconds * 1e6);
 }
 
-/// A text, and the same with every third word another, a few left out and some repeated.
+/// Returns a text, and the same with every third word changed, a few left out and some repeated.
 fn pair(random: &mut Random) -> (String, String) {
     let words: Vec<String> = (0..TOKENS).map(|_| random.word()).collect();
     let mut answer: Vec<String> = Vec::new();
@@ -75,7 +76,7 @@ impl Random {
         (mixed ^ mixed >> 31) as usize % limit
     }
 
-    /// Short words are frequent and long ones rare, as in English; now and then one begins a sentence.
+    /// Makes a word: short ones are frequent and long ones rare, as in English; now and then one begins a sentence.
     fn word(&mut self) -> String {
         let draws = if self.below(6) == 0 { 2 } else { 3 };
         let place = (0..draws).map(|_| self.below(WORDS.len())).min().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! How long it takes to read one reasoning trace of about two kilobytes (parse, check, canonical form, digest), and how many
-//! lines of such traces become records in a second, one core, everything included but the file system.
+//! The time to read one reasoning trace of about two kilobytes (parse, check, canonical form, digest), and the number of
+//! lines of such traces that become records in a second, one core, everything included but the file system.
 //!
 //! Run with `cargo bench -p karat-evidence`. The smallest time of several rounds is the one that other work on the
 //! machine disturbed least.
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     lines_to_records(&trace)
 }
 
-/// JSON lines in, canonical records out, as `karat score --json` does.
+/// Turns JSON lines into canonical records, as `karat score --json` does.
 fn lines_to_records(trace: &str) -> Result<(), Box<dyn std::error::Error>> {
     let card = Scorecard::parse(include_str!("../../../scorecards/trace/1.0.0.toml"), &|_| None)
         .map_err(|refused| format!("{refused:?}"))?;
@@ -101,7 +101,8 @@ fn report(name: &str, mut work: impl FnMut()) {
     println!("{name:>24}: {} ns", times.min().unwrap_or_default());
 }
 
-/// A trace with steps like those of the scoring document's example: a thought, then calls and observations in turn.
+/// Returns a trace with steps like those of the scoring document's example: a thought, then calls and observations in
+/// turn.
 fn trace(steps: usize) -> String {
     let step = |at: usize| match at % 4 {
         1 | 3 => format!(

@@ -15,7 +15,7 @@ use karat_core::timestamp::Timestamp;
 /// A reader has one. Without anything in it, items are graded as far as they can be by themselves.
 #[derive(Debug, Clone, Default)]
 pub struct Graders {
-    /// The moment of the verdict. Where none is given, what an item says of its own time counts.
+    /// The timestamp of the verdict. If it is not given, the time in an item counts.
     pub as_of: Option<Timestamp>,
     /// Options for grading outputs of workflows.
     pub quality: quality::Options,
@@ -34,7 +34,7 @@ pub struct Graders {
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub id: String,
-    /// None if the trace does not belong into the cache; then only what is expired goes.
+    /// `None` if the trace does not belong in the cache; then only expired entries are removed.
     pub vector: Option<Vec<f32>>,
     pub moment: Timestamp,
 }
@@ -51,14 +51,14 @@ impl Graders {
     }
 }
 
-/// The graders at work on one item: what they need, what they saw, and who is told when a stage has ended.
+/// The graders at work on one item: what they need, what they saw, and the watcher of the stages.
 pub(crate) struct Work<'g> {
     pub graders: &'g mut Graders,
     /// Observations of each grader, by its name.
     pub seen: Map<String, Value>,
     /// Entry for the cache, if the item is not refused.
     pub pending: Option<Pending>,
-    /// Is told the name of every stage when it ends.
+    /// Called with the name of every stage when it ends.
     pub watch: &'g mut dyn FnMut(&'static str),
 }
 

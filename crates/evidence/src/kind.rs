@@ -35,7 +35,7 @@ impl Kind {
         Self::Facts,
     ];
 
-    /// The name as scorecards write it.
+    /// Returns the name as scorecards write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::WorkflowRun => "workflow-run",
@@ -47,12 +47,12 @@ impl Kind {
         }
     }
 
-    /// The kind with that name.
+    /// Returns the kind with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The facts that items of the kind can give. Empty for [`Kind::Facts`], whose names are the user's own.
+    /// Returns the facts that items of the kind can give. Empty for [`Kind::Facts`], whose names are the user's own.
     pub fn vocabulary(self) -> &'static [FactSpec] {
         match self {
             Self::WorkflowRun => RunFacts::SPECS,

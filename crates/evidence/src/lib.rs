@@ -19,11 +19,11 @@
 //! assert_eq!(reader.unknown_fields().collect::<Vec<_>>(), [("$.note", 1)]);
 //! ```
 //!
-//! **Missing.** A `null` stands for a value that is not known, like a field that is left out; only a reasoning trace,
+//! **Missing.** A `null` means a value that is not known, like a field that is left out; only a reasoning trace,
 //! whose published schema is strict, refuses it.
 //!
 //! **Identity.** The subject is the first field that names one (the kinds say which), else the item's own id; an item
-//! with neither is refused. An item without an id of its own is identified by its digest, so that the same item given
+//! with neither is refused. An item without an id is identified by its digest, so that the same item given
 //! twice stays one item.
 
 pub mod grade;

@@ -52,7 +52,7 @@ pub struct UnknownFact {
     pub name: String,
     /// The known fact whose name is nearest.
     pub nearest: Option<&'static str>,
-    /// If the name is known: the type that the fact really has.
+    /// The type that the fact really has, if the name is known.
     pub fact_type: Option<FactType>,
 }
 
@@ -82,13 +82,13 @@ pub struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    /// The item, as the engine takes it.
+    /// Returns the item, as the engine takes it.
     pub fn item(&self) -> Item<'_> {
         let Self { subject, id, context, digest, grading, .. } = *self;
         Item { subject, id, context, digest, facts: &self.facts, grading }
     }
 
-    /// The item as canonical JSON (RFC 8785): the bytes that its digest is of.
+    /// Returns the item as canonical JSON (RFC 8785): the bytes that its digest is of.
     pub fn canonical(&self) -> &[u8] {
         self.canonical
     }
@@ -128,10 +128,10 @@ struct Memory {
 }
 
 impl Reader {
-    /// A reader of `kind` that takes the `wanted` facts out of its items, in this order.
+    /// Makes a reader of `kind` that takes the `wanted` facts out of its items, in this order.
     ///
     /// # Errors
-    /// Every wanted fact that the kind does not give, or gives as another type.
+    /// If the kind does not give wanted facts, or gives them as another type: every one.
     ///
     /// ```
     /// use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
@@ -181,7 +181,7 @@ impl Reader {
         })
     }
 
-    /// The same reader with what graders need besides an item.
+    /// Returns the same reader with what graders need besides an item.
     #[must_use]
     pub fn with_graders(self, graders: Graders) -> Self {
         Self { graders, ..self }
@@ -210,7 +210,7 @@ impl Reader {
         }
     }
 
-    /// The kind of evidence that is read.
+    /// Returns the kind of evidence that is read.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -218,16 +218,16 @@ impl Reader {
     /// Reads one item, which must be JSON in UTF-8.
     ///
     /// # Errors
-    /// Everything that is wrong with the item, with places counted from its own first line.
+    /// If something is wrong with the item: everything, with places counted from its own first line.
     pub fn read<'a>(&'a mut self, text: &'a [u8]) -> Result<Evidence<'a>, Problems> {
         self.read_watched(text, &mut |_| ())
     }
 
-    /// The same, and tells `watch` the name of each stage when it ends: `read`, and for what is graded on the way `embed`,
-    /// `novelty`, `grade`. Whoever watches may look at a clock; nothing here does.
+    /// Does the same, and calls `watch` with the name of each stage when it ends: `read`, and for what is graded on the
+    /// way `embed`, `novelty`, `grade`. The caller may read a clock then; nothing here does.
     ///
     /// # Errors
-    /// As [`Reader::read`].
+    /// If [`Reader::read`] fails.
     pub fn read_watched<'a>(
         &'a mut self,
         text: &'a [u8],
@@ -327,7 +327,7 @@ impl Reader {
         Ok(Evidence { subject, id, context, digest, facts, grading, canonical: canonical.bytes(), notes })
     }
 
-    /// The fields that no one reads, over all items so far: JSON path (`[*]` for any element) and how often.
+    /// Returns the fields that are never read, over all items so far: JSON path (`[*]` for any element) and count.
     pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
         self.unknown.iter()
     }

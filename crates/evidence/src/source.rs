@@ -34,7 +34,7 @@ use rows::RowSource;
 /// Layout of items in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// JSON; lines, documents or an array are told apart by how the text begins.
+    /// JSON; the start of the text shows whether it is lines, documents or an array.
     Auto,
     /// One JSON item per line, even if the first line is broken.
     JsonLines,
@@ -43,7 +43,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The layout that the ending of a file name promises.
+    /// Returns the layout that the ending of a file name means.
     pub fn of_path(path: &Path) -> Self {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
@@ -55,7 +55,7 @@ impl Layout {
     }
 }
 
-/// One item as it stands in the file.
+/// One item as written in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawItem<'a> {
     /// The line it begins in, from 1.
@@ -158,7 +158,7 @@ impl<R: BufRead> Source<R> {
         Self { inner }
     }
 
-    /// The next item, or why there is none in its place; `None` at the end.
+    /// Returns the next item, or why it cannot be read; `None` at the end.
     pub fn next_item(&mut self) -> Option<Result<RawItem<'_>, SourceError>> {
         match &mut self.inner {
             Inner::Json(source) => source.next_item(),
@@ -182,7 +182,7 @@ fn skip_byte_order_mark<R: BufRead>(input: &mut R) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// The bytes at hand, after interruptions.
+/// Reads the bytes at hand, after interruptions.
 fn fill<R: BufRead>(input: &mut R) -> io::Result<&[u8]> {
     loop {
         match input.fill_buf() {

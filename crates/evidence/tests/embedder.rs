@@ -42,7 +42,7 @@ fn load() -> Option<Embedder> {
     None
 }
 
-/// The digest of the vector's bits.
+/// Returns the digest of the vector's bits.
 fn bits(embedding: &Embedding) -> String {
     let bytes: Vec<u8> = embedding.vector.iter().flat_map(|value| value.to_le_bytes()).collect();
     Digest::of(&bytes).to_string()
@@ -68,7 +68,7 @@ fn the_shared_vectors_are_matched() {
     }
 }
 
-/// What the model card's own example gives.
+/// Checks the results of the model card's own example.
 #[test]
 fn the_example_of_the_model_card_comes_out() {
     let Some(embedder) = embedder() else { return };

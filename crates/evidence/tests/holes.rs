@@ -6,7 +6,7 @@
 //!   `a_report_that_claims_more_than_it_lists_is_refused`
 //! - code that no test ran, or that kills the runner, is worth a half: `no_test_at_all_is_an_error_and_not_a_half`,
 //!   `errors_and_missing_tests_count_as_failed_and_skipped_ones_do_not`
-//! - criteria that every text meets, as their text is empty or stands in another field:
+//! - criteria that every text meets, as their text is empty or is in another field:
 //!   `what_no_text_can_fail_is_refused_when_the_task_is_loaded`, `value_stands_for_text`; a checklist without criteria is worth
 //!   a half: `bad_tasks_are_refused`
 //! - keys in capitals that no output has: `a_json_key_stands_at_the_top_of_an_object_exactly`; patterns without end:
@@ -31,9 +31,9 @@
 //! - one tool call for full efficiency: `one_tool_call_earns_no_efficiency`, `a_single_tool_call_earns_no_efficiency`;
 //!   efficiency without a valid log: `unverified_is_nothing`, `dimensions_without_a_meaning_are_refused`; claimed tokens:
 //!   `what_the_agent_claims_counts_for_nothing`
-//! - a script that fails, and another scorer in its place: `a_failed_script_has_no_scores`; a submission that prints a result of
-//!   its own: `the_last_result_counts_and_others_are_told`
-//! - errors of form without effect: `an_error_of_form_makes_its_dimension_zero`; limits that nobody checks:
+//! - a script that fails, and another scorer in its place: `a_failed_script_has_no_scores`; a submission that prints
+//!   its own result: `the_last_result_counts_and_others_are_told`
+//! - errors of form without effect: `an_error_of_form_makes_its_dimension_zero`; limits that are not checked:
 //!   `what_goes_beyond_a_limit_is_named`
 //! - files that were read under another name, or not as they are: `files_are_compared`
 //! - benchmark grade with memory: `benchmark_grade_needs_all_three`; points by rounding: `parts_are_not_rounded`,
@@ -63,7 +63,7 @@ use karat_evidence::grade::workflow::{Budget, Plan, PlanRules, dry_run, warm_up}
 use karat_evidence::{FactType, Graders, Kind, Reader, ReaderOptions};
 use serde_json::{Value, json};
 
-/// A run whose output is worth 0.5.
+/// Makes a run whose output is worth 0.5.
 fn run(claimed: Option<f64>) -> Value {
     json!({
         "run_id": "r", "output_quality": claimed,
@@ -94,8 +94,8 @@ fn a_claimed_quality_is_not_believed() {
     assert!(quality(Some(1.0)).unwrap_err().contains("`output_quality` out"));
 }
 
-/// Upstream: what a client says of its trace is what is served. The exact copy of an earlier trace has no novelty, whatever it
-/// claims.
+/// Upstream: what a client says about its trace is served. The exact copy of an earlier trace has no novelty, whatever
+/// it claims.
 #[test]
 fn a_claimed_novelty_is_not_believed_where_one_can_be_computed() {
     let mut cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
@@ -217,7 +217,7 @@ fn tool_calls_are_counted_in_the_log() {
     assert_eq!(grade.efficiency.call_efficiency.value, 0.0);
 }
 
-/// Upstream: the check of what was read is there, but whoever submits is not asked for it, since the files are not passed on.
+/// Upstream: the check of what was read is there, but the submitter is not asked for it, since the files are not passed on.
 #[test]
 fn what_was_read_is_checked_in_every_match() {
     let grade = |output: &str| {
@@ -239,7 +239,7 @@ fn negative_tokens_are_no_tokens() {
     }
 }
 
-/// Upstream: who trusts nobody trusts everybody alike, and so himself too: doing nothing but refusing others earns trust.
+/// Upstream: who trusts no one trusts all alike, and so himself too: doing nothing but refusing others earns trust.
 #[test]
 fn who_trusts_nobody_does_not_trust_himself() {
     let vote = |validator: &str, target: &str, is_valid| Vote {

@@ -1,4 +1,4 @@
-//! What each kind of evidence gives, and what its reader refuses.
+//! The facts of each kind of evidence, and what its reader refuses.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use karat_core::facts::Fact;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::{FactType, Graders, Kind, Reader, ReaderOptions};
 
-/// Everything an item gives, one line each; or its problems.
+/// Returns everything an item gives, one line each; or its problems.
 fn read(kind: Kind, text: &str) -> String {
     let wanted: Vec<_> =
         kind.vocabulary().iter().map(|spec| (spec.name.to_owned(), spec.fact_type)).collect();
@@ -82,7 +82,7 @@ fn a_workflow_run_without_a_plan() {
     ");
 }
 
-/// A log of two steps, the first of which is tried twice, beside these members of the result.
+/// Makes a log of two steps, the first of which is tried twice, beside these members of the result.
 fn logged(beside: &str) -> String {
     let log = r#"[
         {"step": "a", "start": "2026-01-01T01:00:00+01:00", "end": "2026-01-01T00:00:02Z", "cost": 0.002, "outcome": "failed"},
@@ -176,7 +176,7 @@ fn a_plan_must_be_a_graph_without_cycles() {
     assert_snapshot!(run(r#"{"nodes": [{"id": "fetch"}, {"id": " "}, {"id": "fetch"}, {}, 5],
         "edges": [{"from": "fetch", "to": "fetsh"}, {"from": "fetch", "to": "fetch"}, {"from": "fetch"}, 6]}"#), @r"
     $.workflow_plan.nodes[1].id: found the text ` `, expected a text that is not blank (line 1, column 73)
-    $.workflow_plan.nodes[2].id: found the id `fetch` a second time, expected an id of its own for each step (line 1, column 86)
+    $.workflow_plan.nodes[2].id: found the id `fetch` a second time, expected a different id for each step (line 1, column 86)
     $.workflow_plan.nodes[3].id: found nothing, expected a text that is not blank; add `id` (line 1, column 96)
     $.workflow_plan.nodes[4]: found `5`, expected an object (line 1, column 100)
     $.workflow_plan.edges[0].to: found `fetsh`, expected the id of a step of the plan; did you mean `fetch`? (line 2, column 43)
@@ -526,7 +526,7 @@ fn evidence_of_an_agent_that_cannot_be_right() {
                                    "relevant_retrieved": 2}]}}"#;
     assert_snapshot!(read(Kind::AgentEvidence, agent), @r"
     $.agent_id: found a text without letters, expected a name (line 1, column 14)
-    $.task_classes[1].name: found `chat` of another item, expected an id of its own; a correction is an item of its own (line 2, column 53)
+    $.task_classes[1].name: found `chat` of another item, expected its own id; a correction is a separate item (line 2, column 53)
     $.task_classes[1].cost_baseline_usd: found `-1`, expected a number above 0 (line 2, column 82)
     $.memory.retrievals[0].relevant_retrieved: found 2 of 1, expected a count of at most 1 (line 4, column 58)
     ");

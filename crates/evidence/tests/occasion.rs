@@ -7,7 +7,7 @@ use karat_evidence::{Kind, Reader, ReaderOptions};
 
 const RUN: &str = r#"{"id": 1, "task": {"task_id": "t-1"}, "output_quality": 1, "result": {"steps_completed": 1, "total_steps": 1}}"#;
 
-/// When, at what, and how an item ended, or its problems.
+/// Returns when, at what, and how an item ended, or its problems.
 fn occasion(kind: Kind, text: &str) -> String {
     let mut reader = Reader::new(kind, &[], ReaderOptions::default()).unwrap();
     let read = match reader.read(text.as_bytes()) {

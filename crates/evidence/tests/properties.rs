@@ -1,4 +1,4 @@
-//! What must hold for any input.
+//! Properties for any input.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -60,7 +60,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same value with its members turned round, white space everywhere, and every character of a text escaped.
+/// Writes the same value with its members reversed, white space everywhere, and every character of a text escaped.
 fn disguised(value: &Value, out: &mut String) {
     match value {
         Value::Array(elements) => {

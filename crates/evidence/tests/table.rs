@@ -158,7 +158,7 @@ fn what_is_not_json_is_explained() {
     $: found `'`, expected a key in double quotes; JSON quotes its keys (line 1, column 2)
 
     "{\"a\": 'x'}"
-    $.a: found `'`, expected a value; JSON texts stand in double quotes (line 1, column 7)
+    $.a: found `'`, expected a value; put JSON texts in double quotes (line 1, column 7)
 
     "{\"a\": True}"
     $.a: found `True`, expected a value; put a text in double quotes; write `true`, `false`, `null` in lower case (line 1, column 7)

@@ -97,9 +97,9 @@ pub fn calibrate(
 /// The facts of a match that calibration reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayedMatch {
-    /// It was played to its end. What expired or still runs counts among the matches, and for nothing else.
+    /// True if it was played to its end. What expired or still runs counts among the matches, and for nothing else.
     pub is_completed: bool,
-    /// It was won.
+    /// True if it was won.
     pub is_win: bool,
     /// Its published score, in points.
     pub points: Option<i64>,
@@ -114,9 +114,9 @@ pub struct Calibration {
     pub difficulty: Option<Difficulty>,
     /// All matches.
     pub matches: u64,
-    /// Those played to their end: the sample.
+    /// Matches played to their end: the sample.
     pub completed: u64,
-    /// Those of them that were won.
+    /// The number of them that were won.
     pub wins: u64,
     /// Completed matches with a score.
     pub scored: u64,
@@ -137,7 +137,7 @@ fn rate(part: u64, whole: u64) -> Decimal {
     Ratio::new(i128::from(part), i128::from(whole)).map_or(Decimal::ZERO, thousandths)
 }
 
-/// Three places, halves up.
+/// Rounds to three places, halves up.
 fn thousandths(ratio: Ratio) -> Decimal {
     let (numerator, denominator) = (ratio.numerator(), ratio.denominator());
     let doubled = numerator.checked_mul(2000).and_then(|doubled| doubled.checked_add(denominator));

@@ -55,7 +55,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// As written in a history.
+    /// Returns the name as written in a history.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -117,7 +117,7 @@ impl Certificate {
     /// Returns the certificate after a recomputation, by the tiers of the card (lowest first) and the rules of certification.
     ///
     /// # Errors
-    /// [`OutOfOrder`], and the certificate stays as it is.
+    /// If the moment is before the last one: [`OutOfOrder`], and the certificate is unchanged.
     ///
     /// ```
     /// use karat_standing::certification::{Certificate, CertificationRules, Recomputation};
@@ -169,7 +169,7 @@ impl Certificate {
         }
     }
 
-    /// `earned` is what is earned with decay, whatever the age of the newest batch.
+    /// Tracks decay; `earned` is what is earned with decay, whatever the age of the newest batch.
     fn watch_decay(
         &mut self,
         rules: &CertificationRules,

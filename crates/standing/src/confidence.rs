@@ -1,4 +1,4 @@
-//! Confidence: how much evidence stands behind a composite, and how fresh it is. Not how good the subject is.
+//! Confidence: how much evidence is behind a composite, and how fresh it is. Not how good the subject is.
 
 use alloc::string::String;
 use alloc::vec::Vec;

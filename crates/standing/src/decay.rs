@@ -35,7 +35,7 @@ fn lost(rule: DecayRule, age_seconds: i64) -> (i128, i128) {
     (counted * i128::from(rule.points_per_period), period)
 }
 
-/// One composite, decayed as a whole by the age of its last evidence: the other reading of the document. Not below 0.
+/// Decays one composite as a whole by the age of its last evidence: the other reading of the document. Not below 0.
 ///
 /// ```
 /// use karat_core::number::Score;
@@ -60,7 +60,7 @@ fn left(rule: DecayRule, reading: i64, age_seconds: i64) -> i128 {
     (i128::from(reading) * period).saturating_sub(lost).max(0)
 }
 
-/// Returns each dimension decayed by the age of its own evidence, then the weighted mean over those that have a
+/// Returns each dimension decayed by the age of its evidence, then the weighted mean over those that have a
 /// reading; or, with [`DecayScope::Composite`], the mean first, less what its newest evidence has lost.
 ///
 /// The mean is exact; it is rounded where it is published or written down, once.
@@ -178,7 +178,7 @@ pub enum DecayError {
         /// The weight, as given.
         weight: Decimal,
     },
-    /// A dimension stands in the list twice.
+    /// A dimension is given twice.
     Twice(
         /// The dimension.
         String,

@@ -68,7 +68,7 @@ mod tests {
             apply(&gate, 950, &incident),
             Gated { ungated_points: 950, points: 399, open_tiers: Some(0) }
         );
-        assert_eq!(apply(&gate, 100, &incident).points, 100, "a cap lifts nobody");
+        assert_eq!(apply(&gate, 100, &incident).points, 100, "a cap lifts no score");
         let hold = GateFacts { has_critical_incident: false, is_on_hold: true, ..incident };
         assert_eq!(apply(&gate, 950, &hold), Gated { ungated_points: 950, points: 950, open_tiers: Some(0) });
     }

@@ -1,4 +1,4 @@
-//! The life of a benchmark task: in use, quarantined when nobody solves it, deprecated when nearly everybody does.
+//! The life of a benchmark task: in use, quarantined when no subject solves it, deprecated when nearly all do.
 
 use karat_core::number::{MILLION, Score};
 pub use karat_core::scorecard::LifecycleRules;
@@ -6,18 +6,18 @@ pub use karat_core::scorecard::LifecycleRules;
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskStatus {
-    /// It is in use.
+    /// In use.
     #[default]
     Active,
-    /// Nobody solves it: probably broken. Back in use as soon as a period is not like that.
+    /// No subject solves it: probably broken. Back in use as soon as a period is not like that.
     Quarantined,
-    /// Nearly everybody solves it, or it stayed broken. For good: a task that was known to all does not become new again, and
-    /// one that is fixed is another task.
+    /// Nearly all subjects solve it, or it stayed broken. For good: a task that was known to all does not become new
+    /// again, and one that is fixed is another task.
     Deprecated,
 }
 
 impl TaskStatus {
-    /// As written: `active`.
+    /// Returns the name as written: `active`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,14 +28,14 @@ impl TaskStatus {
     }
 }
 
-/// Where a task stands, and how it came there.
+/// The status of a task, and how it came to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TaskLife {
     /// Its status.
     pub status: TaskStatus,
-    /// Periods in a row, up to the last one with scores, in which nearly everybody solved it.
+    /// Periods in a row, up to the last one with scores, in which nearly all subjects solved it.
     pub solved_periods: u32,
-    /// Periods in a row, up to the last one with scores, in which nearly nobody did.
+    /// Periods in a row, up to the last one with scores, in which nearly none did.
     pub failed_periods: u32,
 }
 
@@ -59,9 +59,9 @@ pub struct PeriodOutcome {
 pub struct Ahead {
     /// The status that comes next.
     pub status: TaskStatus,
-    /// After so many more periods of the same kind.
+    /// The number of further periods of the same kind after which it happens.
     pub periods: u32,
-    /// True where nearly everybody solves it, false where nearly nobody does.
+    /// True if nearly all subjects solve it, false if nearly none do.
     pub is_solved: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Weights proposed from outside: every proposal, what became of it, and who decided (trust document, section 4).
+//! Weights proposed from outside: every proposal, its outcome, and who decided (trust document, section 4).
 //!
 //! The document lets an automated loop replace weights and drops a wrong replacement with a line in a log. Here a proposal is
 //! checked, waits for someone else's decision, and is kept with its reason whatever becomes of it.
@@ -16,15 +16,15 @@ use karat_core::weights::OverrideUse;
 /// Weights that someone proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// A name of its own.
+    /// A unique name.
     pub id: String,
-    /// When.
+    /// Its time.
     pub at_seconds: i64,
     /// The proposer, a person or a program.
     pub proposer: String,
     /// The reason; not empty.
     pub reason: String,
-    /// Weights by dimension, to be laid over those of the card.
+    /// Weights by dimension, which replace those of the card.
     pub weights: Vec<(String, Decimal)>,
 }
 
@@ -33,7 +33,7 @@ pub struct Proposal {
 pub struct OverrideDecision {
     /// The proposal.
     pub id: String,
-    /// When.
+    /// Its time.
     pub at_seconds: i64,
     /// The decider.
     pub decider: String,
@@ -44,33 +44,33 @@ pub struct OverrideDecision {
 /// An event about weights from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverrideEvent {
-    /// They are proposed.
+    /// Weights are proposed.
     Proposed(Proposal),
-    /// They come into force, in place of those before.
+    /// They come into force and replace those before.
     Accepted(OverrideDecision),
-    /// They do not.
+    /// They are refused.
     Refused(OverrideDecision),
-    /// They are in force no more, and those of the card are again.
+    /// They end, and those of the card are in force again.
     Revoked(OverrideDecision),
 }
 
-/// Where a proposal stands.
+/// The status of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProposalStatus {
-    /// It passed the check and waits for a decision.
+    /// Checked; it waits for a decision.
     Proposed,
-    /// It is in force.
+    /// In force.
     Accepted,
-    /// By the check, or by someone.
+    /// Refused by the check, or by someone.
     Refused,
-    /// It was in force until another was accepted.
+    /// In force until another was accepted.
     Replaced,
-    /// It was in force until someone revoked it.
+    /// In force until someone revoked it.
     Revoked,
 }
 
 impl ProposalStatus {
-    /// As written in a history.
+    /// Returns the name as written in a history.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -88,9 +88,9 @@ impl ProposalStatus {
 pub struct ProposalRecord {
     /// The proposal.
     pub proposal: Proposal,
-    /// Where it stands.
+    /// Its status.
     pub status: ProposalStatus,
-    /// The sum of the weights after the merge; none where they could not be laid over those of the card.
+    /// The sum of the weights after the merge; none if they do not fit the card.
     pub merged_sum: Option<Decimal>,
     /// The reason why the check refused it, if it did.
     pub check_refusal: Option<String>,
@@ -114,11 +114,11 @@ pub struct OverrideLog {
 /// The reason why an event changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverrideRefusal {
-    /// It lies before the last event.
+    /// It is before the last event.
     OutOfOrder {
-        /// Its moment.
+        /// Its time.
         at_seconds: i64,
-        /// The moment of the last event.
+        /// The time of the last event.
         latest_seconds: i64,
     },
     /// The log is of another card.
@@ -133,7 +133,7 @@ pub enum OverrideRefusal {
         /// The id.
         String,
     ),
-    /// There is none.
+    /// There is no such proposal.
     Unknown(
         /// The id.
         String,
@@ -142,12 +142,12 @@ pub enum OverrideRefusal {
     Status {
         /// The id.
         id: String,
-        /// Where it stands.
+        /// Its status.
         found: ProposalStatus,
-        /// Where it should.
+        /// The status that it should have.
         expected: ProposalStatus,
     },
-    /// Whoever proposes does not accept.
+    /// A proposal may not be accepted by the one who made it.
     OwnProposal(
         /// The proposer.
         String,

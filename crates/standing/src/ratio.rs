@@ -61,7 +61,7 @@ impl Ratio {
         Score::from_units(self.rounded(15))
     }
 
-    /// On the grid of readings: whole billionths, ties to even.
+    /// Rounds to the grid of readings: whole billionths, ties to even.
     #[must_use]
     pub fn billionths(self) -> i64 {
         self.rounded(9)
@@ -100,7 +100,7 @@ impl Ratio {
     }
 }
 
-/// Quotient and remainder of `10 * rest / denominator`, for `rest < denominator < 2^127`.
+/// Returns quotient and remainder of `10 * rest / denominator`, for `rest < denominator < 2^127`.
 fn ten_times(rest: u128, denominator: u128) -> (i128, u128) {
     if let Some(tenfold) = rest.checked_mul(10) {
         return ((tenfold / denominator) as i128, tenfold % denominator);

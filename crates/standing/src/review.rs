@@ -1,5 +1,5 @@
-//! Swings and their review: which score is canonical, which is held, and what gates see meanwhile (trust document, section 3,
-//! "Anomaly detection").
+//! Swings and their review: which score is official, which is held, and what gates see meanwhile (trust document,
+//! section 3, "Anomaly detection").
 
 mod records;
 
@@ -53,11 +53,11 @@ pub struct Candidate {
 /// A reviewer's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// When.
+    /// Its time.
     pub at_seconds: i64,
     /// The reviewer.
     pub reviewer: String,
-    /// The decision whether the score may become canonical.
+    /// The decision whether the score may become official.
     pub verdict: Verdict,
     /// The reason, as a code or in words; not empty.
     pub reason: String,
@@ -65,7 +65,7 @@ pub struct Decision {
     pub evidence: Vec<String>,
 }
 
-/// The decision whether a score may become canonical.
+/// The decision whether a score may become official.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Verdict {
@@ -99,19 +99,20 @@ impl Event {
     }
 }
 
-/// The scores of one subject: the canonical one, and one that may be held. A value of plain parts: what is written out and
-/// read back goes on as if nothing had happened.
+/// The scores of one subject: the official one, and one that may be held. A value of plain parts: what is written out
+/// and read back goes on as if nothing had happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
     /// The party that operates the subject: never its reviewer.
     pub operator: String,
-    /// The canonical score; none before the first.
+    /// The official score; none before the first.
     pub canonical: Option<Canonical>,
     /// The score that waits for a decision.
     pub held: Option<Held>,
-    /// The last rising score that nobody decided on: its runner cannot bring up another, until a different one has.
+    /// The last rising score without a decision: its runner cannot bring up another, until a different one has.
     pub expired: Option<Expired>,
-    /// The canonical scores within the time that cumulative swings look back, as far as nothing later was lower; oldest first.
+    /// The official scores within the time that cumulative swings look back, as far as nothing later was lower; oldest
+    /// first.
     pub lows: VecDeque<Past>,
     /// Likewise, as far as nothing later was higher.
     pub highs: VecDeque<Past>,
@@ -119,12 +120,12 @@ pub struct History {
     pub latest_seconds: Option<i64>,
 }
 
-/// A canonical score.
+/// An official score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canonical {
     /// The published score.
     pub points: i64,
-    /// When it became canonical.
+    /// The time at which it became official.
     pub since_seconds: i64,
 }
 
@@ -138,13 +139,13 @@ pub struct Held {
     /// The moment up to which it can be decided on. A score that follows a held one in the same direction keeps its deadline,
     /// or fresh scores could put it off for ever.
     pub deadline_seconds: i64,
-    /// The lowest score that was held since the last canonical one. Gates see no more than this.
+    /// The lowest score that was held since the last official one. Gates see no more than this.
     pub lowest_points: i64,
     /// The approvals so far.
     pub approvals: Vec<Decision>,
 }
 
-/// A rising score that nobody decided on.
+/// A rising score without a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expired {
     /// The score.
@@ -158,7 +159,7 @@ pub struct Expired {
 pub struct Past {
     /// The score.
     pub points: i64,
-    /// When the next one took its place; none while it is canonical.
+    /// The time at which the next one replaced it; none while it is official.
     pub until_seconds: Option<i64>,
 }
 
@@ -177,7 +178,7 @@ impl History {
         }
     }
 
-    /// Returns the score that gates and tiers see: the canonical one, or the lowest held against it if that is lower.
+    /// Returns the score that gates and tiers see: the official one, or the lowest held against it if that is lower.
     /// So a swing up opens nothing before it is approved, and a swing down closes at once what it should.
     #[must_use]
     pub fn gating_points(&self) -> Option<i64> {
@@ -185,7 +186,7 @@ impl History {
         Some(self.held.as_ref().map_or(canonical, |held| held.lowest_points.min(canonical)))
     }
 
-    /// True while a score waits for a decision.
+    /// Returns true while a score waits for a decision.
     #[must_use]
     pub const fn is_under_review(&self) -> bool {
         self.held.is_some()
@@ -227,7 +228,7 @@ impl History {
         (self, outcome)
     }
 
-    /// A held score whose deadline has passed: one that falls becomes canonical, one that rises expires.
+    /// Ends a held score whose deadline has passed: one that falls becomes official, one that rises expires.
     fn keep_deadline(&mut self, now_seconds: i64, transitions: &mut Vec<Transition>) {
         let Some(held) = self.held.take_if(|held| held.deadline_seconds < now_seconds) else { return };
         let at_seconds = held.deadline_seconds;
@@ -318,7 +319,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns how far `points` lie from the canonical score and from those of the last days.
+    /// Returns how far `points` lie from the official score and from those of the last days.
     fn flags(&mut self, rules: &ReviewRules, points: i64, now_seconds: i64) -> Flags {
         let look_back = i128::from(now_seconds) - i128::from(rules.cumulative_seconds);
         for past in [&mut self.lows, &mut self.highs] {
@@ -351,7 +352,7 @@ impl History {
         self.canonical = Some(Canonical { points, since_seconds: at_seconds });
     }
 
-    /// A swing that has had its review is no part of the next one, or every score after it would be held as well.
+    /// Forgets a swing that has had its review: as a part of the next one, every score after it would be held as well.
     fn forget_swings(&mut self) {
         self.lows.clear();
         self.highs.clear();
@@ -359,7 +360,7 @@ impl History {
 }
 
 impl Past {
-    /// Returns true if the next score took its place before this moment.
+    /// Returns true if the next score replaced it before this moment.
     fn is_over_before(&self, seconds: i128) -> bool {
         self.until_seconds.is_some_and(|until| i128::from(until) < seconds)
     }

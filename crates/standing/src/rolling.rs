@@ -66,7 +66,7 @@ impl RollingMean {
     /// subject, oldest first.
     ///
     /// # Errors
-    /// [`RowsDiffer`] when the two are not of one length; nothing is written then.
+    /// If the two differ in length: [`RowsDiffer`]; nothing is written then.
     pub fn column(&self, scores: &[Score], means: &mut [Score]) -> Result<(), RowsDiffer> {
         if scores.len() != means.len() {
             return Err(RowsDiffer { scores: scores.len(), means: means.len() });
@@ -82,14 +82,14 @@ impl RollingMean {
         Ok(())
     }
 
-    /// True where 63 bits hold the sum of every window: for scores from 0 to 1.
+    /// Returns true if 63 bits hold the sum of every window: for scores from 0 to 1.
     fn sums_fit(&self, block: &[Score]) -> bool {
         let fits = |fits, score: &Score| fits & ((score.units() as u64) <= UNITS_PER_ONE as u64);
         block.iter().fold(!self.divisions.is_empty(), fits)
     }
 
-    /// Some rows, with sums in 63 bits and division by multiplication: from the sum of the window before them to that of the
-    /// last of them.
+    /// Computes some rows, with sums in 63 bits and division by multiplication: from the sum of the window before them
+    /// to that of the last of them.
     fn fast(&self, mut sum: u64, scores: &[Score], means: &mut [Score], rows: Range<usize>) -> u64 {
         let full = self.tasks.clamp(rows.start, rows.end);
         let filling = scores.iter().zip(means.iter_mut()).zip(&self.divisions);
@@ -113,7 +113,7 @@ impl RollingMean {
         sum
     }
 
-    /// For any scores, from row `start` on: sums in 128 bits.
+    /// Computes any scores, from row `start` on: sums in 128 bits.
     fn general(&self, scores: &[Score], means: &mut [Score], start: usize) {
         let first = start.saturating_sub(self.tasks);
         let before = scores.get(first..start).unwrap_or_default();

@@ -18,7 +18,7 @@ pub struct Shares {
     pub case: ShareCase,
     /// Number of subjects that have a score above zero.
     pub positive: usize,
-    /// Number of stand that at the cap because their part would have been larger.
+    /// Number of subjects that get the cap because their part would have been larger.
     pub capped: usize,
     /// The part that stays unassigned.
     pub unassigned: Score,
@@ -29,13 +29,13 @@ pub struct Shares {
 pub enum ShareCase {
     /// No score is above zero, and all shares are zero.
     NothingToShare,
-    /// In proportion to the scores; nobody reaches beyond the cap.
+    /// In proportion to the scores; no subject gets more than the cap.
     Proportional,
     /// Some were held at the cap, and the rest went to the others in proportion.
     Redistributed,
     /// Too few subjects: the cap was raised, and all with a score got the same.
     CapRaised,
-    /// Too few subjects: all with a score stand at the cap, and the rest is unassigned.
+    /// Too few subjects: all with a score get the cap, and the rest is unassigned.
     RestLeft,
 }
 
@@ -49,7 +49,7 @@ pub enum ShareError {
     ),
     /// A score is below zero.
     Negative {
-        /// Its place, from 0.
+        /// Its index.
         at: usize,
         /// The score.
         score: Score,
@@ -69,10 +69,10 @@ impl Error for ShareError {}
 
 /// Shares the whole out in proportion to `scores`, none above the cap.
 ///
-/// Whoever would get more than the cap gets the cap, and the excess goes to the others in proportion to their scores, again
-/// and again until nobody is above it. Done exactly: the order of the scores is the order of the shares, and a score of zero
-/// stays zero. Shares lie on the grid of 1e-15, rounded by largest remainder; where equal scores cannot have equal shares to
-/// the last unit, the first has the unit more, so subjects should stand in an order of their own, such as by name.
+/// A subject that would get more than the cap gets the cap, and the excess goes to the others in proportion to their
+/// scores, until none is above it. Done exactly: the order of the scores is the order of the shares, and a score of
+/// zero stays zero. Shares lie on the grid of 1e-15, rounded by largest remainder; where equal scores cannot have equal
+/// shares to the last unit, the first gets the extra unit, so pass subjects in a fixed order, such as by name.
 ///
 /// # Errors
 /// If there are problems: every [`ShareError`].
@@ -119,7 +119,7 @@ pub fn shares(scores: &[Score], rules: &ShareRules) -> Result<Shares, Vec<ShareE
         }
         Ok(shared)
     };
-    // The cap in units of 1e-15, and what is left of the whole when some stand at it.
+    // The cap in units of 1e-15, and what is left of the whole when some shares are capped.
     let cap_units = cap * (UNITS_PER_ONE / MILLION);
     let rest_beside = |capped: usize| (capped as i64).checked_mul(cap_units).map(|held| UNITS_PER_ONE - held);
     match rest_beside(positive) {
@@ -143,7 +143,7 @@ pub fn shares(scores: &[Score], rules: &ShareRules) -> Result<Shares, Vec<ShareE
         },
         _ => {
             // The largest are held at the cap until the next one fits below it: s * (1 - k cap) <= cap * (sum of the rest).
-            // One share is always left to give, or all would stand at the cap before.
+            // One share is always left to give, or all would be capped before.
             let mut sum: i128 = largest_first.iter().map(|&at| units(scores, at)).sum();
             let mut held = 0;
             for &at in &largest_first {
@@ -165,7 +165,7 @@ fn units(scores: &[Score], at: usize) -> i128 {
     scores.get(at).map_or(0, |score| i128::from(score.units()))
 }
 
-/// `total` units in proportion to the scores, without those in `left_out`.
+/// Shares `total` units in proportion to the scores, without those in `left_out`.
 fn proportional(scores: &[Score], left_out: &[usize], total: i64) -> Vec<Score> {
     let mut parts: Vec<i128> = scores.iter().map(|score| i128::from(score.units())).collect();
     for &at in left_out {
@@ -183,7 +183,7 @@ fn proportional(scores: &[Score], left_out: &[usize], total: i64) -> Vec<Score> 
 /// zero where no share is above zero.
 ///
 /// # Errors
-/// Every share below zero.
+/// If shares are below zero: every one.
 ///
 /// ```
 /// use karat_core::number::Score;
@@ -201,7 +201,7 @@ pub fn whole_shares(shares: &[Score], total: u32) -> Result<Vec<u32>, Vec<ShareE
 /// than half a unit. They have no fixed sum. All zero where no share is above zero.
 ///
 /// # Errors
-/// Every share below zero.
+/// If shares are below zero: every one.
 ///
 /// ```
 /// use karat_core::number::Score;

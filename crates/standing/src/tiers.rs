@@ -159,7 +159,7 @@ pub fn tier(rules: &[TierRule], facts: &TierFacts) -> TierStanding {
     }
 }
 
-/// Returns what the tier in this place asks and `facts` do not have.
+/// Returns what the tier with this index asks and `facts` lack.
 pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<Missing> {
     let mut list = Vec::new();
     let mut ask = |requirement, needed: i64, found: Option<i64>| {

@@ -5,7 +5,7 @@
 //! 2. **Decay** of each dimension by the age of its evidence, and the mean over those that were measured.
 //! 3. **Publish** on the scale of the card.
 //! 4. **Gate**: cap, and tiers that stay open.
-//! 5. **Swing** against the canonical score.
+//! 5. **Swing** against the official score.
 //!
 //! What follows takes the past into account: [`review`](super::review), [`tiers`](super::tiers),
 //! [`certification`](super::certification).
@@ -58,7 +58,7 @@ impl Default for VerdictRules<'_> {
 pub struct Situation {
     /// The dimensions that were measured.
     pub measured: BTreeMap<String, Measured>,
-    /// The canonical score in points, if there is one.
+    /// The official score in points, if there is one.
     pub canonical_points: Option<i64>,
     /// True if a confirmed critical incident is open.
     pub has_critical_incident: bool,
@@ -75,7 +75,7 @@ pub struct Verdict {
     pub ungated: Option<Published>,
     /// The score in whole points, rounded down where the card publishes parts of them, and what the gate left of it.
     pub gated: Option<Gated>,
-    /// The change against the canonical score.
+    /// The change against the official score.
     pub swing: Option<Swing>,
 }
 
@@ -94,7 +94,7 @@ pub enum VerdictError {
         /// The part of the card: its mean, groups or profiles.
         String,
     ),
-    /// The readings or weights are none.
+    /// The readings or weights are invalid.
     Decay(DecayError),
 }
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 /// Cases that must be there: the model answers this many at 100 percent.
 const FEWEST: usize = 3_500;
 
-/// What the engine answers, and how far a number that is no whole one may lie from the model's.
+/// Returns the engine's answer, and how far a number that is not whole may be from the model's.
 ///
 /// Sums and products of a few doubles keep fifteen digits. Points of Elo go through a power of two libraries and may be
 /// a million; the ends of an exact interval are found by iteration.
@@ -52,7 +52,7 @@ fn answer(name: &str, given: &Value) -> (Value, f64) {
     }
 }
 
-/// Where `ours` differs from what the model says.
+/// Collects the differences between `ours` and the model.
 fn differences(at: &str, model: &Value, ours: &Value, tolerance: f64, found: &mut Vec<String>) {
     match (model, ours) {
         (Value::Object(model), Value::Object(ours)) if model.len() == ours.len() => {

@@ -15,7 +15,7 @@ use karat_stats::rating::{BradleyTerry, Elo, Glicko2, Match, Outcome, System, We
 
 const ROWS: usize = 1_000_000;
 const COMPETITORS: usize = 130;
-/// Of a hundred matches, so many are drawn.
+/// Of a hundred matches, this many end in a draw.
 const DRAWN: u64 = 15;
 const BOOTSTRAP_ROUNDS: u64 = 100;
 const ROUNDS: usize = 5;
@@ -58,7 +58,7 @@ fn main() {
     }
 }
 
-/// Elo as one writes it down first: doubles, `powf` of the platform, whose last bit differs between machines.
+/// Rates by Elo as first written down: doubles, `powf` of the platform, whose last bit differs between machines.
 fn elo_by_hand(matches: &[Match]) -> Vec<f64> {
     let mut points = vec![1500.0_f64; COMPETITORS];
     for played in matches {
@@ -81,8 +81,8 @@ fn strengths(model: BradleyTerry, matches: &[Match]) -> Vec<f64> {
     model.fit(&Counts::new(&names, matches).unwrap()).unwrap().strengths
 }
 
-/// The usual iteration for Bradley-Terry: strengths from wins over expected meetings, until they are as near to `known` as
-/// a hundred-thousandth of a logit.
+/// Runs the usual iteration for Bradley-Terry: strengths from wins over expected meetings, until they are as near to
+/// `known` as a hundred-thousandth of a logit.
 fn minorise(matches: &[Match], known: &[f64]) -> (Vec<f64>, u32) {
     let mut wins = vec![0.0; COMPETITORS];
     let mut met = vec![0.0; COMPETITORS * COMPETITORS];
@@ -143,14 +143,14 @@ fn matches(rows: usize) -> Vec<Match> {
     (0..rows).map(one).collect()
 }
 
-/// Processor seconds where the system tells them: the machine may be doing other things.
+/// Returns processor seconds if the system has them: the machine may be doing other things.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)
 }
 
-/// The fewest seconds that `run` took, and what it gave. A round is as many passes as make a quarter of a second: a clock
-/// of the system may go in steps of milliseconds.
+/// Returns the fewest seconds that `run` took, and its result. A round is as many passes as make a quarter of a second:
+/// a clock of the system may go in steps of milliseconds.
 fn best<T>(mut run: impl FnMut() -> T) -> (f64, T) {
     let mut time = |passes: u32| {
         let (start, wall) = (processor_seconds(), Instant::now());

@@ -44,9 +44,9 @@ pub const FEWEST_SUBJECTS: u64 = 3;
 /// The subjects whose best counts in [`Attempts::best_of_first_k`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eligible {
-    /// Everybody who made one of the first k attempts: what the arena computes. Who made fewer has had fewer chances.
+    /// All who made one of the first k attempts: what the arena computes. Fewer attempts mean fewer chances.
     Any,
-    /// Only who made all of the first k attempts: what the arena's guide says.
+    /// Only those who made all of the first k attempts: what the arena's guide says.
     All,
 }
 
@@ -68,7 +68,7 @@ impl MeanPoints {
         })
     }
 
-    /// Returns the mean to one place, half up; none of nothing.
+    /// Returns the mean to one place, half up; none without points.
     #[must_use]
     pub fn mean(self) -> Option<Decimal> {
         half_up(i128::from(self.sum), i128::from(self.count), 1)
@@ -108,13 +108,14 @@ impl Attempts {
         self.by_subject().count()
     }
 
-    /// pass@1: of the subjects with a first attempt, those that won it.
+    /// Returns pass@1: of the subjects with a first attempt, those that won it.
     #[must_use]
     pub fn pass_at_1(&self) -> Proportion {
         Proportion::of(self.ordered.iter().filter(|attempt| attempt.number == 1).map(|attempt| attempt.won))
     }
 
-    /// pass^k in the arena's form: of the subjects that made all of the first `k` attempts, those that won every one.
+    /// Returns pass^k in the arena's form: of the subjects that made all of the first `k` attempts, those that won
+    /// every one.
     ///
     /// The arena shows it for [`FEWEST_SUBJECTS`] such subjects or more ([`enough`]). It is another quantity than
     /// [`super::trials::Trials::pass_hat_k`], which uses every trial, and whose unit is the task.
@@ -124,7 +125,8 @@ impl Attempts {
         Proportion::of(complete.map(|first| first.iter().all(|attempt| attempt.won)))
     }
 
-    /// Best-of-k: the highest points of each subject among its first `k` attempts, for the mean over the subjects.
+    /// Returns best-of-k: the highest points of each subject among its first `k` attempts, for the mean over the
+    /// subjects.
     ///
     /// The arena shows it for [`FEWEST_SUBJECTS`] such subjects or more.
     #[must_use]
@@ -154,7 +156,7 @@ impl Attempts {
         self.ordered.chunk_by(|a, b| a.subject == b.subject)
     }
 
-    /// By subject, the attempts numbered 1 to `k`, where there are any.
+    /// Returns, by subject, the attempts numbered 1 to `k`, if there are any.
     fn first(&self, k: u32) -> impl Iterator<Item = &[Attempt]> {
         let first = move |all: &'_ [Attempt]| all.partition_point(|attempt| attempt.number <= k);
         self.by_subject().filter_map(move |all| all.get(..first(all))).filter(|first| !first.is_empty())

@@ -1,10 +1,11 @@
 //! Cluster bootstrap: how far a mean over tasks may lie from the truth, by drawing the tasks again many times.
 //!
-//! The tasks are drawn, not the trials: trials of one task are alike, so drawing trials would make intervals too narrow
-//! (Cameron, Gelbach and Miller, "Bootstrap-based improvements for inference with clustered errors", 2008; Miller, "Adding
-//! error bars to evals", 2024, section 2.2). Each draw takes as many tasks as there are, with replacement, and is the same
-//! for all subjects, so that what they have in common (an easy draw) cancels when they are compared. Dimensions and
-//! composites of the same tasks are tables of their own; drawn by the same plan, they too share their draws.
+//! The tasks are resampled, not the trials: trials of one task are alike, so resampling trials would make intervals
+//! too narrow (Cameron, Gelbach and Miller, "Bootstrap-based improvements for inference with clustered errors", 2008;
+//! Miller, "Adding error bars to evals", 2024, section 2.2). Each resample takes as many tasks as there are, with
+//! replacement, and is the same for all subjects, so that what they have in common (an easy resample) cancels when
+//! they are compared. Dimensions and composites of the same tasks are separate tables; under the same plan, they too
+//! share their resamples.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -21,26 +22,26 @@ pub struct Plan {
     /// Number of bootstrap resamples. 1000 are usual; ends of intervals move by some hundredths of their width from
     /// seed to seed.
     pub draws: u32,
-    /// Where the generator starts.
+    /// The seed of the generator.
     pub seed: u64,
 }
 
 /// The method by which the ends of an interval are read from the resamples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// The quantiles of the draws. Simple, and the same for a difference as for its mirror image.
+    /// The quantiles of the resamples. Simple, and the same for a difference as for its mirror image.
     Percentile,
     /// The quantiles moved for bias and skew: Efron, "Better bootstrap confidence intervals", JASA 82 (1987). Better where
     /// few tasks carry the mean.
     BiasCorrectedAccelerated,
 }
 
-/// The means of all subjects in every draw.
+/// The means of all subjects in every resample.
 #[derive(Debug, Clone)]
 pub struct Draws<'a> {
     table: &'a TaskTable,
     plan: Plan,
-    /// By subject, then by draw, in billionths; [`NOTHING`] where a draw has none of the tasks of a subject.
+    /// By subject, then by resample, in billionths; [`NOTHING`] where a resample has none of the tasks of a subject.
     means: Vec<i64>,
 }
 
@@ -51,34 +52,34 @@ const NOTHING: i64 = i64::MIN;
 pub struct Estimate {
     /// The mean over the tasks of the subject: 0 to 1, or -1 to 1 for differences.
     pub mean: f64,
-    /// Where the mean over all tasks of this kind may lie.
+    /// The interval of the mean over all tasks of this kind.
     pub interval: Interval,
-    /// True if all tasks gave the same value, so that no draw can differ. The ends are then those within which the mean
+    /// True if all tasks gave the same value, so that no resample can differ. The ends are then those within which the mean
     /// must lie if the share of tasks with that value is at least the lower end of its exact interval (Clopper-Pearson),
     /// and the other tasks may have any value.
     pub all_alike: bool,
-    /// Deviation of the means of the draws; none of fewer than two.
+    /// Deviation of the means of the resamples; none of fewer than two.
     pub standard_error: Option<f64>,
     /// Number of tasks that the subject has.
     pub tasks: usize,
-    /// Number of draws that were made.
+    /// Number of resamples that were made.
     pub draws: u32,
-    /// Draws that have none of the tasks of the subject; they are left out.
+    /// Resamples that have none of the tasks of the subject; they are left out.
     pub draws_without_tasks: u32,
     /// The seed.
     pub seed: u64,
 }
 
 impl<'a> Draws<'a> {
-    /// The largest number of means that is kept: subjects times draws.
+    /// The largest number of means that is kept: subjects times resamples.
     pub const MOST_MEANS: u64 = 20_000_000;
-    /// The largest number of tasks drawn: tasks times draws. More would take minutes.
+    /// The largest number of tasks drawn: tasks times resamples. More would take minutes.
     pub const MOST_DRAWN: u64 = 10_000_000_000;
 
     /// Draws the tasks of `table` again, as often as `plan` says.
     ///
     /// # Errors
-    /// If there are no draws, no tasks, or more of both than [`Self::MOST_MEANS`] or [`Self::MOST_DRAWN`].
+    /// If there are no resamples, no tasks, or more of both than [`Self::MOST_MEANS`] or [`Self::MOST_DRAWN`].
     ///
     /// ```
     /// use karat_stats::bootstrap::{Draws, Ends, Plan};
@@ -126,13 +127,13 @@ impl<'a> Draws<'a> {
         self.table
     }
 
-    /// Returns how the draws were made.
+    /// Returns how the resamples were made.
     #[must_use]
     pub fn plan(&self) -> Plan {
         self.plan
     }
 
-    /// Returns the means of a subject by draw, in billionths; none where a draw has none of its tasks.
+    /// Returns the means of a subject by resample, in billionths; none where a resample has none of its tasks.
     pub fn means(&self, subject: usize) -> impl Iterator<Item = Option<i64>> {
         let draws = self.plan.draws as usize;
         let from = subject.saturating_mul(draws);
@@ -143,7 +144,7 @@ impl<'a> Draws<'a> {
     /// Returns the mean of a subject with its interval.
     ///
     /// # Errors
-    /// If `level` is not between 0 and 1, the subject has no tasks, or the draws (those with tasks of the subject) are too
+    /// If `level` is not between 0 and 1, the subject has no tasks, or the resamples (those with tasks of the subject) are too
     /// few for this level.
     pub fn estimate(&self, subject: usize, level: f64, ends: Ends) -> Result<Estimate, StatisticsError> {
         let tail = outside(level)? / 2.0;
@@ -154,7 +155,7 @@ impl<'a> Draws<'a> {
         let mut means: Vec<i64> = self.means(subject).flatten().collect();
         means.sort_unstable();
         let drawn = u32::try_from(means.len()).unwrap_or(u32::MAX);
-        // At least one draw must lie at or beyond each end.
+        // At least one resample must lie at or beyond each end.
         if left_out(drawn, tail) == 0 {
             let needed = libm::ceil(1.0 / tail - 1.0 - SLACK) as u32;
             return Err(StatisticsError::Draws { found: drawn, needed });
@@ -191,7 +192,7 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// Refuses more draws than can be paid for: what each draw needs so many of, and how many there may be in all.
+/// Refuses more resamples than are affordable: the cost of each, and the most that all may cost.
 pub(super) fn affordable(
     draws: u32,
     limits: impl IntoIterator<Item = (&'static str, u64, u64)>,
@@ -220,7 +221,7 @@ fn corrected_tails(mean: i64, means: &[i64], (values, weights): (&[f64], &[f64])
     let count = means.len() as f64;
     let below = means.partition_point(|&drawn| drawn < mean);
     let equal = means.partition_point(|&drawn| drawn <= mean) - below;
-    // Scores repeat, so a draw may equal the mean: it lies half below. Never 0 or 1, where the quantile is infinite.
+    // Scores repeat, so a resample may equal the mean: it lies half below. Never 0 or 1, where the quantile is infinite.
     let share = ((below as f64 + equal as f64 / 2.0) / count).clamp(0.5 / count, 1.0 - 0.5 / count);
     let bias = normal_quantile(share);
     let (mut squares, mut cubes) = (0.0, 0.0);
@@ -360,7 +361,7 @@ mod tests {
         let table = TaskTable::new(2, &rows).unwrap();
         let draws = Draws::new(&table, PLAN).unwrap();
         let estimate = draws.estimate(1, 0.95, Ends::Percentile).unwrap();
-        // A task of three is in no draw with chance (2/3)^3 = 0.296.
+        // A task of three is in no resample with chance (2/3)^3 = 0.296.
         assert!((250..350).contains(&estimate.draws_without_tasks), "{estimate:?}");
         assert_eq!(draws.estimate(0, 0.95, Ends::Percentile).unwrap().draws_without_tasks, 0);
     }

@@ -1,4 +1,4 @@
-//! Two subjects on the same tasks: which is ahead, or that they cannot be told apart.
+//! Two subjects on the same tasks: which is ahead, or that they are tied.
 
 use super::bootstrap::{Draws, Ends, Estimate, Plan};
 use super::special::fair_tail;
@@ -17,7 +17,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As written: `not-distinguishable`.
+    /// Returns the name as written: `not-distinguishable`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,9 +56,9 @@ impl Pairs {
         })
     }
 
-    /// McNemar's test in the mid-p form, two-sided: how likely a split of the differing tasks as uneven as this one is, if
-    /// each were the toss of a coin, with half of the weight of the split itself. Fagerland, Lydersen and Laake, "The
-    /// McNemar test for binary matched-pairs data", BMC Medical Research Methodology 13:91 (2013).
+    /// Returns McNemar's test in the mid-p form, two-sided: how likely a split of the differing tasks as uneven as this
+    /// one is, if each were the toss of a coin, with half of the weight of the split itself. Fagerland, Lydersen and
+    /// Laake, "The McNemar test for binary matched-pairs data", BMC Medical Research Methodology 13:91 (2013).
     ///
     /// Between 0 and 1; 1 if no task differs. One result per subject and task; for several trials use
     /// [`paired_bootstrap`].
@@ -80,7 +80,7 @@ impl Pairs {
         }
     }
 
-    /// McNemar's exact conditional test, two-sided: never wrong more often than its level, and slower to see a
+    /// Returns McNemar's exact conditional test, two-sided: never wrong more often than its level, and slower to see a
     /// difference than [`Self::mid_p`].
     #[must_use]
     pub fn exact_p(self) -> f64 {
@@ -123,9 +123,9 @@ pub struct Difference {
     pub only_first_tasks: usize,
     /// Tasks only the second has a result at; they do not count.
     pub only_second_tasks: usize,
-    /// True if so many differing tasks could show anything at this level: if all of them pointed the same way, a test of
-    /// their signs would see it. Without, the answer is never that one is ahead, since draws from a handful of tasks that
-    /// happen to agree all agree.
+    /// True if this many differing tasks could show anything at this level: if all of them pointed the same way, a test
+    /// of their signs would see it. If not, the answer is never that one is ahead, since resamples from a handful of
+    /// tasks that happen to agree all agree.
     pub enough_tasks: bool,
     /// The answer: a subject is ahead if the interval leaves out 0 and the tasks are enough.
     pub verdict: Verdict,
@@ -135,7 +135,7 @@ pub struct Difference {
 /// are cancels.
 ///
 /// # Errors
-/// If `level` is not between 0 and 1, the subjects share no task, or the draws are too few for this level.
+/// If `level` is not between 0 and 1, the subjects share no task, or the resamples are too few for this level.
 ///
 /// ```
 /// use karat_stats::bootstrap::Plan;
@@ -162,7 +162,7 @@ pub fn paired_bootstrap(
     difference(table, first, second, &draws, 0, level)
 }
 
-/// Returns the comparison of two subjects from draws of their differences, which stand in column `column`.
+/// Returns the comparison of two subjects from the resamples of their differences, which are column `column`.
 pub(super) fn difference(
     table: &TaskTable,
     first: usize,
@@ -196,7 +196,7 @@ pub(super) fn difference(
     })
 }
 
-/// Returns whether the most uneven split of so many tosses is rarer than `outside`: `2 / 2^tasks`.
+/// Returns whether the most uneven split of this many tosses is rarer than `outside`: `2 / 2^tasks`.
 fn is_enough(tasks: usize, outside: f64) -> bool {
     let halvings = i32::try_from(tasks).unwrap_or(i32::MAX);
     libm::ldexp(2.0, halvings.saturating_neg()) <= outside
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_handful_of_tasks_shows_nothing() {
-        // Draws from five positive differences are all positive.
+        // Resamples from five positive differences are all positive.
         let rows: Vec<_> =
             (0..5).flat_map(|task| [(0, task, 0.9 - task as f64 / 100.0), (1, task, 0.1)]).collect();
         let difference = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();

@@ -122,7 +122,7 @@ fn composite(cells: &[Option<Cell>], weights: &[f64], mean: Mean) -> Option<i64>
     Some(round(value * BILLION as f64) as i64)
 }
 
-/// Nominal weights as doubles that sum to 1.
+/// Returns the nominal weights as doubles that sum to 1.
 ///
 /// # Errors
 /// If there are not as many as `dimensions`, one is negative, or all are zero.

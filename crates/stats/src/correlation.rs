@@ -18,8 +18,8 @@ pub struct Correlation {
 }
 
 impl Correlation {
-    /// Measures pairs of finite numbers; those that are not are left out. A measure is none if all numbers of a list are
-    /// equal, or there are fewer than two pairs.
+    /// Measures pairs of finite numbers; those that are not are left out. A measure is `None` if all numbers of a list
+    /// are equal, or there are fewer than two pairs.
     ///
     /// ```
     /// use karat_stats::correlation::Correlation;
@@ -100,8 +100,8 @@ fn ascending(a: f64, b: f64) -> core::cmp::Ordering {
     (a + 0.0).total_cmp(&(b + 0.0))
 }
 
-/// Tau-b in n log n steps: Knight, "A computer method for calculating Kendall's tau with ungrouped data", JASA 61 (1966).
-/// All counts are whole numbers.
+/// Computes tau-b in n log n steps: Knight, "A computer method for calculating Kendall's tau with ungrouped data", JASA
+/// 61 (1966). All counts are whole numbers.
 fn kendall(mut pairs: Vec<(f64, f64)>) -> Option<f64> {
     let of_two = |count: usize| (count as u128) * (count as u128).saturating_sub(1) / 2;
     pairs.sort_by(|a, b| ascending(a.0, b.0).then(ascending(a.1, b.1)));
@@ -128,7 +128,7 @@ fn kendall(mut pairs: Vec<(f64, f64)>) -> Option<f64> {
     Some((concordant_less_discordant as f64 / scale).clamp(-1.0, 1.0))
 }
 
-/// Sorts by merging runs of doubling length; how many neighbours had to change places.
+/// Sorts by merging runs of doubling length, and returns how many neighbours were swapped.
 fn sort_counting(values: &mut Vec<f64>) -> u128 {
     let mut swaps = 0;
     let mut merged = Vec::with_capacity(values.len());

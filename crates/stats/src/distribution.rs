@@ -27,7 +27,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up points, in any order; none of nothing.
+    /// Sums up points, in any order; none without points.
     ///
     /// ```
     /// use karat_stats::distribution::Summary;
@@ -63,9 +63,9 @@ impl Summary {
     }
 }
 
-/// Returns the smallest of `ordered` that at least `percent` of a hundred do not exceed: Hyndman and Fan, "Sample quantiles in
-/// statistical packages", The American Statistician 50 (1996), definition 1. None of nothing, or if `percent` is above
-/// 100.
+/// Returns the smallest of `ordered` that at least `percent` of a hundred do not exceed: Hyndman and Fan, "Sample
+/// quantiles in statistical packages", The American Statistician 50 (1996), definition 1. None without points, or if
+/// `percent` is above 100.
 pub(crate) fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
     if percent > 100 {
         return None;

@@ -19,7 +19,7 @@ pub struct Driver {
     pub weight: f64,
     /// Number of subjects that have the reading and a composite.
     pub subjects: usize,
-    /// The correlation of composite and reading; its measures are none if one of them does not move.
+    /// The correlation of composite and reading; its measures are `None` if one of them does not move.
     pub correlation: Correlation,
     /// The square of the linear correlation, 0 to 1: the share of the variance of the composite that would go if the reading
     /// were fixed, as far as that is linear (the first-order sensitivity index of Saltelli and others). The indices of

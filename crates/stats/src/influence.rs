@@ -9,7 +9,7 @@ use core::cmp::Reverse;
 use super::StatisticsError;
 use super::table::TaskTable;
 
-/// The fewest items found whose removal puts somebody else ahead of the first.
+/// The fewest items found whose removal puts another subject ahead of the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Influence {
     /// The first subject with all items; the first in the list of subjects if several are.
@@ -24,11 +24,11 @@ pub struct Influence {
     pub is_smallest: bool,
 }
 
-/// Returns the fewest tasks whose removal, for everybody, puts another subject ahead of the first by mean.
+/// Returns the fewest tasks whose removal, for all subjects, puts another subject ahead of the first by mean.
 ///
-/// Exact where the first and each other subject have the same tasks; where they have not, the tasks are removed in the order
-/// of what each does alone, and the result is a bound ([`Influence::is_smallest`]). None if no removal does it: nobody else
-/// has results, or nobody is ahead of the first at any task.
+/// Exact where the first and each other subject have the same tasks; otherwise the tasks are removed in the order of
+/// their effect alone, and the result is a bound ([`Influence::is_smallest`]). `None` if no removal does it: no other
+/// subject has results, or none is ahead of the first at any task.
 ///
 /// # Errors
 /// If the table has no results.
@@ -73,7 +73,7 @@ pub fn fewest_tasks(table: &TaskTable) -> Result<Option<Influence>, StatisticsEr
     }
     Ok(best.map(|(mut removed, overtaker)| {
         removed.sort_unstable();
-        // Fewer than one is none, which leaves the first first.
+        // Removing fewer than one removes nothing, which leaves the first first.
         let is_smallest = all_exact || removed.len() == 1;
         Influence { first, overtaker, removed, items: table.tasks(), is_smallest }
     }))
@@ -149,7 +149,7 @@ impl Lead {
     /// Returns how much of the lead a task carries.
     fn carried_by(&self, it: &Shared) -> f64 {
         let (first, second) = (self.first.carried_by(it.first), self.second.carried_by(it.second));
-        // The only task of a subject comes last: without it there is nobody to compare.
+        // The only task of a subject comes last: without it the subject has no mean to compare.
         if first.is_finite() && second.is_finite() { first - second } else { f64::NEG_INFINITY }
     }
 

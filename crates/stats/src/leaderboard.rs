@@ -10,22 +10,22 @@ use super::{StatisticsError, outside};
 /// A subject on the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The subject, by its place in the caller's list of subjects.
+    /// The subject, by its index in the caller's list of subjects.
     pub subject: usize,
     /// The mean over its tasks, with its interval.
     pub estimate: Estimate,
     /// The rank by the mean alone.
     pub rank: RankRange,
-    /// The ranks within which it lies in a share `level` of the draws; where all its tasks gave the same value, so
-    /// that no draw says anything about it, those of its group too.
+    /// The ranks within which it lies in a share `level` of the resamples; where all its tasks gave the same value, so
+    /// that no resample says anything about it, those of its group too.
     pub rank_range: RankRange,
-    /// The share of draws in which nobody is above it, 0 to 1.
+    /// The share of resamples in which no other subject is above it, 0 to 1.
     pub share_first: f64,
-    /// The group, from 1: subjects that cannot be told apart from the first of the group.
+    /// The tie group, from 1: subjects that are tied with the group leader.
     pub group: u32,
-    /// Tasks that it shares with the first of the group; all of its own for the first itself.
+    /// Tasks that it shares with the group leader; all its tasks for the leader itself.
     pub shared_tasks: usize,
-    /// True if it is told apart from the first of the group above it, and is ahead of it on the tasks they share: its mean
+    /// True if it differs from the leader of the group above it, and is ahead of it on the tasks they share: its mean
     /// is lower because its other tasks are harder, or were left to others. Such a pair should be run on the same tasks.
     pub ahead_on_shared_tasks: bool,
 }
@@ -35,7 +35,7 @@ pub struct Row {
 pub struct Leaderboard {
     /// The rows, the highest mean first, equal ones in the order of the subjects.
     pub rows: Vec<Row>,
-    /// Subjects without results; they take no place.
+    /// Subjects without results; they are not ranked.
     pub unranked: Vec<usize>,
     /// Number of groups.
     pub groups: u32,
@@ -43,7 +43,7 @@ pub struct Leaderboard {
     pub same_tasks: bool,
     /// The confidence of intervals, rank ranges and comparisons, each by itself.
     pub level: f64,
-    /// Number of draws that were made.
+    /// Number of resamples that were made.
     pub draws: u32,
     /// The seed.
     pub seed: u64,
@@ -52,13 +52,13 @@ pub struct Leaderboard {
 impl Leaderboard {
     /// Ranks the subjects of the table behind `draws`, which are shared by all of them.
     ///
-    /// Groups are made from the top: the first subject leads the first group, and those after it join while the bootstrap
-    /// of the differences task by task ([`super::compare`]) cannot tell them from the leader; the first that can be told
-    /// apart leads the next group. Sharing no task with the leader is not being told apart. That two subjects are in
-    /// different groups does not say that each of one differs from each of the other.
+    /// Groups are made from the top: the first subject leads the first group, and those after it join while the
+    /// bootstrap of the differences task by task ([`super::compare`]) does not separate them from the leader; the first
+    /// that it separates leads the next group. A subject that shares no task with the leader is tied with it. That two
+    /// subjects are in different groups does not say that each of one differs from each of the other.
     ///
     /// # Errors
-    /// If `level` is not between 0 and 1, or the draws are too few for it.
+    /// If `level` is not between 0 and 1, or the resamples are too few for it.
     ///
     /// ```
     /// use karat_stats::bootstrap::{Draws, Ends, Plan};
@@ -72,8 +72,8 @@ impl Leaderboard {
     ///     .collect();
     /// let table = TaskTable::new(3, &results)?;
     /// let draws = Draws::new(&table, Plan { draws: 1000, seed: 1 })?;
-    /// let board = Leaderboard::new(&draws, 0.95, Ends::BiasCorrectedAccelerated)?;
-    /// assert_eq!(board.rows.iter().map(|row| row.group).collect::<Vec<_>>(), [1, 1, 2]);
+    /// let leaderboard = Leaderboard::new(&draws, 0.95, Ends::BiasCorrectedAccelerated)?;
+    /// assert_eq!(leaderboard.rows.iter().map(|row| row.group).collect::<Vec<_>>(), [1, 1, 2]);
     /// # Ok::<(), karat_stats::StatisticsError>(())
     /// ```
     pub fn new(draws: &Draws<'_>, level: f64, ends: Ends) -> Result<Self, StatisticsError> {
@@ -116,7 +116,7 @@ impl Leaderboard {
     }
 }
 
-/// Returns the ranks of every subject in every draw, among those that have a mean in it.
+/// Returns the ranks of every subject in every resample, among those that have a mean in it.
 fn tally(draws: &Draws<'_>) -> Vec<RankTally> {
     let subjects = draws.table().subjects();
     let mut tallies = alloc::vec![RankTally::default(); subjects];
@@ -140,7 +140,7 @@ fn group(draws: &Draws<'_>, level: f64, rows: &mut [Row]) -> Result<u32, Statist
         group += 1;
         leader.group = group;
         from += 1;
-        // A doubling number at a time: a group that ends soon does not draw for everybody below it.
+        // The width doubles: a group that ends soon makes no resamples for the subjects below it.
         let mut width = 8;
         let mut rest = rest;
         'group: while !rest.is_empty() {
@@ -168,7 +168,7 @@ fn group(draws: &Draws<'_>, level: f64, rows: &mut [Row]) -> Result<u32, Statist
     Ok(group)
 }
 
-/// Gives those of which no draw says anything the ranks of their groups.
+/// Gives those of which no resample says anything the ranks of their groups.
 fn widen(rows: &mut [Row]) {
     for group in rows.chunk_by_mut(|a, b| a.group == b.group) {
         let best = group.iter().map(|row| row.rank.best).min();
@@ -195,7 +195,7 @@ mod tests {
         Leaderboard::new(&draws, 0.95, Ends::Percentile).unwrap()
     }
 
-    /// Subjects that pass so many of 100 tasks, in an order of their own.
+    /// Returns subjects that pass this many of 100 tasks, each in a different order.
     fn passing(counts: &[usize]) -> Vec<Observation> {
         let row = |(who, &passed): (usize, &usize)| {
             (0..100)

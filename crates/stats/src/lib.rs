@@ -2,9 +2,9 @@
 //!
 //! All are pure functions of their arguments. Scores are whole billionths ([`karat_core::number`]), so that means of items do
 //! not depend on their order; shares, intervals and correlations are doubles, computed in a fixed order with `libm`.
-//! What is drawn is drawn by [`random`] from a seed that stands in the result beside the number of draws.
+//! Random numbers come from [`random`], by a seed that is in the result beside the number of resamples.
 //!
-//! | module | what it answers |
+//! | module | contents |
 //! |---|---|
 //! | [`random`] | a seeded generator that gives the same numbers on every machine |
 //! | [`proportion`] | a share with its interval: Wilson, Clopper-Pearson |
@@ -14,7 +14,7 @@
 //! | [`trend`], [`track`] | the direction of recent scores; the score over a list of challenges |
 //! | [`table`], [`bootstrap`] | results by subject and task; intervals by resampling tasks |
 //! | [`compare`] | two subjects on the same tasks: which is ahead, or not distinguishable |
-//! | [`ranks`], [`leaderboard`] | ranks, their ranges, groups of subjects that cannot be told apart |
+//! | [`ranks`], [`leaderboard`] | ranks, their ranges, tie groups |
 //! | [`student`] | ranks of very many subjects, with intervals from the spread of their tasks |
 //! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
 //! | [`composite`], [`robustness`] | composites under other weights, dimensions and means, and what becomes of the ranks |
@@ -82,7 +82,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// As written: `clopper-pearson`.
+    /// Returns the name as written: `clopper-pearson`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -135,7 +135,7 @@ pub enum StatisticsError {
     },
     /// A row that cannot be used.
     Row {
-        /// Its place in the slice given, from 0.
+        /// Its index in the slice given.
         row: usize,
         /// The part of it, such as `value`.
         part: &'static str,
@@ -144,13 +144,13 @@ pub enum StatisticsError {
         /// The expected value.
         expected: &'static str,
     },
-    /// Two rows that claim to be the same thing.
+    /// Two rows with the same identity.
     Twice {
         /// The thing that is given twice, such as `attempt 2 of a subject`.
         what: &'static str,
-        /// The place of the first, from 0.
+        /// The index of the first.
         first: usize,
-        /// The place of the second, from 0.
+        /// The index of the second.
         second: usize,
     },
 }

@@ -5,7 +5,7 @@ use core::f64::consts::{FRAC_PI_2, PI};
 use super::special::{halve, normal_quantile};
 use super::{Interval, Method, StatisticsError};
 
-/// From so many degrees of freedom on the expansion for many is exact to the last digits that are ever shown.
+/// From this many degrees of freedom on the expansion for many is exact to the last digits that are ever shown.
 const MANY_DEGREES: u64 = 1000;
 
 /// Returns how many standard errors the interval of a mean of `count` values reaches to either side: the quantile of
@@ -21,7 +21,7 @@ const MANY_DEGREES: u64 = 1000;
 /// ```
 ///
 /// # Errors
-/// A level that is not above 0 and below 1.
+/// If the level is not above 0 and below 1.
 pub fn student_t(count: u64, level: f64) -> Result<Option<f64>, StatisticsError> {
     if !(level > 0.0 && level < 1.0) {
         return Err(StatisticsError::Level { found: level });

@@ -1,6 +1,6 @@
 //! Runs by outcome: a policy says what each outcome counts as, and the other policies show whether the ranking depends on it.
 //!
-//! A missing verdict is no failure and no success. Whoever counts it as one, or leaves it out, makes a choice that can
+//! A missing verdict is neither a failure nor a success. To count it as one, or to leave it out, is a choice that can
 //! decide who is first; here the choice has a name, and the other choices are computed beside it.
 
 use alloc::vec::Vec;
@@ -136,9 +136,9 @@ impl OutcomeCounts {
 /// One run of a subject at a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The subject, by its place in the caller's list of subjects.
+    /// The subject, by its index in the caller's list of subjects.
     pub subject: usize,
-    /// At what: any number that stands for the task.
+    /// The task, as any number.
     pub task: usize,
     /// The outcome, if the evidence states it.
     pub outcome: Option<Outcome>,
@@ -188,7 +188,7 @@ impl Run {
 /// Returns the results by subject and task under a policy.
 ///
 /// # Errors
-/// As [`TaskTable::new`].
+/// If [`TaskTable::new`] fails.
 pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable, StatisticsError> {
     let counted = runs.iter().filter_map(|run| {
         let value = run.value(policy)?;
@@ -248,7 +248,7 @@ impl PolicyRankings {
         Ok(Self { counts, policy, means: nominal, ranks: ranked, others })
     }
 
-    /// Returns whether any of the other policies moves anybody.
+    /// Returns whether any of the other policies changes a rank.
     #[must_use]
     pub fn differ(&self) -> bool {
         self.others.iter().any(|(_, other)| !other.moved.is_empty())
@@ -260,7 +260,7 @@ impl PolicyRankings {
         self.others.iter().any(|(_, other)| other.first_differs)
     }
 
-    /// Returns the best and the worst place of a subject under any of the policies; none if no policy gives it one.
+    /// Returns the best and the worst rank of a subject under any of the policies; `None` if no policy gives it one.
     #[must_use]
     pub fn rank_range(&self, subject: usize) -> Option<RankRange> {
         let all = core::iter::once(&self.ranks).chain(self.others.iter().map(|(_, other)| &other.ranks));

@@ -25,7 +25,7 @@ impl Proportion {
     /// The largest number of trials for which the exact interval is computed.
     pub const MOST_TRIALS: u64 = 1_000_000_000;
 
-    /// `successes` of `trials`; none if there are more successes than trials.
+    /// Makes the share of `successes` of `trials`; none if there are more successes than trials.
     #[must_use]
     pub fn new(successes: u64, trials: u64) -> Option<Self> {
         (successes <= trials).then_some(Self { successes, trials })
@@ -115,8 +115,8 @@ impl Proportion {
 
 const NO_TRIALS: StatisticsError = StatisticsError::TooFew { what: "trials", found: 0, needed: 1 };
 
-/// `numerator / denominator` rounded half up to `places` (6 at most); none if the denominator is not above 0 or the
-/// result too large.
+/// Returns `numerator / denominator` rounded half up to `places` (6 at most); none if the denominator is not above 0 or
+/// the result too large.
 pub(super) fn half_up(numerator: i128, denominator: i128, places: u32) -> Option<Decimal> {
     if denominator <= 0 {
         return None;

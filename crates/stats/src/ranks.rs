@@ -1,19 +1,19 @@
-//! Ranks of values, with ties told as ties.
+//! Ranks of values, with ties reported as ties.
 
 use alloc::vec::Vec;
 
-/// The places that a subject may take, from 1: from `best`, the number of subjects above it plus 1, to `worst`, the
+/// The ranks that a subject may have, from 1: from `best`, the number of subjects above it plus 1, to `worst`, the
 /// number of subjects above or beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RankRange {
-    /// The best place.
+    /// The best rank.
     pub best: u32,
-    /// The worst place; that of `best` if nobody is beside it.
+    /// The worst rank; that of `best` without a tie.
     pub worst: u32,
 }
 
-/// Returns the ranks of `values`, the highest first: equal values share their places. None where there is no value; such a
-/// subject takes no place.
+/// Returns the ranks of `values`, the highest first: equal values share their ranks. `None` without a value; such a
+/// subject is not ranked.
 ///
 /// ```
 /// use karat_stats::ranks::{RankRange, ranks};
@@ -43,19 +43,19 @@ pub fn ranks(values: &[Option<i64>]) -> Vec<Option<RankRange>> {
     found
 }
 
-/// A ranking under another rule, beside the one it is compared with.
+/// A ranking under other settings, compared with the nominal one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherRanking {
-    /// The ranks under the other rule, by subject.
+    /// The ranks under the other settings, by subject.
     pub ranks: Vec<Option<RankRange>>,
-    /// The subjects whose places differ, in the order of the subjects.
+    /// The subjects whose ranks differ, in the order of the subjects.
     pub moved: Vec<usize>,
-    /// True if others stand first.
+    /// True if other subjects are first.
     pub first_differs: bool,
 }
 
 impl OtherRanking {
-    /// Compares the ranks of the same subjects under two rules.
+    /// Compares the ranks of the same subjects under two settings.
     #[must_use]
     pub fn new(nominal: &[Option<RankRange>], ranks: Vec<Option<RankRange>>) -> Self {
         let is_first = |rank: &Option<RankRange>| rank.is_some_and(|rank| rank.best == 1);
@@ -66,7 +66,7 @@ impl OtherRanking {
     }
 }
 
-/// The ranks of a subject over many draws.
+/// The ranks of a subject over many resamples.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RankTally {
     best: Vec<u32>,
@@ -79,20 +79,20 @@ impl RankTally {
         self.worst.push(rank.worst);
     }
 
-    /// In how many draws the best place was `place`.
+    /// Returns the number of resamples in which the best rank was `place`.
     pub(super) fn count(&self, place: u32) -> u32 {
         self.best.iter().filter(|&&best| best == place).count() as u32
     }
 
-    /// Returns each best place that was taken, from the highest, and in how many draws.
+    /// Returns each best rank that occurred, from the highest, and in how many resamples.
     pub(super) fn places(&self) -> Vec<(u32, u32)> {
         let mut best = self.best.clone();
         best.sort_unstable();
         best.chunk_by(|a, b| a == b).filter_map(|equal| Some((*equal.first()?, equal.len() as u32))).collect()
     }
 
-    /// Returns the places within which a share of `1 - 2 tail` of the draws lie: ties count for the better place at the better
-    /// end, for the worse place at the worse end. None without draws.
+    /// Returns the ranks within which a share of `1 - 2 tail` of the resamples lie: ties count for the better rank at
+    /// the better end, for the worse rank at the worse end. `None` without resamples.
     pub(super) fn range(mut self, tail: f64) -> Option<RankRange> {
         self.best.sort_unstable();
         self.worst.sort_unstable();

@@ -13,7 +13,7 @@ use super::{StatisticsError, outside};
 use karat_core::mean::Mean;
 use karat_core::number::Decimal;
 
-/// Where weights are drawn from.
+/// The distribution of the random weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WeightDistribution {
     /// Around the nominal weights: Dirichlet with the shapes `concentration * weight`. A weight `w` has the mean `w` and the
@@ -27,14 +27,14 @@ pub enum WeightDistribution {
     Uniform,
 }
 
-/// The settings of draws of weights.
+/// The settings of the random weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightPlan {
-    /// From where.
+    /// The distribution of the weights.
     pub distribution: WeightDistribution,
-    /// Number of draws.
+    /// Number of sets of random weights.
     pub draws: u32,
-    /// Where the generator starts.
+    /// The seed of the generator.
     pub seed: u64,
 }
 
@@ -43,52 +43,53 @@ pub struct WeightPlan {
 pub struct SubjectRobustness {
     /// The rank under the nominal weights.
     pub rank: RankRange,
-    /// The share of draws in which its best place is that of `rank`, 0 to 1.
+    /// The share of sets of weights under which its best rank is that of `rank`, 0 to 1.
     pub share_kept: f64,
-    /// The share of draws in which nobody is above it, 0 to 1.
+    /// The share of sets of weights under which no other subject is above it, 0 to 1.
     pub share_first: f64,
-    /// The ranks within which it lies in a share `level` of the draws.
+    /// The ranks within which it lies under a share `level` of the sets of weights.
     pub rank_range: RankRange,
-    /// Every best place that it takes, from the highest, and the share of draws in which it does.
+    /// Every best rank that it has, from the highest, and the share of sets of weights under which it has it.
     pub places: Vec<(u32, f64)>,
 }
 
-/// Two subjects that change places.
+/// Two subjects that change ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Swap {
     /// The subject that is ahead under the nominal weights.
     pub ahead: usize,
     /// The subject that is behind.
     pub behind: usize,
-    /// The share of draws in which the second is ahead, above 0.
+    /// The share of sets of weights under which the second is ahead, above 0.
     pub share: f64,
 }
 
-/// Ranks under drawn weights.
+/// Ranks under random weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightRobustness {
     /// By subject; none for one that has no composite.
     pub subjects: Vec<Option<SubjectRobustness>>,
-    /// Pairs that change places in some draw, the most frequent first; among the first [`MOST_PAIRED`] subjects.
+    /// Pairs that change ranks under some weights, the most frequent first; among the first [`MOST_PAIRED`] subjects.
     pub swaps: Vec<Swap>,
-    /// The share of draws in which the same subjects stand first.
+    /// The share of sets of weights under which the same subjects are first.
     pub share_first_kept: f64,
     /// The confidence of the rank ranges.
     pub level: f64,
-    /// The settings of the draws of weights.
+    /// The settings of the random weights.
     pub plan: WeightPlan,
 }
 
-/// Pairs are watched among so many subjects, the first by the nominal weights: their number grows with the square.
+/// The number of subjects, the first by the nominal weights, whose pairs are watched: pairs grow with the square.
 pub const MOST_PAIRED: usize = 200;
 
 /// Draws weights and ranks the subjects under each.
 ///
-/// The share of a swap is the chance, under this distribution of weights, that who prefers other weights would order the
-/// two the other way round; it is no probability that the nominal order is wrong.
+/// The share of a swap is the chance, under this distribution of weights, that someone who prefers other weights would order
+/// the two the other way round; it is not the probability that the nominal order is wrong.
 ///
 /// # Errors
-/// If the weights do not fit the readings, there are no draws or too many, or `level` or the concentration is out of range.
+/// If the weights do not fit the readings, if no sets of weights are asked for or too many, or if `level` or the
+/// concentration is out of range.
 ///
 /// ```
 /// use karat_core::number::Decimal;
@@ -100,7 +101,7 @@ pub const MOST_PAIRED: usize = 200;
 /// let half = Decimal::from_millionths(500_000);
 /// let plan = WeightPlan { distribution: WeightDistribution::Uniform, draws: 1000, seed: 1 };
 /// let found = under_drawn_weights(&Readings::new(&rows)?, &[half; 2], Mean::WeightedMean, plan, 0.95)?;
-/// // They change places where the first weight is below 0.4.
+/// // They change ranks where the first weight is below 0.4.
 /// assert_eq!((found.swaps.len(), found.swaps[0].ahead, found.swaps[0].behind), (1, 0, 1));
 /// assert!((found.swaps[0].share - 0.4).abs() < 0.05);
 /// assert_eq!(found.subjects[2].as_ref().unwrap().share_kept, 1.0);
@@ -170,11 +171,11 @@ pub fn under_drawn_weights(
     Ok(WeightRobustness { subjects, swaps: pairs.swaps(draws), share_first_kept, level, plan })
 }
 
-/// Number of times that each pair of the first subjects changed places.
+/// Number of times that each pair of the first subjects changed ranks.
 struct Pairs {
     /// The watched subjects, the first by the nominal weights first.
     order: Vec<usize>,
-    /// Pairs that are apart under the nominal weights: their places in `order`, and how often they changed.
+    /// Pairs that are apart under the nominal weights: their indices in `order`, and how often they changed.
     counts: Vec<(usize, usize, u32)>,
 }
 
@@ -227,7 +228,7 @@ pub fn without_each_dimension(
         let kept = nominal.iter().enumerate().map(|(at, &weight)| if at == left_out { 0.0 } else { weight });
         let mut kept: Vec<f64> = kept.collect();
         let sum: f64 = kept.iter().sum();
-        // Only a weighted sum sees the difference: it would fall for everybody, though not by the same.
+        // Only a weighted sum sees the difference: it would fall for all subjects, though not by the same.
         kept.iter_mut().filter(|_| sum > 0.0).for_each(|weight| *weight /= sum);
         OtherRanking::new(&ranked, ranks(&readings.composites(&kept, mean)))
     };
@@ -326,7 +327,7 @@ mod tests {
         assert_eq!(moved, expected);
         let without = without_each_dimension(&rows, &half, Mean::WeightedSum).unwrap();
         assert_eq!(without.iter().map(|other| other.first_differs).collect::<Vec<_>>(), [true, false]);
-        // Without its only dimension nobody has a composite.
+        // Without its only dimension a subject has no composite.
         let alone =
             without_each_dimension(&readings(&[&[1], &[2]]), &weights(&[100]), Mean::WeightedMean).unwrap();
         assert_eq!(alone[0].ranks, [None, None]);

@@ -50,7 +50,7 @@ pub(super) fn binomial_mass(k: f64, n: f64, p: f64) -> f64 {
     libm::exp(excess - deviance) * libm::sqrt(n / (2.0 * PI * k * failed))
 }
 
-/// `log n!` minus Stirling's formula for it, for whole `n` from 1 on. DLMF 5.11.1.
+/// Returns `log n!` minus Stirling's formula for it, for whole `n` from 1 on. DLMF 5.11.1.
 fn stirling_error(n: f64) -> f64 {
     if n < 16.0 {
         return libm::lgamma(n + 1.0) - (n + 0.5) * libm::log(n) + n - libm::log(2.0 * PI) / 2.0;
@@ -62,8 +62,8 @@ fn stirling_error(n: f64) -> f64 {
         / n
 }
 
-/// `x log(x / m) + m - x`, without the cancellation where `x` is near `m`: there by the series of the logarithm in
-/// `(x - m) / (x + m)`.
+/// Returns `x log(x / m) + m - x`, without the cancellation where `x` is near `m`: there by the series of the logarithm
+/// in `(x - m) / (x + m)`.
 fn half_deviance(x: f64, m: f64) -> f64 {
     let apart = x - m;
     if apart.abs() > 0.1 * (x + m) {
@@ -132,7 +132,7 @@ pub(super) fn beta_quantile(chance: f64, a: f64, b: f64) -> f64 {
     halve(0.0, 1.0, |x| incomplete_beta(x, a, b) >= chance)
 }
 
-/// Of `count` throws of a fair coin: the chance of exactly `heads`, and the chance of at most `heads`. `heads` may be
+/// Returns, of `count` throws of a fair coin, the chance of exactly `heads`, and of at most `heads`. `heads` may be
 /// half of `count` at most.
 ///
 /// Above 1e9 throws by the normal distribution, which is then off by a billionth at most; the exact sum would be long.

@@ -12,7 +12,7 @@ use karat_core::number::{BILLION, Score, round_ratio};
 /// The values that count, by subject: subjects and tasks are numbers.
 #[derive(Debug, Clone)]
 pub struct TaskValues {
-    /// Where the values of each subject begin, and the end of all.
+    /// The start of the values of each subject, and the end of all.
     starts: Vec<u32>,
     values: Vec<Packed>,
 }
@@ -29,14 +29,14 @@ pub struct StudentRanking {
     /// The number of subjects that have a value.
     subjects: usize,
     level: f64,
-    /// How many standard errors an interval reaches, by number of tasks.
+    /// The reach of an interval in standard errors, by number of tasks.
     reach: Vec<Option<f64>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Mean {
     subject: u32,
-    /// In billionths.
+    /// The mean in billionths.
     mean: i64,
     tasks: u32,
     items: u32,
@@ -64,7 +64,7 @@ pub struct StudentRow {
 
 impl TaskValues {
     /// Collects values, each with its subject, its task and its billionths. `subjects` is above every number of a subject;
-    /// a value without a task is a task of its own. The values are read once, and nothing is sorted.
+    /// a value without a task is its own task. The values are read once, and nothing is sorted.
     ///
     /// ```
     /// use karat_stats::student::{StudentRanking, TaskValues};
@@ -77,7 +77,7 @@ impl TaskValues {
     /// ```
     pub fn new(values: impl IntoIterator<Item = (u32, Option<u32>, i64)>, subjects: usize) -> Self {
         let at = |place: u32| usize::try_from(place).unwrap_or(usize::MAX);
-        // Tasks of their own are numbered from the other end.
+        // Values without a task get task numbers from the other end.
         let packed = |((subject, task, billionths), own): ((u32, Option<u32>, i64), u32)| {
             let task = task.unwrap_or(u32::MAX - own);
             (subject, u64::from(task) << 32 | u64::try_from(billionths).unwrap_or_default())

@@ -8,9 +8,9 @@ use karat_core::number::{BILLION, round, round_ratio};
 /// One result of one subject at one task. Several trials of a task are several observations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
-    /// The subject, by its place in the caller's list of subjects.
+    /// The subject, by its index in the caller's list of subjects.
     pub subject: usize,
-    /// At what: any number that stands for the task, the same for all subjects.
+    /// The task, as any number, the same for all subjects.
     pub task: usize,
     /// The score in whole billionths, 0 to 1,000,000,000 (which is 1, or a success).
     pub value: i64,
@@ -54,7 +54,7 @@ struct Column {
 }
 
 impl TaskTable {
-    /// As many tasks may be added up in doubles without a rounding: `2e9 * 4e6` is below `2^53`.
+    /// The most tasks, which can be added up in doubles without a rounding: `2e9 * 4e6` is below `2^53`.
     pub const MOST_TASKS: usize = 4_000_000;
 
     /// Sorts observations, given in any order, of `subjects` subjects.
@@ -74,11 +74,12 @@ impl TaskTable {
         Self::build(subjects, observations, false)
     }
 
-    /// As [`Self::new`], but a task weighs as much as it has trials: the mean is that over trials, and resampling tasks
-    /// draws each with all its trials (a ratio estimator). For means in which every item counts alike.
+    /// Does what [`Self::new`] does, but a task weighs as much as it has trials: the mean is that over trials, and
+    /// resampling tasks resamples each with all its trials (a ratio estimator). For means in which every item counts
+    /// alike.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// If [`Self::new`] fails.
     ///
     /// ```
     /// use karat_stats::table::{Observation, TaskTable};
@@ -201,7 +202,7 @@ impl TaskTable {
         self.lowest
     }
 
-    /// Returns the mean of a subject in a draw: of as many tasks as there are, `times` says how often each was drawn.
+    /// Returns the mean of a subject in a resample: of as many tasks as there are, `times` says how often each was drawn.
     /// None if none of its tasks was.
     pub(super) fn mean_of_draw(&self, subject: usize, times: &[f64]) -> Option<i64> {
         let column = self.columns.get(subject)?;
@@ -250,7 +251,7 @@ fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// `sum / count` to the nearest whole number, ties to even: exact by decision 0001, since `count` is at most
+/// Returns `sum / count` to the nearest whole number, ties to even: exact by decision 0001, since `count` is at most
 /// [`TaskTable::MOST_TASKS`].
 fn quotient(sum: f64, count: f64) -> Option<i64> {
     // `round` is for numbers from 0 on; rounding to even is the same on both sides.

@@ -5,16 +5,16 @@ use karat_core::number::{Decimal, MILLION};
 /// The rule by which the best scores of a track become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrackMethod {
-    /// Their sum.
+    /// The sum of them.
     Sum,
-    /// Their mean.
+    /// The mean of them.
     Average,
     /// The lowest of them.
     Min,
 }
 
-/// Returns the score of a track in points, from the best scores of one subject; 0 of nothing. Challenges without a best score
-/// do not count, so a subject that attempts only what it is good at has a higher mean.
+/// Returns the score of a track in points, from the best scores of one subject; 0 without scores. Challenges without a
+/// best score do not count, so a subject that attempts only what it is good at has a higher mean.
 ///
 /// ```
 /// use karat_core::number::Decimal;

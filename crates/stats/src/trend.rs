@@ -1,4 +1,4 @@
-//! The direction of recent scores, as the arena document tells it to a subject.
+//! The direction of recent scores, as the arena document shows it to a subject.
 
 use karat_core::number::Decimal;
 
@@ -7,7 +7,7 @@ pub const WINDOW: usize = 3;
 /// Scores that lie no further apart than this many points make a plateau.
 pub const PLATEAU_POINTS: Decimal = Decimal::from_millionths(50_000_000);
 
-/// Where recent scores go. It says nothing about whether the direction could be chance.
+/// The direction of recent scores. It does not say whether the direction could be chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trend {
     /// No score is below the one before.
@@ -19,7 +19,7 @@ pub enum Trend {
 }
 
 impl Trend {
-    /// As written: `improving`.
+    /// Returns the name as written: `improving`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

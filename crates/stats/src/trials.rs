@@ -11,13 +11,13 @@ use super::StatisticsError;
 pub struct Trials {
     /// Number of trials that passed.
     pub passed: u64,
-    /// Number of there that were, `passed` included.
+    /// Number of all trials, `passed` included.
     pub trials: u64,
 }
 
 impl Trials {
-    /// pass@k: the chance that at least one of `k` trials passes, `1 - C(n - c, k) / C(n, k)`. Chen et al., "Evaluating
-    /// large language models trained on code" (2021), equation 1.
+    /// Returns pass@k: the chance that at least one of `k` trials passes, `1 - C(n - c, k) / C(n, k)`. Chen et al.,
+    /// "Evaluating large language models trained on code" (2021), equation 1.
     ///
     /// None if there are fewer than `k` trials, `k` is 0, or more passed than tried. pass@1 is the share that passed.
     ///
@@ -33,8 +33,8 @@ impl Trials {
         self.is_enough_for(k).then(|| chance_of_some(self.passed, self.trials, k))
     }
 
-    /// pass^k: the chance that all of `k` trials pass, `C(c, k) / C(n, k)`. Yao et al., "tau-bench" (2024), equation of
-    /// section 4.
+    /// Returns pass^k: the chance that all of `k` trials pass, `C(c, k) / C(n, k)`. Yao et al., "tau-bench" (2024),
+    /// equation of section 4.
     ///
     /// None if there are fewer than `k` trials, `k` is 0, or more passed than tried.
     ///
@@ -73,7 +73,7 @@ fn chance_of_none(marked: u64, all: u64, k: u64) -> f64 {
     chance
 }
 
-/// One minus [`chance_of_none`], added up so that a small chance keeps its digits.
+/// Returns one minus [`chance_of_none`], added up so that a small chance keeps its digits.
 fn chance_of_some(marked: u64, all: u64, k: u64) -> f64 {
     if marked > all - k {
         return 1.0;
@@ -133,7 +133,7 @@ pub enum Estimator {
 pub struct OverTasks {
     /// Number of trials that were drawn.
     pub k: u64,
-    /// The mean over the tasks that count, 0 to 1; none if there are none.
+    /// The mean over the tasks that count, 0 to 1; `None` without such a task.
     pub mean: Option<f64>,
     /// Tasks with `k` trials or more: those that count.
     pub tasks: usize,
@@ -143,7 +143,7 @@ pub struct OverTasks {
     pub trials: u64,
 }
 
-/// pass@k or pass^k over many tasks, each with the same weight, as tau-bench reports them.
+/// Returns pass@k or pass^k over many tasks, each with the same weight, as tau-bench reports them.
 ///
 /// For an interval give the values of the tasks to [`super::bootstrap`].
 ///

@@ -89,7 +89,7 @@ fn main() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The number of items on the command line, if there is one.
+/// Returns the number of items on the command line, if there is one.
 fn given(otherwise: u64) -> u64 {
     let given = std::env::args().find_map(|given| given.strip_prefix("--items=").map(str::to_owned));
     given.map_or(otherwise, |number| number.parse().unwrap())
@@ -123,7 +123,7 @@ fn growth(path: &Path, items: u64, part: u64) {
     store.stop().unwrap();
 }
 
-/// The memory of this process that is in use.
+/// Returns the memory of this process that is in use.
 fn resident_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
@@ -253,7 +253,7 @@ impl Bare {
         Self { queue, syncs }
     }
 
-    /// How long it took to write and sync what waited.
+    /// Prints the times to write and sync what waited.
     fn print_syncs(&self) {
         print_times("  a sync of it", self.syncs.lock().unwrap().clone());
     }
@@ -304,13 +304,13 @@ fn print_times(what: &str, mut times: Vec<Duration>) {
     );
 }
 
-/// How fast items were kept.
+/// The rate at which items were kept.
 struct Load {
     items_per_second: f64,
     processor_seconds: f64,
 }
 
-/// Two threads that hand in one batch after the other. `making` is the processor time that is not theirs.
+/// Runs two threads that hand in one batch after the other. `making` is the processor time that is not theirs.
 fn batches(name: &str, range: Range<u64>, keeper: &dyn Keeps, making: f64) -> Load {
     let items = range.end - range.start;
     let next = AtomicU64::new(range.start);
@@ -336,7 +336,7 @@ fn batches(name: &str, range: Range<u64>, keeper: &dyn Keeps, making: f64) -> Lo
     Load { items_per_second, processor_seconds }
 }
 
-/// The processor time of this process so far, as Linux tells it; none elsewhere.
+/// Returns the processor time of this process so far, as Linux reports it; none elsewhere.
 fn processor_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

@@ -12,7 +12,7 @@ use crate::reader::Reader;
 
 /// Rows that are read at a time.
 const CHUNK_ROWS: u64 = 256;
-/// Most problems that are kept; a store with so many is lost anyway.
+/// Most problems that are kept; a store with this many is lost anyway.
 const PROBLEMS_MAX: usize = 1000;
 
 /// The result of a check of a whole store.
@@ -61,11 +61,11 @@ pub fn audit(reader: &mut Reader, key: &VerifyingKey, known: &[String]) -> Resul
     audit_watched(reader, Some(key), known, &mut |_, _| {})
 }
 
-/// The same, and calls `watch` with the number of entries that are checked and of all. Without a key the head and what is
-/// `known` are taken at their word: then it says whether the store is in keeping with itself, not whose it is.
+/// Does the same, and calls `watch` with the number of entries that are checked and of all. Without a key the head and
+/// what is `known` are trusted as given: then the result says whether the store is consistent, not whose it is.
 ///
 /// # Errors
-/// As [`audit`].
+/// If [`audit`] fails.
 pub fn audit_watched(
     reader: &mut Reader,
     key: Option<&VerifyingKey>,
@@ -99,7 +99,7 @@ pub fn audit_watched(
             problems.push(problem);
         }
     }
-    // Of a store that is written to meanwhile there is more by now, and never less.
+    // A store that is written to during the check has more by now, and never less.
     let totals = reader.backend().totals()?;
     let grown = reader.head()?.size > head.size;
     for (what, counted, expected) in [
@@ -115,7 +115,7 @@ pub fn audit_watched(
     Ok(Audit { totals: Totals { rows: head.size, postings, tiles }, root, problems })
 }
 
-/// The checkpoint in `note`, which `key` must have signed; without one, what it claims.
+/// Returns the checkpoint in `note`, which `key` must have signed; without one, what it claims.
 fn opened(note: &str, key: Option<&VerifyingKey>) -> Result<Checkpoint, NoteError> {
     match key {
         Some(key) => Checkpoint::open(note, key),
@@ -216,7 +216,7 @@ impl Check<'_> {
                     ));
                 }
                 Some(_) if term == id => self.report(format!(
-                    "entry {position}: the {} `{}` stands there twice",
+                    "entry {position}: the {} `{}` is given twice",
                     entry.kind,
                     entry.id.escape_debug()
                 )),

@@ -170,7 +170,7 @@ pub enum Problem {
     ReplacedBefore {
         /// The item.
         old: String,
-        /// By which one.
+        /// The item that replaced it.
         by: String,
     },
 }

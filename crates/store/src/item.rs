@@ -1,4 +1,4 @@
-//! What is stored: items of six kinds, and the entry of each in the log.
+//! Stored items of six kinds, and the entry of each in the log.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -42,7 +42,7 @@ impl Kind {
     pub const ALL: [Self; 6] =
         [Self::Evidence, Self::Record, Self::Scorecard, Self::Match, Self::Review, Self::Key];
 
-    /// As written: `evidence`.
+    /// Returns the name as written: `evidence`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Kind {
         !matches!(self, Self::Evidence | Self::Record)
     }
 
-    /// The kind that is written so.
+    /// Returns the kind with that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -118,12 +118,12 @@ pub struct Entry {
     pub replaces: Option<String>,
     /// The digest of its content.
     pub content: Digest,
-    /// When it was handed in, as the caller said.
+    /// The time at which it was handed in, as the caller said.
     pub moment: Moment,
 }
 
 impl Entry {
-    /// The entry as canonical JSON after RFC 8785: these bytes are hashed into the log.
+    /// Returns the entry as canonical JSON after RFC 8785: these bytes are hashed into the log.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         // All but the names, and those where nothing in them is escaped.
@@ -155,7 +155,7 @@ impl Entry {
         out
     }
 
-    /// The entry in `bytes`, which must be exactly as [`Self::to_json`] writes it.
+    /// Reads the entry in `bytes`, which must be exactly as [`Self::to_json`] writes it.
     ///
     /// # Errors
     /// If they are not written so, with the reason.
@@ -170,13 +170,13 @@ impl Entry {
         }
     }
 
-    /// Every term under which it is found.
+    /// Returns every term under which it is found.
     #[must_use]
     pub fn terms(&self) -> Vec<Term> {
         self.terms_with(Term::id(self.kind, &self.id))
     }
 
-    /// The same, with the term of its id given.
+    /// Returns the same, with the term of its id given.
     fn terms_with(&self, id: Term) -> Vec<Term> {
         let mut terms = Vec::with_capacity(2);
         terms.push(id);
@@ -188,7 +188,7 @@ impl Entry {
         terms
     }
 
-    /// The first member, other than the moment, in which it differs from `other`.
+    /// Returns the first member, other than the moment, in which it differs from `other`.
     pub(crate) fn difference(&self, other: &Self) -> Option<&'static str> {
         [
             ("content", self.content != other.content),
@@ -216,7 +216,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// The entry that they make.
+    /// Returns the entry that they make.
     pub fn entry(self) -> Result<Entry, String> {
         if self.schema != SCHEMA {
             return Err(format!("its schema is `{}`, expected `{SCHEMA}`", self.schema.escape_debug()));
@@ -250,7 +250,7 @@ fn write_optional(out: &mut Vec<u8>, text: Option<&str>) {
 pub struct Term(pub [u8; 16]);
 
 impl Ord for Term {
-    /// By their bytes, compared as one number: they are put in order millions at a time.
+    /// Compares their bytes as one number: they are put in order millions at a time.
     fn cmp(&self, other: &Self) -> Ordering {
         u128::from_be_bytes(self.0).cmp(&u128::from_be_bytes(other.0))
     }
@@ -263,31 +263,32 @@ impl PartialOrd for Term {
 }
 
 impl Term {
-    /// The item of that kind with that id.
+    /// Makes the term of the item of that kind with that id.
     #[must_use]
     pub fn id(kind: Kind, id: &str) -> Self {
         Self::of(b"id", kind.name(), id.as_bytes())
     }
 
-    /// Every item of that kind, if it [is listed](Kind::is_listed).
+    /// Makes the term of every item of that kind, if it [is listed](Kind::is_listed).
     #[must_use]
     pub fn kind(kind: Kind) -> Self {
         Self::of(b"kind", kind.name(), b"")
     }
 
-    /// Every item of that kind about that subject, if the kind [is listed](Kind::is_listed).
+    /// Makes the term of every item of that kind about that subject, if the kind [is listed](Kind::is_listed).
     #[must_use]
     pub fn subject(kind: Kind, subject: &str) -> Self {
         Self::of(b"subject", kind.name(), subject.as_bytes())
     }
 
-    /// The item that replaced the one with the id `old`.
+    /// Makes the term of the item that replaced the one with the id `old`.
     #[must_use]
     pub fn replaced(kind: Kind, old: &str) -> Self {
         Self::of(b"replaced", kind.name(), old.as_bytes())
     }
 
-    /// A zero byte ends tag and kind, which have none, so that no two terms hash the same bytes.
+    /// Hashes tag, kind and name. A zero byte ends tag and kind, which have none, so that no two terms hash the same
+    /// bytes.
     fn of(tag: &[u8], kind: &str, name: &[u8]) -> Self {
         let hash = Sha256::new()
             .chain_update(tag)
@@ -324,7 +325,7 @@ impl Prepared {
     }
 }
 
-/// The limit that `item` breaks first, if any.
+/// Returns the limit that `item` breaks first, if any.
 pub(crate) fn limit_broken(item: &NewItem, moment: Moment) -> Option<Problem> {
     let names = [
         ("id", Some(&item.id)),

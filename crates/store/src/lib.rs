@@ -1,9 +1,9 @@
 //! Keeps evidence, records, scorecards, matches, reviews and keys, append-only, and proves what it kept.
 //!
 //! Everything that is stored is an **item**: a kind, an id, bytes, and what the item is about, was made from and corrects.
-//! Items are never changed; a correction is a new item that names the old one. The **entry** of an item says all of this
-//! with the digest of the bytes in their place, and is a leaf of a **Merkle log**. So a signed head of some hundred bytes
-//! stands for the whole store, and a **receipt** shows to anybody, offline, that an item is part of it.
+//! Items are never changed; a correction is a new item that names the old one. The **entry** of an item has the same
+//! fields, with the digest of the bytes in their place, and is a leaf of a **Merkle log**. So a signed head of a few
+//! hundred bytes represents the whole store, and a **receipt** shows anyone, offline, that an item is part of it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -33,12 +33,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An answer of [`Store::append`] means that the item would outlive a loss of power. One thread writes and commits together
-//! what arrived while it was writing, so many writers share one sync.
+//! An answer of [`Store::append`] means that the item would outlive a loss of power. One thread writes, and commits
+//! together all that arrived while it was writing, so that many writers share one sync.
 //!
 //! The layers, from the bottom: [`log`] (trees, proofs, notes; no input or output), [`port`] (what a database must do),
-//! [`memory`] and [`sqlite`] (two that do), [`Store`] and [`Reader`] (what rows mean), [`audit`] and [`Receipt`] (whether
-//! they are as they were). Why it is so stands in `docs/decisions/0012-store.md`, the formats in `docs/guide/receipt.md`.
+//! [`memory`] and [`sqlite`] (two that do), [`Store`] and [`Reader`] (what rows mean), [`audit`] and [`Receipt`]
+//! (checks that all is unchanged). The reasons are in `docs/decisions/0012-store.md`, the formats in
+//! `docs/guide/receipt.md`.
 
 mod audit;
 mod error;

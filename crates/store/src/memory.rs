@@ -25,7 +25,7 @@ struct Tables {
 }
 
 impl Memory {
-    /// An empty one.
+    /// Makes an empty one.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -34,18 +34,18 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// A reader of the store that `backend` reads.
+    /// Makes a reader of the store that `backend` reads.
     #[must_use]
     pub fn new(backend: Box<dyn Read>) -> Self {
         Self { backend }
     }
 
-    /// The backend underneath.
+    /// Returns the backend underneath.
     pub(crate) fn backend(&mut self) -> &mut dyn Read {
         &mut *self.backend
     }
 
-    /// The latest head of the log.
+    /// Returns the latest head of the log.
     ///
     /// # Errors
     /// If the store cannot be read, or was never written to.
@@ -68,7 +68,7 @@ impl Reader {
         Ok(range.start)
     }
 
-    /// The item with that id, as of `size`.
+    /// Finds the item with that id, as of `size`.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -76,7 +76,7 @@ impl Reader {
         self.first(Term::id(kind, id), size)
     }
 
-    /// The item that replaced the one with the id `old`, as of `size`.
+    /// Returns the item that replaced the one with the id `old`, as of `size`.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -84,7 +84,7 @@ impl Reader {
         self.first(Term::replaced(kind, old), size)
     }
 
-    /// The item with that id, or the last of those that replaced it one after the other, as of `size`.
+    /// Returns the item with that id, or the last of those that replaced it one after the other, as of `size`.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -102,7 +102,7 @@ impl Reader {
         Ok(Some(item))
     }
 
-    /// The items that `term` finds at positions within `range`, at most `limit`, in that order.
+    /// Returns the items that `term` finds at positions within `range`, at most `limit`, in that order.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -117,7 +117,7 @@ impl Reader {
         positions.into_iter().map(|position| self.item(position)).collect()
     }
 
-    /// Every item at a position within `range`.
+    /// Returns every item at a position within `range`.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -125,15 +125,15 @@ impl Reader {
         self.backend.rows(range)?.into_iter().map(item).collect()
     }
 
-    /// The item at that position.
+    /// Returns the item at that position.
     ///
     /// # Errors
-    /// If there is none, or if the store cannot be read.
+    /// If there is no such item, or if the store cannot be read.
     pub fn item(&mut self, position: u64) -> Result<Item, Error> {
         item(self.row(position)?)
     }
 
-    /// The proof that the entry at `position` is in the log of that `size`.
+    /// Returns the proof that the entry at `position` is in the log of that `size`.
     ///
     /// # Errors
     /// If it is not, or if the store cannot be read.
@@ -141,7 +141,7 @@ impl Reader {
         log::inclusion(position, size, |tile| self.backend.tile(tile))
     }
 
-    /// The proof that the log of size `new` goes on from that of size `old`.
+    /// Returns the proof that the log of size `new` goes on from that of size `old`.
     ///
     /// # Errors
     /// If it does not, or if the store cannot be read.
@@ -149,7 +149,7 @@ impl Reader {
         log::consistency(old, new, |tile| self.backend.tile(tile))
     }
 
-    /// The root of the log at that `size`.
+    /// Returns the root of the log at that `size`.
     ///
     /// # Errors
     /// If it was never that large, or if the store cannot be read.
@@ -157,7 +157,7 @@ impl Reader {
         log::root_of(size, |tile| self.backend.tile(tile))
     }
 
-    /// The bytes that the C2SP document `tlog-tiles` puts at `path`; none if the log has not so many entries.
+    /// Returns the bytes that the C2SP document `tlog-tiles` puts at `path`; none if the log has too few entries.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -185,7 +185,7 @@ impl Reader {
         }
     }
 
-    /// The receipt of the item at `position`, against the latest head.
+    /// Returns the receipt of the item at `position`, against the latest head.
     ///
     /// # Errors
     /// If there is no such item, if its content is not text, or if the store cannot be read.

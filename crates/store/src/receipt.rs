@@ -1,4 +1,4 @@
-//! A receipt: an item, its place in the log, and the signed head that covers it. Whoever trusts the log's key checks it
+//! A receipt: an item, its place in the log, and the signed head that covers it. With the log's key it is checked
 //! offline, with nothing else.
 
 use std::fmt;
@@ -20,7 +20,7 @@ const SCHEMA: &str = "karat/receipt/1";
 pub struct Receipt {
     /// The content of the item: of a record, its canonical JSON.
     pub content: String,
-    /// What the log says of the item; of a record, the digests of its evidence are its sources.
+    /// The entry of the item in the log; of a record, the digests of its evidence are its sources.
     pub entry: Entry,
     /// The place of the entry in the log.
     pub index: u64,
@@ -31,7 +31,7 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The receipt as canonical JSON after RFC 8785, one line without its end.
+    /// Returns the receipt as canonical JSON after RFC 8785, one line without its end.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.content.len() + 2048);
@@ -59,7 +59,7 @@ impl Receipt {
     /// Reads a receipt. White space and the order of members do not matter.
     ///
     /// # Errors
-    /// Why it is none.
+    /// If it is not a receipt; the error says why.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -93,8 +93,8 @@ impl Receipt {
         self.against(Checkpoint::open(&self.checkpoint, key).map_err(|error| error.to_string()))
     }
 
-    /// The same for whoever has no key: the checkpoint is taken at its word. What holds then, holds only if somebody else
-    /// vouches for the checkpoint; alone it proves nothing, as anybody can write such a receipt.
+    /// Does the same without a key: the checkpoint is trusted as given. The result counts only if someone else vouches
+    /// for the checkpoint; alone it proves nothing, as anyone can write such a receipt.
     #[must_use]
     pub fn verify_unsigned(&self) -> Verification {
         let claimed = Checkpoint::claimed(&self.checkpoint).map(|(_, checkpoint)| checkpoint);
@@ -119,7 +119,7 @@ impl Receipt {
         Verification { checkpoint, inclusion, content, evidence: self.evidence() }
     }
 
-    /// Whether the evidence that the record names is among the sources that the log has for it.
+    /// Checks that the evidence that the record names is among the sources that the log has for it.
     fn evidence(&self) -> Result<(), String> {
         #[derive(Deserialize)]
         struct Record {
@@ -142,7 +142,7 @@ impl Receipt {
     }
 }
 
-/// What holds of a receipt, and of what does not, why.
+/// The result of each check of a receipt, and for each that failed, why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     /// The trusted key signed the checkpoint: what it says.
@@ -156,13 +156,13 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Whether everything holds.
+    /// Returns whether all checks passed.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.problems().next().is_none()
     }
 
-    /// What does not hold: its name and why.
+    /// Returns the checks that failed: name and reason.
     pub fn problems(&self) -> impl Iterator<Item = (&'static str, &str)> {
         [
             ("signature", self.checkpoint.as_ref().err()),
@@ -178,7 +178,7 @@ impl Verification {
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.holds() {
-            return f.write_str("the receipt holds");
+            return f.write_str("the receipt is valid");
         }
         let problems: Vec<_> = self.problems().map(|(name, problem)| format!("{name}: {problem}")).collect();
         f.write_str(&problems.join("; "))

@@ -26,7 +26,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 1,024 jobs; 4,096 items or 8 MiB a commit.
+    /// Defaults to 1,024 jobs; 4,096 items or 8 MiB a commit.
     fn default() -> Self {
         Self { queue_jobs: 1024, commit_items: 4096, commit_bytes: 8 << 20 }
     }
@@ -41,7 +41,7 @@ pub struct Accepted {
     pub content: Digest,
     /// The moment at which it was first handed in.
     pub moment: Moment,
-    /// Whether it was there before, so that nothing changed.
+    /// True if the item was there before, so that nothing changed.
     pub repeated: bool,
 }
 
@@ -99,7 +99,8 @@ impl<T> Store<T> {
     /// Hands in several batches without waiting: the follower gets `ticket` with one outcome for each batch.
     ///
     /// # Errors
-    /// [`Error::Busy`] if the queue is full, [`Error::Stopped`] if the store was stopped: then the ticket is dropped.
+    /// If the queue is full ([`Error::Busy`]) or the store was stopped ([`Error::Stopped`]): then the ticket is
+    /// dropped.
     pub fn submit(&self, moment: Moment, batches: Vec<Vec<NewItem>>, ticket: T) -> Result<(), Error> {
         let job = Job::new(moment, batches, Answer::Follower(ticket));
         self.queue()?.try_send(job).map_err(|error| match error {
@@ -108,7 +109,7 @@ impl<T> Store<T> {
         })
     }
 
-    /// A reader of what is committed.
+    /// Opens a reader of what is committed.
     ///
     /// # Errors
     /// If the backend cannot be read.
@@ -116,7 +117,7 @@ impl<T> Store<T> {
         Ok(Reader::new(self.backend.reader()?))
     }
 
-    /// The key that checks the signatures of the log.
+    /// Returns the key that checks the signatures of the log.
     #[must_use]
     pub fn verifying_key(&self) -> &VerifyingKey {
         &self.key
@@ -147,7 +148,7 @@ impl<T: Send + 'static> Store<T> {
     /// outcomes of everything that was committed together or refused. The next commit waits for it.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// If [`Store::open`] fails.
     pub fn open_with(
         backend: Arc<dyn Backend>,
         signer: Signer,

@@ -70,7 +70,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Goes on from the head of the log, or begins one where there is none.
+    /// Continues from the head of the log, or begins one if there is no head.
     pub fn open(mut backend: Box<dyn Write>, signer: Signer) -> Result<Self, Error> {
         let mut opened = None;
         backend.commit(&mut |read| {
@@ -194,7 +194,7 @@ struct Stage<'a> {
     pending: HashMap<Term, u64>,
 }
 
-/// What is to become of one item.
+/// The decision on one item.
 enum Decision {
     New,
     Repeated { position: u64, moment: Moment },
@@ -202,7 +202,7 @@ enum Decision {
 }
 
 impl<'a> Stage<'a> {
-    /// A commit of at most so many items.
+    /// Begins a commit of at most `items` items.
     fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>, items: usize) -> Self {
         let (rows, leaves) = (Vec::with_capacity(items), Vec::with_capacity(items));
         // The id for most.
@@ -246,7 +246,7 @@ impl<'a> Stage<'a> {
         if refused.is_empty() { Ok(accepted) } else { Err(Error::Refused(refused)) }
     }
 
-    /// What is to become of the item with that entry, whose id has the term `id`.
+    /// Decides on the item with that entry, whose id has the term `id`.
     fn decide(&mut self, id: Term, entry: &Entry) -> Result<Decision, Error> {
         if let Some((position, stored)) = self.find(id)? {
             return Ok(match stored.difference(entry) {
@@ -268,7 +268,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The entry that `term` finds, stored or in this commit. Only for terms of ids, which find one at most.
+    /// Finds the entry of `term`, stored or in this commit. Only for terms of ids, which find one at most.
     fn find(&mut self, term: Term) -> Result<Option<(u64, Entry)>, Error> {
         let (position, row) = match self.pending.get(&term) {
             Some(&position) => {

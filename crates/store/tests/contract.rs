@@ -39,12 +39,12 @@ fn row(position: u64) -> Row {
     }
 }
 
-/// The term of all rows.
+/// Returns the term of all rows.
 fn all() -> Term {
     Term::kind(Kind::Review)
 }
 
-/// The term of every third row.
+/// Returns the term of every third row.
 fn third(number: u64) -> Term {
     Term::subject(Kind::Review, &number.to_string())
 }

@@ -26,7 +26,7 @@ fn open(path: &Path) -> Result<Store, Error> {
     Store::open(Arc::new(Sqlite::open(path)?), signer(), Limits::default())
 }
 
-/// A store with some hundred items, stopped.
+/// Makes a store with some hundred items, stopped.
 fn made(folder: &Folder, items: u64) -> PathBuf {
     let path = folder.file("store.db");
     drop(Sqlite::create(&path).unwrap());
@@ -51,7 +51,7 @@ fn verify(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Random numbers that are the same every time.
+/// Returns random numbers that are the same every time.
 fn draws(seed: u64) -> impl Iterator<Item = u64> {
     (1..).map(move |at: u64| {
         let mut x = (seed << 32 ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -89,7 +89,7 @@ fn answers(path: &Path, terms: &[Term]) -> Result<Answers, Error> {
     Ok(Answers { head, rows, found, tiles, receipts })
 }
 
-/// A store with every sort of thing in it, stopped, and terms to ask it for.
+/// Makes a store with every sort of thing in it, stopped, and terms to ask it for.
 fn varied(folder: &Folder) -> (PathBuf, Vec<Term>) {
     let path = made(folder, 150);
     let store = open(&path).unwrap();
@@ -105,7 +105,7 @@ fn varied(folder: &Folder) -> (PathBuf, Vec<Term>) {
     (path, terms)
 }
 
-/// What a flip is allowed to do: nothing, or to be found. Returns whether it was found.
+/// Checks that a flip does nothing or is found. Returns whether it was found.
 fn found_or_harmless(path: &Path, terms: &[Term], good: &Answers) -> Result<bool, TestCaseError> {
     if verify(path).is_err() {
         return Ok(true);
@@ -173,7 +173,7 @@ fn a_changed_content_is_named() {
     }
 }
 
-/// The files of a store as a process leaves them that is killed: copied while it is open. The item `last` is in the
+/// Copies the files of a store as a killed process leaves them: while it is open. The item `last` is in the
 /// write-ahead log alone. Returns the copy and the head.
 fn killed(folder: &Folder, copy: &Folder) -> (PathBuf, String) {
     let store = open(&made(folder, 100)).unwrap();

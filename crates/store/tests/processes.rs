@@ -1,5 +1,5 @@
-//! What happens to a store from outside: the process that appends is killed at moments of all sorts, a second one comes,
-//! the disk is full, the folder cannot be written. Whatever was answered is there, exactly once, and the log is sound.
+//! A store under pressure from outside: the process that appends is killed at many moments, a second one comes, the
+//! disk is full, the folder cannot be written. Every answered item is there, exactly once, and the log is sound.
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the child answers its parent so")]
 
@@ -86,7 +86,7 @@ fn child(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a process said that failed.
+/// Returns the output of a process that failed.
 fn failure(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(!output.status.success());
@@ -107,7 +107,7 @@ fn kept(path: &Path, answered: &[String], heads: &[String], when: &str) -> Strin
     reader.head().unwrap().checkpoint
 }
 
-/// An empty store, with the head of an empty log.
+/// Makes an empty store, with the head of an empty log.
 fn made(folder: &Folder) -> std::path::PathBuf {
     let path = folder.file("store.db");
     drop(Sqlite::create(&path).unwrap());
@@ -209,7 +209,7 @@ fn what_cannot_be_written_is_told_and_can_be_read() {
     }
     allow(0o555);
     let before = files(&folder);
-    // The superuser may write there all the same, and lets somebody else try.
+    // The superuser may write there all the same, and lets another process try.
     let superuser = fs::write(folder.file("tried"), "").is_ok();
     let _ = fs::remove_file(folder.file("tried"));
     let run = |verb: &str, name: &str| {
@@ -231,7 +231,7 @@ fn what_cannot_be_written_is_told_and_can_be_read() {
     assert_eq!(files(&folder), before);
 }
 
-/// The names and contents of the files in a folder.
+/// Returns the names and contents of the files in a folder.
 #[cfg(unix)]
 fn files(folder: &Folder) -> std::collections::BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder.path()).unwrap().map(|file| {

@@ -1,4 +1,4 @@
-//! What a store promises, for every backend there is: nothing twice, nothing half, corrections, the past as it was known,
+//! The promises of a store, for every backend: nothing twice, nothing half, corrections, the past as it was known,
 //! proofs and receipts.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test may stop it")]
 
@@ -63,7 +63,7 @@ fn the_same_again_changes_nothing_and_other_content_is_a_conflict() {
         let item = evidence("run-1", "a");
         let first = store.append(at(1), vec![item.clone()]).unwrap();
         let head = store.reader().unwrap().head().unwrap();
-        // Within one batch, in a batch of its own, and at another moment.
+        // Within one batch, in a separate batch, and at another moment.
         let again = store.append(at(2), vec![item.clone(), item.clone()]).unwrap();
         assert!(again.iter().all(|it| it.repeated && it.position == 0 && it.moment == at(1)), "{name}");
         assert_eq!(again[0].content, first[0].content);

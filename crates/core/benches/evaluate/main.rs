@@ -51,7 +51,7 @@ fn card(text: &str) -> Scorer {
     Scorer::new(Scorecard::parse(text, &|_| None).unwrap()).unwrap()
 }
 
-/// A counter-based generator: the same numbers everywhere.
+/// Returns the numbers of a counter-based generator: the same everywhere.
 fn uniform(seed: u64, at: usize) -> f64 {
     let mut x = (at as u64)
         .wrapping_add(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -87,14 +87,14 @@ impl Outputs {
         }
     }
 
-    /// Whole numbers, so the sum does not depend on its order.
+    /// Sums the results as whole numbers, so the sum does not depend on its order.
     fn check(&self) -> (i128, i128, u64) {
         let whole = |values: &[f64]| values.iter().filter(|x| !x.is_nan()).map(|&x| x as i128).sum();
         (whole(&self.score), whole(&self.coverage), self.tier.iter().map(|&tier| u64::from(tier)).sum())
     }
 }
 
-/// Time that this thread has spent on a processor: other programs on the machine do not count.
+/// Returns the time that this thread has spent on a processor: other programs on the machine do not count.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)
@@ -123,10 +123,10 @@ fn measure(name: &str, rows: usize, mut pass: impl FnMut()) -> f64 {
 /// A rule written by hand: columns in, scores out.
 type Loop<'a> = &'a dyn Fn(&[&[f64]], &mut Scores<'_>);
 
-/// The compiled card on both instruction sets, and the loops by hand.
+/// Times the compiled card on both instruction sets, and the loops by hand.
 fn compare(scorer: &Scorer, columns: &[Vec<f64>], rows: usize, by_hand: [(&str, Loop<'_>); 2]) {
     let facts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    // A column of one value stands for a fact that is the same everywhere.
+    // A column of one value means a fact that is the same everywhere.
     let mut table = Vec::new();
     for column in &facts {
         table.push(if let [value] = **column { Column::Constant(value) } else { Column::Values(column) });
@@ -227,7 +227,7 @@ fn workflow(rows: usize) {
     );
 }
 
-/// One trace of five steps, facts to full record, without serialising.
+/// Times one trace of five steps, facts to full record, without serialising.
 fn record() {
     let scorer = card(include_str!("../../../../scorecards/trace/1.0.0.toml"));
     let mut work = Workspace::new(&scorer);

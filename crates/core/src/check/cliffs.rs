@@ -25,7 +25,7 @@ const STEPS: u32 = 1000;
 pub struct Cliff {
     /// The condition as written.
     pub condition: String,
-    /// The dimensions, rule or gate that hang on it.
+    /// The dimensions, rule or gate that depend on it.
     pub about: Vec<String>,
     /// The largest jump, in points of the scale.
     pub points: f64,
@@ -262,7 +262,7 @@ pub(super) fn highest_score(card: &Scorecard, declared: &Declared<'_>) -> f64 {
     readings.fold(0.0, f64::max).min(1.0)
 }
 
-/// Strict comparisons of something continuous with a threshold that belongs to neither side by nature.
+/// Finds strict comparisons of something continuous with a threshold that belongs to neither side by nature.
 pub(super) fn strict_thresholds(card: &Scorecard, findings: &mut Findings<'_>) {
     for (site, formula) in Site::all(card) {
         for comparison in comparisons(&formula.expr) {

@@ -26,17 +26,17 @@ pub(super) struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
-    /// Over the declared ranges; any fact may be missing.
+    /// Starts from the declared ranges; any fact may be missing.
     pub(super) fn new(card: &'a Scorecard) -> Self {
         Self::over(card, |fact| (declared_range(card, fact), Known::Perhaps))
     }
 
-    /// Over the declared ranges, every fact present.
+    /// Starts from the declared ranges, every fact present.
     pub(super) fn present(card: &'a Scorecard) -> Self {
         Self::over(card, |fact| (declared_range(card, fact), Known::Surely))
     }
 
-    /// Over ranges of the caller's choice.
+    /// Starts from ranges of the caller's choice.
     pub(super) fn over(card: &'a Scorecard, range: impl Fn(&FactDeclaration) -> (Range, Known)) -> Self {
         let facts = card.facts.iter().map(range).collect();
         let readings = card.dimensions.iter().map(|_| Interval::UNIT).collect();
@@ -190,7 +190,7 @@ impl<'a> Narrowed<'a> {
         inside
     }
 
-    /// Narrows by `condition` being `truth`, looked up through so many `lets`; false if that cannot be.
+    /// Narrows by `condition` being `truth`, looked up through at most `lets` lets; false if that cannot be.
     fn assume(&mut self, condition: &Expr<Symbol>, truth: bool, lets: u32) -> bool {
         match &condition.kind {
             ExprKind::Name(symbol) => {
@@ -228,7 +228,7 @@ impl<'a> Narrowed<'a> {
         }
     }
 
-    /// Narrows a symbol that stands in `operator` to some value within `other`; false if nothing is left.
+    /// Narrows a symbol that is a side of `operator` to some value within `other`; false if nothing is left.
     fn narrow(&mut self, side: &Expr<Symbol>, operator: Binary, other: Interval) -> bool {
         let ExprKind::Name(symbol) = side.kind else { return true };
         let (Range::Number(mut range), _) = self.range(symbol) else { return true };

@@ -17,7 +17,7 @@ use crate::scorecard::{Dimension, FactType, Scorecard};
 /// The movement of the score when a fact grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Not at all.
+    /// It has no effect.
     Flat,
     /// Never down.
     Up,
@@ -46,7 +46,7 @@ impl Direction {
         }
     }
 
-    /// As it is where the other factor is not negative, turned round where it is not positive.
+    /// Returns it unchanged where the other factor is not negative, reversed where it is not positive.
     fn scaled_by(self, factor: Interval) -> Self {
         match self {
             Self::Flat => Self::Flat,

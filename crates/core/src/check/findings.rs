@@ -1,4 +1,4 @@
-//! Where formulas stand in a card, and the findings about them.
+//! The sites of formulas in a card, and the findings about them.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::formula::Formula;
 use crate::scorecard::Scorecard;
 
-/// A place in the card where a formula stands.
+/// The place of a formula in the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Site {
     Let(usize),
@@ -74,7 +74,7 @@ impl<'a> Findings<'a> {
         self.found.push(Finding { diagnostic, about: Vec::new() });
     }
 
-    /// A warning; `about` are the dimensions, rules, gates, facts and lets that it concerns.
+    /// Adds a warning; `about` are the dimensions, rules, gates, facts and lets that it concerns.
     pub(super) fn warn(
         &mut self,
         code: Code,

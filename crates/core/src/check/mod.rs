@@ -44,7 +44,7 @@ pub struct Report {
     pub readings: Vec<(String, Interval)>,
     /// Every number and condition among the facts, and how the score moves when it grows.
     pub directions: Vec<(String, Direction)>,
-    /// Where a small change can move the score far, the largest first.
+    /// The points at which a small change can move the score far, the largest first.
     pub cliffs: Vec<Cliff>,
     /// Dimensions that earn points for doing nothing, and how many points of the scale.
     pub idle: Vec<(String, f64)>,

@@ -56,16 +56,16 @@ pub(crate) trait Surroundings {
 impl Interval {
     /// Every number.
     pub(crate) const EVERYTHING: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
-    /// From 0 to 1.
+    /// The interval from 0 to 1.
     pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
 
-    /// One number.
+    /// Returns the interval of one number.
     #[must_use]
     pub const fn point(value: f64) -> Self {
         Self { low: value, high: value }
     }
 
-    /// From `low` to `high`; an end that is NaN (from infinity minus infinity) is open.
+    /// Returns the interval from `low` to `high`; an end that is NaN (from infinity minus infinity) is open.
     fn new(low: f64, high: f64) -> Self {
         Self {
             low: if low.is_nan() { f64::NEG_INFINITY } else { low },
@@ -122,7 +122,7 @@ impl Interval {
     }
 
     fn multiply(self, other: Self) -> Self {
-        // An infinite end stands for finite numbers without bound, and zero times each of those is zero.
+        // An infinite end means finite numbers without bound, and zero times each of those is zero.
         self.corners(other, |a, b| {
             let product = a * b;
             Self::point(if product.is_nan() { 0.0 } else { product })
@@ -191,7 +191,7 @@ impl Interval {
 }
 
 impl Range {
-    /// Returns the numbers; every number where a condition stands (formulas of that kind are refused elsewhere).
+    /// Returns the numbers; every number for a condition (formulas of that kind are refused elsewhere).
     #[must_use]
     pub(crate) fn number(self) -> Interval {
         match self {
@@ -200,7 +200,7 @@ impl Range {
         }
     }
 
-    /// True, false or undecided; undecided where a number stands.
+    /// Returns true, false or undecided; a number is undecided.
     #[must_use]
     pub(crate) fn flag(self) -> Option<bool> {
         match self {
@@ -221,7 +221,7 @@ impl Range {
 }
 
 impl Known {
-    /// Surely, if both are.
+    /// Returns surely, if both are.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         if self == Self::Surely { other } else { self }
@@ -233,7 +233,7 @@ pub(crate) fn evaluate<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around:
     evaluate_known(formula, around).0
 }
 
-/// As [`evaluate`], and whether the formula surely is not missing.
+/// Does what [`evaluate`] does, and returns whether the formula surely is not missing.
 pub(crate) fn evaluate_known<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> (Range, Known) {
     match &formula.kind {
         ExprKind::Number(value) => (Range::Number(Interval::point(*value)), Known::Surely),

@@ -18,7 +18,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// ` in profile ...`, or nothing.
+    /// Returns ` in profile ...`, or nothing.
     pub(super) fn place(&self) -> String {
         if self.profile.is_empty() { String::new() } else { alloc::format!(" in profile `{}`", self.profile) }
     }
@@ -50,7 +50,7 @@ fn under(card: &Scorecard, profile: String, weights: &[Decimal]) -> Shares {
     }
 }
 
-/// Share of weight and effect of one dimension: the product over the groups that it is in.
+/// Returns the share of weight and the effect of one dimension: the product over the groups that it is in.
 fn shares_of(card: &Scorecard, weights: &[Decimal], at: usize) -> (f64, f64) {
     let own = weights.get(at).copied().unwrap_or_default().to_f64();
     let (mut share, mut effect, mut weight) = (1.0, 1.0, own);
@@ -75,7 +75,7 @@ fn shares_of(card: &Scorecard, weights: &[Decimal], at: usize) -> (f64, f64) {
     (share, effect)
 }
 
-/// For every let: the facts and the readings that it rests on, through other lets.
+/// Returns for every let the facts and the readings that it rests on, through other lets.
 pub(super) fn let_roots(card: &Scorecard) -> Vec<Vec<Symbol>> {
     let mut roots: Vec<Vec<Symbol>> = Vec::with_capacity(card.lets.len());
     for named in &card.lets {

@@ -1,4 +1,4 @@
-//! Traps of the section `[standing]`: settings that can never matter, and tiers that nobody can reach.
+//! Traps of the section `[standing]`: settings that can never matter, and tiers that no subject can reach.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,7 +8,7 @@ use crate::diagnostic::Code;
 use crate::number::{BILLION, plain};
 use crate::scorecard::Scorecard;
 
-/// KC307: what in the standing can never matter.
+/// Finds settings of the standing that can never matter (KC307).
 pub(super) fn never_matters(card: &Scorecard, findings: &mut Findings<'_>) {
     let Some(standing) = &card.standing else { return };
     let mut warn = |name: &str, message: String, help: &str| {
@@ -33,7 +33,7 @@ pub(super) fn never_matters(card: &Scorecard, findings: &mut Findings<'_>) {
             let asked = plain(tier.confidence, 9);
             let why = if surest == 0 { "is not known without `confidence`" } else { "stays below 1" };
             let message = format!(
-                "tier `{}` asks for a confidence of {asked}, which {why}: nobody reaches it",
+                "tier `{}` asks for a confidence of {asked}, which {why}: no subject reaches it",
                 tier.name
             );
             warn(&tier.name, message, "add `confidence = { items = 10 }`, or ask for less");

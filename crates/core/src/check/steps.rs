@@ -1,6 +1,6 @@
 //! The step of a formula where one of its comparisons turns: found by moving one input across the threshold.
 //!
-//! Intervals would only bound the step, and far too high where the same input stands on both sides; points show it.
+//! Intervals would only bound the step, and far too high where the same input is on both sides; points show it.
 
 use alloc::vec::Vec;
 

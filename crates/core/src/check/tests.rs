@@ -12,7 +12,7 @@ pub(super) fn checked(body: &str) -> Checked {
     check_text(&format!("{head}{body}"), &|_| None)
 }
 
-/// `KC203 error: message`, one for each finding.
+/// Returns `KC203 error: message` for each finding.
 pub(super) fn said(body: &str) -> Vec<String> {
     let word = |severity| match severity {
         Severity::Error => "error",

@@ -15,10 +15,10 @@ use crate::formula::{Binary, Expr, ExprKind, Function, Symbol};
 use crate::number::BILLION;
 use crate::scorecard::{FactDeclaration, FactType, Mean, MissingPolicy, Reporter, Scorecard};
 
-/// From this share of the weight on, what the subject reports about itself is told.
+/// From this share of the weight on, what the subject reports about itself is a finding.
 const LARGE_SHARE: f64 = 0.25;
 
-/// KC302: facts by which the subject can help itself.
+/// Finds facts by which the subject can help itself (KC302).
 pub(super) fn self_reported(
     card: &Scorecard,
     shares: &[Shares],
@@ -100,8 +100,8 @@ pub(super) fn self_reported(
     }
 }
 
-/// KC303: what a subject earns that does nothing. Numbers that are not the task's are at their lowest, conditions are
-/// false; a dimension with a default earns it by not being measured.
+/// Finds what a subject earns that does nothing (KC303). Numbers that are not the task's are at their lowest,
+/// conditions are false; a dimension with a default earns it by not being measured.
 pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<'_>) -> Vec<(String, f64)> {
     let nothing_done = Declared::over(card, |fact| {
         let given = matches!(fact.from, Reporter::Task | Reporter::Operator);
@@ -167,7 +167,7 @@ fn additive_share(card: &Scorecard, shares: &Shares, at: usize) -> f64 {
     if adds { shares.weight.get(at).copied().unwrap_or(0.0) } else { 0.0 }
 }
 
-/// KC304: means over what is there, so that what is not there cannot lower them.
+/// Finds means over what is there, so that what is not there cannot lower them (KC304).
 pub(super) fn coverage_picking(card: &Scorecard, findings: &mut Findings<'_>) {
     let levels = (0..card.groups.len()).map(Some).chain([None]);
     for level in levels {
@@ -205,7 +205,7 @@ pub(super) fn coverage_picking(card: &Scorecard, findings: &mut Findings<'_>) {
     }
 }
 
-/// KC305: one rule or value in place of another.
+/// Finds rules and values that replace another (KC305).
 pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
     if let Some(profiles) = &card.profiles {
         let fallback = profiles.list.get(profiles.fallback).map_or("", |(name, _)| name);
@@ -235,7 +235,7 @@ pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
             let ExprKind::Call(Function::Coalesce, operands) = &node.kind else { return };
             let text = |part: &Expr<Symbol>| formula.text.get(part.span.clone()).unwrap_or_default();
             let [first, second, ..] = operands.as_slice() else { return };
-            let message = format!("`{}` stands in where `{}` is missing", text(second), text(first));
+            let message = format!("`{}` is used where `{}` is missing", text(second), text(first));
             let help = "let `missing` of the dimension say what happens, or keep it and say why";
             let names: Vec<&str> = [site.name(card)]
                 .into_iter()
@@ -246,7 +246,7 @@ pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
     }
 }
 
-/// KC307: what always or never happens.
+/// Finds what always or never happens (KC307).
 pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings: &mut Findings<'_>) {
     for (site, formula) in Site::all(card) {
         if matches!(site, Site::When(_) | Site::Applies(_) | Site::RuleWhen(_) | Site::GateWhen(_)) {
@@ -330,7 +330,7 @@ fn constant(
     );
 }
 
-/// KC208: facts and lets that nothing reads. A challenge takes them from its base.
+/// Finds facts and lets that nothing reads (KC208). A challenge takes them from its base.
 pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
     if card.base.is_some() {
         return;

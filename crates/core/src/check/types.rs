@@ -1,4 +1,4 @@
-//! Types and units: a number where a number must stand, a condition where a condition must, and nothing added to seconds
+//! Types and units: a number where a number is needed, a condition where a condition is, and nothing added to seconds
 //! but seconds.
 
 use alloc::format;

@@ -62,7 +62,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Length of the decimal at the start of `text`: digits, fraction, exponent.
+/// Returns the length of the decimal at the start of `text`: digits, fraction, exponent.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();

@@ -106,7 +106,7 @@ impl Function {
         Self::IsMissing,
     ];
 
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -186,7 +186,7 @@ impl<N> Expr<N> {
     /// Returns the same formula with every name replaced by what `resolve` gives for it.
     ///
     /// # Errors
-    /// The first error of `resolve`.
+    /// If `resolve` fails: its first error.
     pub(crate) fn map_names<M, E>(
         &self,
         resolve: &mut impl FnMut(&N, &Range<usize>) -> Result<M, E>,
@@ -233,7 +233,7 @@ impl Expr<Symbol> {
 pub struct Formula {
     /// The text in the file.
     pub text: String,
-    /// Where the text stands in the file (without its quotes, where it is written plainly).
+    /// The place of the text in the file (without its quotes, where it is written plainly).
     pub span: Range<usize>,
     /// The resolved tree; its spans are relative to `text`.
     pub expr: Expr<Symbol>,

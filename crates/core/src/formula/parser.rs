@@ -58,7 +58,7 @@ impl FormulaError {
 /// Parses a formula; names stay as written.
 ///
 /// # Errors
-/// The first thing that cannot be read, with its place and a fix.
+/// If something cannot be read: the first such place, with a fix.
 ///
 /// ```
 /// use karat_core::formula::parse;
@@ -99,8 +99,8 @@ impl Parser<'_> {
         let message = match self.token {
             Token::End if expected == "a value" => "the formula ends where a value should follow".to_string(),
             Token::End => format!("the formula ends where {expected} should follow"),
-            Token::Name(text) | Token::Sign(text) => format!("`{text}` stands where {expected} should"),
-            Token::Number(value) => format!("`{value}` stands where {expected} should"),
+            Token::Name(text) | Token::Sign(text) => format!("found `{text}`, expected {expected}"),
+            Token::Number(value) => format!("found `{value}`, expected {expected}"),
         };
         let help = match self.token {
             Token::Sign("<" | "<=" | ">" | ">=" | "==" | "!=") => {
@@ -309,14 +309,14 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         assert_eq!(printed("1 = 2"), "`=` has no meaning in a formula");
-        assert_eq!(printed("a < b < c"), "`<` stands where an operator or the end should");
+        assert_eq!(printed("a < b < c"), "found `<`, expected an operator or the end");
         assert_eq!(printed("mix(1, 2)"), "there is no function `mix`");
         assert_eq!(printed("abs(1, 2)"), "`abs` takes 1 argument, here are 2");
         assert_eq!(printed("(1 + 2"), "the formula ends where `)` should follow");
-        assert_eq!(printed("2 3"), "`3` stands where an operator or the end should");
+        assert_eq!(printed("2 3"), "found `3`, expected an operator or the end");
         assert_eq!(printed(""), "the formula ends where a value should follow");
         assert_eq!(printed("1e999"), "`1e999` is not a finite number");
-        assert_eq!(printed("and"), "`and` stands where a value should");
+        assert_eq!(printed("and"), "found `and`, expected a value");
         assert_eq!(printed("é"), "`é` has no meaning in a formula");
     }
 

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use super::{Binary, Expr, ExprKind, Unary};
 
 impl Binary {
-    /// As written.
+    /// Returns the operator as written.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {

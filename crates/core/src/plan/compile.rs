@@ -133,12 +133,12 @@ impl<'c> Compiler<'c> {
         Some(f64::from_bits(*bits))
     }
 
-    /// True for a condition that holds in every row of a table.
+    /// Returns true for a condition that is true in every row of a table.
     fn is_always(&self, condition: Register) -> bool {
         self.table.is_some() && self.value(condition) == Some(1.0)
     }
 
-    /// True for a condition that holds in no row of a table.
+    /// Returns true for a condition that is true in no row of a table.
     fn is_never(&self, condition: Register) -> bool {
         self.table.is_some() && self.value(condition).is_some_and(|value| value != 1.0)
     }
@@ -297,7 +297,7 @@ impl<'c> Compiler<'c> {
         }
         let card = self.card;
         let Some(dimension) = card.dimensions.get(at) else { return DimensionPlaces::default() };
-        // A condition that always holds is none.
+        // A condition that is always true is left out.
         let condition = |compiler: &mut Self, formula: Option<&Formula>| {
             let register = compiler.formula(&formula?.expr);
             (!compiler.is_always(register)).then_some(register)
@@ -367,8 +367,8 @@ impl<'c> Compiler<'c> {
         (to, coverage)
     }
 
-    /// Loads facts that are readings as they stand and adds them to the sums of a mean in one step, four at a time. Moves
-    /// these members to the front and says how many they are.
+    /// Loads facts that are readings unchanged and adds them to the sums of a mean in one step, four at a time. Moves
+    /// these members to the front and returns their number.
     fn load_members(&mut self, mean: Mean, items: &mut [MeanItem]) -> usize {
         let linear = matches!(mean, Mean::WeightedSum | Mean::WeightedMean);
         let plain = |item: &MeanItem| item.fill.is_nan() && item.coverage.is_none();
@@ -557,7 +557,7 @@ impl<'c> Compiler<'c> {
     }
 }
 
-/// Returns what stands in for the reading of a dimension that is missing or failed, in billionths; NaN for nothing.
+/// Returns the reading used for a dimension that is missing or failed, in billionths; NaN for nothing.
 fn fill(dimension: &Dimension) -> f64 {
     match dimension.missing {
         MissingPolicy::Zero => 0.0,

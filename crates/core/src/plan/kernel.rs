@@ -23,7 +23,7 @@ fn blame(x: f64, y: f64, why: f64) -> f64 {
     if higher.is_nan() { higher } else { why }
 }
 
-/// `result` if it is a finite number, else why there is none.
+/// Returns `result` if it is a finite number, else why there is no value.
 #[inline(always)]
 fn settle(result: f64, x: f64, y: f64, why: f64) -> f64 {
     if is_finite(result) { result } else { blame(x, y, why) }
@@ -38,8 +38,8 @@ fn is_finite(x: f64) -> bool {
     x - x == 0.0
 }
 
-/// Arithmetic: good where the result is finite; `then` changes what is good. Blocks in which every row has a value, the usual
-/// case, pay for one comparison only: where some result is not good, all are computed once more with care.
+/// Computes: good where the result is finite; `then` changes what is good. Blocks in which every row has a value, the
+/// usual case, pay for one comparison only: where some result is not good, all are computed once more with care.
 #[inline(always)]
 fn arithmetic(
     out: &mut [f64],
@@ -102,7 +102,7 @@ fn comparison(out: &mut [f64], x: Values<'_>, y: Values<'_>, operation: impl Fn(
     }
 }
 
-/// Two operands, whatever they are.
+/// Combines two operands, whatever they are.
 #[inline(always)]
 fn zip(out: &mut [f64], x: Values<'_>, y: Values<'_>, f: impl Fn(f64, f64) -> f64) {
     match (x, y) {
@@ -221,7 +221,7 @@ fn calculate(
     }
 }
 
-/// Arithmetic, and then at least `low`, at most `high`: `min(high, max(low, result))`.
+/// Computes, and then keeps at least `low`, at most `high`: `min(high, max(low, result))`.
 #[inline(always)]
 pub(super) fn within(
     operator: BinaryOperator,
@@ -242,13 +242,13 @@ pub(super) fn select(out: &mut [f64], c: &[f64], a: Values<'_>, b: Values<'_>) {
     choose(out, c, a, b, |c, a, b| if c == 0.0 { b } else { a });
 }
 
-/// A choice by a comparison, in one step with it.
+/// Chooses by a comparison, in one step with it.
 #[inline(always)]
 pub(super) fn select_above(out: &mut [f64], x: &[f64], limit: f64, a: Values<'_>, b: Values<'_>) {
     choose(out, x, a, b, |x, a, b| if x > limit { a } else { b });
 }
 
-/// One of two operands; none where it is not known which.
+/// Chooses one of two operands; none where it is not known which.
 #[inline(always)]
 fn choose(out: &mut [f64], by: &[f64], a: Values<'_>, b: Values<'_>, choice: impl Fn(f64, f64, f64) -> f64) {
     let choose = |by: f64, a: f64, b: f64| {
@@ -285,7 +285,7 @@ pub(super) fn reading(out: &mut [f64], value: &[f64], when: Option<&[f64]>, appl
     }
 }
 
-/// The rule, where it fires and has a result.
+/// Applies the rule, where it fires and has a result.
 #[inline(always)]
 pub(super) fn rule(out: &mut [f64], when: &[f64], set: &[f64], score: &[f64]) {
     map3(out, when, set, score, |when, set, score| {
@@ -324,8 +324,8 @@ pub(super) fn band(out: &mut [f64], published: &[f64], thresholds: &[f64]) {
     }
 }
 
-/// One tier: where all lower tiers were reached and its score and coverage are there, the count goes up to `level`. False if
-/// that is nowhere: then its floors and all higher tiers need no look.
+/// Applies one tier: where all lower tiers were reached and its score and coverage are there, the count goes up to
+/// `level`. Returns false if that is nowhere: then its floors and all higher tiers need no look.
 #[inline(always)]
 pub(super) fn tier(
     out: &mut [f64],

@@ -45,7 +45,7 @@ fn load_with(
     doubt && load_rows(out, fact, bound, limits, then)
 }
 
-/// One pass over a block: what is missing, what is not, and whether some value is in doubt.
+/// Passes once over a block: what is missing, what is not, and whether some value is in doubt.
 #[inline(always)]
 fn load_each(
     out: &mut [f64],
@@ -91,7 +91,7 @@ pub(super) fn load(out: &mut [f64], fact: Column<'_>, bound: Option<Column<'_>>,
     load_with(out, fact, bound, limits, |x| x)
 }
 
-/// Returns a fact that is the value of a dimension as it stands: straight to its reading.
+/// Returns a fact that is the value of a dimension unchanged: straight to its reading.
 #[inline(always)]
 pub(super) fn load_reading(
     out: &mut [f64],

@@ -38,11 +38,11 @@ pub(crate) struct Sums<const ROWS: usize = BLOCK> {
     withheld: Rows<ROWS>,
     /// 1 where some member applies.
     applies: Rows<ROWS>,
-    /// Readings with what stands in for missing ones.
+    /// Readings, with the substitutes of missing ones.
     used: Rows<ROWS>,
 }
 
-/// One of four facts that are readings as they stand.
+/// One of four facts that are readings unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Loaded<'a> {
     pub fact: &'a [f64],
@@ -133,8 +133,8 @@ impl Loaded<'_> {
     }
 }
 
-/// A mean and its coverage over all rows of a block. `begun` is the weight of plain members that are in the sums
-/// already. Every loop runs over rows, so that rows fill the vectors.
+/// Computes a mean and its coverage over all rows of a block. `begun` is the weight of plain members that are in the
+/// sums already. Every loop runs over rows, so that rows fill the vectors.
 #[inline(always)]
 pub(super) fn mean<const ROWS: usize>(
     mean: Mean,
@@ -291,7 +291,7 @@ impl<'s> Columns<'s> {
         }
     }
 
-    /// Marks the rows in which a member that must be there is not, or a group of its own is withheld.
+    /// Marks the rows in which a member that must be there is not, or a group that is a member is withheld.
     #[inline(always)]
     fn withhold(&mut self, member: &Member<'_>) {
         for (withheld, &x) in self.withheld.iter_mut().zip(member.reading) {

@@ -44,7 +44,7 @@ pub(crate) mod state {
     /// A result too large for a number.
     pub(crate) const OVERFLOW: f64 = nan(10);
 
-    /// True for exactly this state.
+    /// Returns true for exactly this state.
     #[inline(always)]
     pub(crate) fn is(value: f64, state: f64) -> bool {
         value.to_bits() == state.to_bits()
@@ -82,10 +82,10 @@ pub struct Columns<'a> {
     pub profiles: &'a [u32],
 }
 
-/// Where the results of [`crate::evaluate::Scorer::score_columns`] go; all slices are as long as the columns.
+/// The slices that [`crate::evaluate::Scorer::score_columns`] fills; all are as long as the columns.
 #[derive(Debug)]
 pub struct Scores<'a> {
-    /// The score in units of 1e-15; NaN where there is none.
+    /// The score in units of 1e-15; NaN without one.
     pub score: &'a mut [f64],
     /// The coverage in billionths.
     pub coverage: &'a mut [f64],
@@ -141,7 +141,7 @@ pub(crate) enum Instruction {
         limits: Limits,
         to: Register,
     },
-    /// The same for a fact that is a dimension's value as it stands: to its reading at once.
+    /// The same for a fact that is a dimension's value unchanged: to its reading at once.
     LoadReading {
         fact: usize,
         limits: Limits,
@@ -189,7 +189,7 @@ pub(crate) enum Instruction {
         applies: Option<Register>,
         to: Register,
     },
-    /// Four facts that are readings as they stand: loaded, and added to the sums of the mean that follows.
+    /// Four facts that are readings unchanged: loaded, and added to the sums of the mean that follows.
     LoadMembers {
         members: [LoadedMember; 4],
         /// The sums begin here.
@@ -200,7 +200,7 @@ pub(crate) enum Instruction {
         mean: Mean,
         top: bool,
         items: Vec<MeanItem>,
-        /// So many of the items are in the sums already.
+        /// The number of items that are in the sums already.
         begun: usize,
         to: Register,
         coverage: Register,
@@ -254,12 +254,12 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// True where a value must lie between two numbers, and nothing else is asked of it.
+    /// Returns true if a value must only lie between two numbers.
     fn is_range(&self) -> bool {
         self.max_fact.is_none() && !self.integer && self.unknown.is_nan()
     }
 
-    /// Those of a condition: 0 or 1.
+    /// The values of a condition: 0 or 1.
     const FLAG: Self = Self {
         min: 0.0,
         max: 1.0,
@@ -273,7 +273,7 @@ impl Limits {
 /// One member of a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MeanItem {
-    /// Its reading in billionths, or why there is none.
+    /// Its reading in billionths, or why it has no reading.
     pub reading: Register,
     /// Coverage of a group; a dimension is covered or not.
     pub coverage: Option<Register>,
@@ -353,7 +353,7 @@ pub(crate) enum BinaryOperator {
     And,
     Or,
     Coalesce,
-    /// A reading, or what stands in for it where it is missing or failed; not where the dimension does not apply.
+    /// A reading, or its substitute where it is missing or failed; not where the dimension does not apply.
     Fill,
 }
 
@@ -368,7 +368,7 @@ pub(crate) struct Code {
     pub places: Places,
 }
 
-/// Where results lie.
+/// The registers of the results.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Places {
     /// The lets that something reads.
@@ -387,7 +387,7 @@ pub(crate) struct Places {
     pub tier: Register,
 }
 
-/// Where the parts of a dimension lie.
+/// The registers of the parts of a dimension.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct DimensionPlaces {
     pub value: Register,

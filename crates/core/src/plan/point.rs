@@ -9,7 +9,7 @@ use crate::scorecard::Scorecard;
 use crate::weights::{Weighting, members_of};
 
 /// Returns the composites, in units of 1e-15, of the pairs of readings (in billionths) that `reading` gives; none
-/// where there is none.
+/// for a pair that has no composite.
 pub(crate) fn mean_of_points(
     card: &Scorecard,
     weighting: &Weighting,

@@ -72,7 +72,7 @@ impl<'a> Prefetch<'a> {
     }
 }
 
-/// In how many parts an instruction is carried out.
+/// Returns the number of parts in which an instruction is carried out.
 #[inline(always)]
 fn parts(instruction: &Instruction, rows: usize) -> usize {
     if matches!(instruction, Instruction::LoadMembers { .. }) { rows.div_ceil(mean::PART) } else { 1 }

@@ -11,7 +11,7 @@ use super::{BLOCK, Code, Column, Instruction, Register, Rows, Scores, load};
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
 pub(crate) struct Registers {
-    /// None while a column is written.
+    /// `None` while a column is written.
     columns: Vec<Option<Box<Rows>>>,
     /// The value of a column that holds one value throughout.
     constants: Vec<Option<f64>>,
@@ -25,7 +25,7 @@ pub(crate) struct Input<'a> {
     pub profile: u32,
     /// The profile of each row.
     pub profiles: &'a [u32],
-    /// Where results of the block go.
+    /// The destinations of the results of the block.
     pub results: &'a [&'a [f64]],
     /// Weight in the composite and in the coverage: by member, then by profile.
     pub weights: &'a [Vec<(f64, f64)>],

@@ -20,7 +20,7 @@ impl Record<'_> {
         Digest::of(&bytes)
     }
 
-    /// Appends the canonical JSON. Members stand in key order, as RFC 8785 asks.
+    /// Appends the canonical JSON. Members are in key order, as RFC 8785 requires.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"as_of\":");
         write_option(out, self.as_of, write_string);
@@ -119,7 +119,7 @@ impl Record<'_> {
         out.push(b'}');
     }
 
-    /// The facts that were given, sorted by name.
+    /// Writes the facts that were given, sorted by name.
     fn write_facts(&self, out: &mut Vec<u8>) {
         let mut first = true;
         for &at in &self.card.facts_by_name {

@@ -30,7 +30,7 @@ pub(super) fn parts(table: &DeTable<'_>, names: &[&str]) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Fields that hold formulas, wherever they stand.
+/// Fields that hold formulas, in any table.
 const FORMULAS: &[&str] = &["formula", "when", "applies", "set"];
 
 fn write_table(out: &mut Vec<u8>, table: &DeTable<'_>, formulas: bool) {

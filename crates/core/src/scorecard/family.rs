@@ -8,18 +8,18 @@ use super::{Dimension, Scorecard, WeightSum};
 use crate::formula::{ExprKind, Formula, Symbol};
 use crate::number::Decimal;
 
-/// A dimension as it is shown: what `dims()` of the arena document gives.
+/// A dimension as it is shown, with the members of `dims()` of the arena document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DimensionInfo {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// For people.
+    /// The name shown to people.
     pub label: String,
     /// Share of the total.
     pub weight: Decimal,
-    /// For people.
+    /// The description shown to people.
     pub description: String,
-    /// For people.
+    /// The color it is shown in.
     pub color: String,
 }
 
@@ -75,7 +75,7 @@ pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     problems
 }
 
-/// Too few or too many dimensions, one twice, a weight that is none.
+/// Returns the problems of a choice: too few or too many dimensions, one given twice, an invalid weight.
 pub(super) fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     let mut problems = Vec::new();
     let is_extra = |key: &str| {
@@ -122,8 +122,8 @@ pub(super) fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> O
 /// Returns the card of a challenge: everything of the palette but the dimensions that were not chosen.
 ///
 /// # Errors
-/// What forbids it, one message each: a key that the palette does not have, a formula or tier that needs a dimension which
-/// was not chosen.
+/// If something forbids it, one message each: a key that the palette does not have, a formula or tier that needs a
+/// dimension which was not chosen.
 pub fn challenge(palette: &Scorecard, chosen: &[DimensionInfo]) -> Result<Scorecard, Vec<String>> {
     let mut problems = Vec::new();
     let mut dimensions: Vec<Dimension> = Vec::new();
@@ -201,7 +201,7 @@ fn keep_needed_lets(card: &mut Scorecard) -> Vec<Option<usize>> {
     };
     let lets = core::mem::take(&mut card.lets);
     card.formulas_mut().for_each(|formula| need(formula));
-    // Each let stands after those it reads.
+    // Each let comes after those it reads.
     for (at, named) in lets.iter().enumerate().rev() {
         if needed.get(at).copied().unwrap_or(false) {
             named.formula.expr.walk(&mut |part| {

@@ -36,7 +36,8 @@ impl<'t> Report<'t> {
         self.add(Severity::Error, code, span, message, help.into());
     }
 
-    /// An error about something absent, or about a total: kept back where it may only follow from another error.
+    /// Reports an error about something absent, or about a total: kept back where it may only follow from another
+    /// error.
     pub(crate) fn error_if_whole(
         &mut self,
         code: Code,
@@ -175,12 +176,12 @@ impl<'a, 't> Fields<'a, 't> {
         value
     }
 
-    /// Returns a text where the field holds one; other types are somebody else's business.
+    /// Returns a text where the field holds one; other types are for other readers to report.
     pub(crate) fn text_if_text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
         if self.value(field)?.get_ref().is_str() { self.text(field, report) } else { None }
     }
 
-    /// Returns a table where the field holds one; other types are somebody else's business.
+    /// Returns a table where the field holds one; other types are for other readers to report.
     pub(crate) fn table_if_table(
         &self,
         field: &str,
@@ -207,7 +208,7 @@ impl<'a, 't> Fields<'a, 't> {
         decimal(self.value(field)?, &format!("`{field}` of {}", self.what), report)
     }
 
-    /// Returns a decimal, or what stands in for it where there is none.
+    /// Returns a decimal, or the default if the field is absent.
     pub(crate) fn decimal_or(&self, field: &str, default: Decimal, report: &mut Report<'_>) -> Decimal {
         let given = self.decimal(field, report);
         report.is_partial |= given.is_none() && self.has(field);
@@ -219,7 +220,7 @@ impl<'a, 't> Fields<'a, 't> {
         whole(self.value(field)?, &format!("`{field}` of {}", self.what), low, high, report)
     }
 
-    /// One of a list of words.
+    /// Reads one of a list of words.
     pub(super) fn word<T: Copy>(
         &self,
         field: &str,
@@ -338,7 +339,7 @@ impl<'a, 't> Fields<'a, 't> {
     }
 }
 
-/// Returns the entries of a table, which by itself keeps them sorted by key, as they stand in the file.
+/// Returns the entries of a table in the order of the file; the table itself keeps them sorted by key.
 pub(super) fn in_file_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
     let mut entries: Vec<_> = table
         .iter()

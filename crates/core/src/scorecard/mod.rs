@@ -37,7 +37,7 @@ pub struct Scorecard {
     pub version: String,
     /// A line for people.
     pub title: String,
-    /// Where the rule was published; may be empty.
+    /// The place of publication of the scorecard; may be empty.
     pub source: String,
     /// A paragraph for people; may be empty.
     pub about: String,
@@ -63,7 +63,7 @@ pub struct Scorecard {
     pub dimensions: Vec<Dimension>,
     /// Dimension places in an order in which each only needs readings before it.
     pub order: Vec<usize>,
-    /// Nested groups of dimensions; a parent stands before its members.
+    /// Nested groups of dimensions; a parent comes before its members.
     pub groups: Vec<Group>,
     /// Weight profiles chosen by a text fact.
     pub profiles: Option<Profiles>,
@@ -111,7 +111,7 @@ pub enum Publish {
 }
 
 impl Publish {
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ pub struct FactDeclaration {
     pub max_fact: Option<usize>,
     /// Whole numbers only.
     pub integer: bool,
-    /// The number that stands for "not measured".
+    /// The number that means "not measured".
     pub unknown: Option<f64>,
     /// The reporter.
     pub from: Reporter,
@@ -174,7 +174,7 @@ pub struct FactDeclaration {
 }
 
 impl FactDeclaration {
-    /// Returns true if `fact` says nothing: it was not given, or is the number that stands for "not measured".
+    /// Returns true if `fact` says nothing: it was not given, or is the number that means "not measured".
     #[must_use]
     pub fn is_missing(&self, fact: &Fact<'_>) -> bool {
         match fact {
@@ -195,7 +195,7 @@ pub enum FactType {
 }
 
 impl FactType {
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -224,7 +224,7 @@ impl Reporter {
     pub const ALL: [Self; 6] =
         [Self::Harness, Self::Task, Self::Subject, Self::Judge, Self::Operator, Self::ThirdParty];
 
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -244,7 +244,7 @@ impl Reporter {
 pub struct Let {
     /// Its name.
     pub name: String,
-    /// The formula that it stands for.
+    /// Its formula.
     pub formula: Formula,
 }
 
@@ -253,15 +253,15 @@ pub struct Let {
 pub struct Dimension {
     /// Its name.
     pub key: String,
-    /// For people; the key if not given.
+    /// The name shown to people; the key if not given.
     pub label: String,
-    /// For people; may be empty.
+    /// The description shown to people; may be empty.
     pub description: String,
-    /// For people; may be empty.
+    /// The color it is shown in; may be empty.
     pub color: String,
     /// Share of the mean; profiles replace it.
     pub weight: Decimal,
-    /// Facts to a value in 0..1.
+    /// The formula of the value, 0..1.
     pub formula: Formula,
     /// False makes the reading 0, status `gated`.
     pub when: Option<Formula>,
@@ -273,7 +273,7 @@ pub struct Dimension {
     pub group: Option<usize>,
     /// Its key in the file.
     pub span: Range<usize>,
-    /// Its weight in the file (the key where it has none).
+    /// Its weight in the file (the key if it has no weight).
     pub weight_span: Range<usize>,
 }
 
@@ -295,7 +295,7 @@ pub enum MissingPolicy {
 pub struct Group {
     /// Its name.
     pub key: String,
-    /// For people; the key if not given.
+    /// The name shown to people; the key if not given.
     pub label: String,
     /// Share in its parent.
     pub weight: Decimal,
@@ -330,7 +330,7 @@ pub struct OverridePolicy {
 pub struct Rule {
     /// Its name.
     pub name: String,
-    /// It fires when this is true.
+    /// The condition under which it fires.
     pub when: Formula,
     /// The new score.
     pub set: Formula,
@@ -343,11 +343,11 @@ pub struct Rule {
 pub struct Gate {
     /// Its name.
     pub name: String,
-    /// It holds when this is true.
+    /// The condition under which it caps.
     pub when: Formula,
-    /// At most this many points of the scale.
+    /// The most points of the scale.
     pub cap: Option<Decimal>,
-    /// At most this tier: how many tiers, from the lowest, stay open.
+    /// The number of tiers, from the lowest, that stay open.
     pub tier_limit: Option<usize>,
     /// Its name in the file.
     pub span: Range<usize>,
@@ -404,7 +404,7 @@ pub struct Keep {
 }
 
 impl Scorecard {
-    /// `id@version`.
+    /// Returns `id@version`.
     #[must_use]
     pub fn name(&self) -> String {
         [self.id.as_str(), "@", &self.version].concat()

@@ -1,4 +1,4 @@
-//! From the text of a file to a checked scorecard.
+//! Parsing: from the text of a file to a checked scorecard.
 
 use alloc::format;
 use alloc::string::{String, ToString};

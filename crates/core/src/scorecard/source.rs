@@ -106,9 +106,9 @@ pub(super) struct DraftDimension {
     pub label: String,
     pub description: String,
     pub color: String,
-    /// None where it was refused, too.
+    /// `None` if it was refused, too.
     pub weight: Option<Decimal>,
-    /// None where none is written.
+    /// `None` if no weight is written.
     pub weight_span: Option<Range<usize>>,
     pub formula: Option<Text>,
     pub when: Option<Text>,
@@ -120,7 +120,7 @@ pub(super) struct DraftDimension {
 pub(super) struct DraftGroup {
     pub key: Text,
     pub label: String,
-    /// None where it was refused.
+    /// `None` if it was refused.
     pub weight: Option<Decimal>,
     pub mean: Option<Mean>,
     pub parent: Option<Text>,
@@ -135,7 +135,7 @@ pub(super) struct DraftProfiles {
 
 pub(super) struct DraftProfile {
     pub name: Text,
-    /// By dimension; none where the weight was refused.
+    /// The weights by dimension; `None` if a weight was refused.
     pub weights: Vec<(Text, Option<Decimal>)>,
 }
 

@@ -45,13 +45,13 @@ pub struct Standing {
     pub certification: Option<CertificationRules>,
     /// The confidence that an amount of evidence gives.
     pub confidence: Option<ConfidenceRule>,
-    /// So many evaluations are a full batch, whose age is what tiers ask for.
+    /// The number of evaluations in a full batch, whose age is what tiers ask for.
     pub batch_evaluations: u32,
     /// The settings of shares of a whole.
     pub shares: Option<SharePolicy>,
-    /// When a task counts as how hard.
+    /// The rates from which a task counts as easy or hard.
     pub calibration: Option<CalibrationRules>,
-    /// When a task has outlived its use.
+    /// The rules by which a task is retired.
     pub lifecycle: Option<TaskLifecycle>,
     /// The section in the file.
     pub span: Range<usize>,
@@ -67,7 +67,7 @@ pub enum StandingScore {
 }
 
 impl StandingScore {
-    /// As written.
+    /// Returns the name as written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -120,7 +120,7 @@ pub struct SharePolicy {
 /// Shares as whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeShares {
-    /// With this sum, by largest remainder.
+    /// Whole numbers with this sum, by largest remainder.
     Sum(u32),
     /// The largest is 65,535, the others in proportion.
     SixteenBit,
@@ -129,7 +129,7 @@ pub enum WholeShares {
 /// The life of tasks, judged by period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskLifecycle {
-    /// When a period counts against a task.
+    /// The rules by which a period counts against a task.
     pub rules: LifecycleRules,
     /// Seconds of a period, from the first second of 1970.
     pub period_seconds: u32,

@@ -90,7 +90,7 @@ fn errors(card: &str, from: &str, to: &str) -> Vec<String> {
     errors.map(|it| format!("{} {}", it.code, it.message)).collect()
 }
 
-/// Every row: what is written how instead, and how the one finding begins.
+/// Checks every row: what is replaced by what, and how the one finding begins.
 fn each_is_one_finding(card: &str, rows: &[(&str, &str, &str)]) {
     let wrong = |&(from, to, expected): &(&str, &str, &str)| {
         let found = errors(card, from, to);
@@ -139,7 +139,7 @@ fn one_mistake_is_one_finding() {
         ("max = 1000", "max = \"1000\"", "KC005 `max` of scale must be a whole number"),
         ("scale =", "scael =", "KC002 a scorecard has no field `scael`"),
         ("mean = \"weighted-sum\"", "mean = \"weighted-some\"", "KC005 `mean` of a scorecard"),
-        // What stands in lists that were refused is not unknown.
+        // The entries of lists that were refused are not unknown.
         ("[facts]", "[fact]", "KC002 a scorecard has no field `fact`"),
         ("calm = { min = 0, max = 1 }", "calm = 1", "KC004 fact `calm` must be a table"),
         ("name = \"low\"\nscore", "score", "KC003 tier needs `name`"),

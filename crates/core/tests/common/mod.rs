@@ -1,4 +1,4 @@
-//! What the tests share: cards from files, facts from JSON.
+//! Helpers of the tests: cards from files, facts from JSON.
 
 #![allow(dead_code, reason = "every test uses its part")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
@@ -13,17 +13,17 @@ use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::scorecard::{FactType, Scorecard};
 use serde_json::{Map, Value};
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder of the cards made for these tests.
+/// Returns the folder of the cards made for these tests.
 pub fn cards() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cards")
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 pub fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -33,7 +33,7 @@ pub fn card(path: &Path, library: &Path) -> Scorecard {
     card_of(&read(path), library).unwrap_or_else(|message| panic!("{}:\n{message}", path.display()))
 }
 
-/// As [`card`], from text; the error lists everything that is wrong.
+/// Reads what [`card`] reads, from text; the error lists everything that is wrong.
 pub fn card_of(text: &str, library: &Path) -> Result<Scorecard, String> {
     let found = |name: &str| {
         let (id, version) = name.split_once('@')?;
@@ -44,7 +44,7 @@ pub fn card_of(text: &str, library: &Path) -> Result<Scorecard, String> {
     })
 }
 
-/// Every file of that ending under a folder, sorted.
+/// Returns every file of that ending under a folder, sorted.
 pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -59,7 +59,7 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The facts of a card from a JSON object; what the card does not declare is ignored.
+/// Returns the facts of a card from a JSON object; what the card does not declare is ignored.
 pub fn facts<'a>(card: &Scorecard, given: &'a Map<String, Value>) -> Vec<Fact<'a>> {
     let fact = |value: &'a Value| match value {
         Value::Null => Fact::Missing,
@@ -71,7 +71,7 @@ pub fn facts<'a>(card: &Scorecard, given: &'a Map<String, Value>) -> Vec<Fact<'a
     card.facts.iter().map(|declared| given.get(&declared.name).map_or(Fact::Missing, fact)).collect()
 }
 
-/// An item of these facts.
+/// Returns an item of these facts.
 pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
     Item {
         subject: "subject",
@@ -83,7 +83,7 @@ pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
     }
 }
 
-/// The bytes of the record; none if the item is refused.
+/// Returns the bytes of the record; none if the item is refused.
 pub fn record_bytes(scorer: &Scorer, work: &mut Workspace, facts: &[Fact<'_>]) -> Option<Vec<u8>> {
     // A record may not outlive its facts, and its card must outlive it: so the bytes, not the record, are handed out.
     let context = Context { as_of: None };
@@ -92,7 +92,7 @@ pub fn record_bytes(scorer: &Scorer, work: &mut Workspace, facts: &[Fact<'_>]) -
     Some(bytes)
 }
 
-/// Whether a fact is missing, or says "not measured" in the source's way.
+/// Returns whether a fact is missing, or says "not measured" in the source's way.
 pub fn is_missing(card: &Scorecard, at: usize, fact: Fact<'_>) -> bool {
     match fact {
         Fact::Missing => true,

@@ -19,7 +19,7 @@ pub struct CardText {
 }
 
 impl CardText {
-    /// The file, every weight times `scale`.
+    /// Returns the file, every weight times `scale`.
     pub fn text(&self, scale: u32) -> String {
         let mut text = self.head.join("\n");
         text += &format!("\n[facts]\n{}\n", self.facts.join("\n"));
@@ -33,7 +33,7 @@ impl CardText {
         text
     }
 
-    /// The same card with every table written backwards, with comments and other white space.
+    /// Returns the same card with every table written backwards, with comments and other white space.
     pub fn rewritten(&self) -> String {
         let mut other = self.clone();
         other.head.reverse();
@@ -58,7 +58,7 @@ const FACTS: [&str; 9] = [
     "no = { type = \"boolean\" }",
 ];
 
-/// A number formula over facts and the readings of the first `known` dimensions.
+/// Makes a number formula over facts and the readings of the first `known` dimensions.
 fn number(known: usize) -> BoxedStrategy<String> {
     let mut names: Vec<String> =
         ["a", "b", "c", "x", "part", "whole", "open", "0.25", "0.5", "2", "7", "share", "root"]
@@ -110,7 +110,7 @@ fn share(known: usize) -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// A dimension whose formulas may name the readings of those before it.
+/// Makes a dimension whose formulas may name the readings of those before it.
 fn dimension(at: usize) -> impl Strategy<Value = (Vec<String>, u32, bool)> {
     let policies = ["\"exclude\"", "\"exclude\"", "\"zero\"", "\"withhold\"", "{ default = 0.625 }"];
     (
@@ -157,7 +157,8 @@ fn verdicts(dimensions: usize) -> impl Strategy<Value = Vec<(&'static str, Vec<S
     })
 }
 
-/// A card that passes the checks: any mean that rescales, up to five dimensions, perhaps a group, rules, gates, bands.
+/// Makes a card that passes the checks: any mean that rescales, up to five dimensions, perhaps a group, rules, gates,
+/// bands.
 pub fn card_text() -> impl Strategy<Value = CardText> {
     let dimensions = (1..=5usize)
         .prop_flat_map(|count| (0..count).map(|at| dimension(at).boxed()).collect::<Vec<BoxedStrategy<_>>>());
@@ -209,7 +210,7 @@ pub fn card_text() -> impl Strategy<Value = CardText> {
     })
 }
 
-/// How a fact is chosen from its declared range: in which way, and how far along.
+/// A choice of a fact from its declared range: in which way, and how far along.
 pub type Choice = (u8, f64);
 
 /// Choices for the facts of any card.
@@ -225,7 +226,7 @@ pub fn facts<'a>(card: &'a Scorecard, choices: &[Choice], complete: bool) -> Vec
     chosen.into_iter().enumerate().map(|(at, fact)| if missing(at) { Fact::Missing } else { fact }).collect()
 }
 
-/// The same facts with something chosen for everything that is missing.
+/// Returns the same facts with something chosen for everything that is missing.
 pub fn fill<'a>(card: &'a Scorecard, facts: &[Fact<'a>], choices: &[Choice]) -> Vec<Fact<'a>> {
     let mut filled = facts.to_vec();
     // Those that bound others first, within what those others already say.
@@ -273,7 +274,7 @@ fn number_within(card: &Scorecard, at: usize, facts: &[Fact<'_>], way: u8, along
     if declared.unknown == Some(value) { high } else { value }
 }
 
-/// The lowest number that a fact can be, given those that may not exceed it.
+/// Returns the lowest number that a fact can be, given those that may not exceed it.
 fn lowest(card: &Scorecard, at: usize, given: &dyn Fn(usize) -> Option<f64>) -> f64 {
     let min = card.facts[at].min;
     let bounded = card.facts.iter().enumerate().filter(|(_, fact)| fact.max_fact == Some(at));

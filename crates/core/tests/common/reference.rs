@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What the second implementation prints; none if there is no Python.
+/// Returns the output of the second implementation; none if there is no Python.
 pub fn model(arguments: &[&str], input: &str) -> Option<String> {
     let child = Command::new("python3")
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference/model.py"))

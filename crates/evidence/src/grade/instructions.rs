@@ -1,6 +1,6 @@
 //! Vector instructions of this processor, detected at run time.
 //!
-//! Whoever is given [`Instructions`] may rely on them: only this module makes them.
+//! A function that takes [`Instructions`] may rely on them: only this module makes them.
 
 /// Choice of vector instructions.
 #[derive(Debug, Clone, Copy)]
@@ -27,12 +27,12 @@ impl Instructions {
         Self(Set::Portable)
     }
 
-    /// The widest instructions of this processor.
+    /// Returns the widest instructions of this processor.
     pub(super) fn best() -> Self {
         Self::all().last().unwrap_or(Self::portable())
     }
 
-    /// All that this processor can carry out, the widest last.
+    /// Returns all that this processor can carry out, the widest last.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let sets = [
             Some(Set::Portable),

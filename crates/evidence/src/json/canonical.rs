@@ -17,7 +17,7 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// Writes the canonical form; the members whose key stands twice in one object are found on the way.
+    /// Writes the canonical form; the members whose key is given twice in one object are found on the way.
     pub(crate) fn write(&mut self, document: Document<'_>) {
         self.bytes.clear();
         self.order.clear();
@@ -52,7 +52,7 @@ impl Canonical {
                 self.bytes.push(b']');
             }
             Value::Object => self.object(node),
-            // JSON lets fewer characters stand unescaped than RFC 8785: what had no escape is canonical as it stands.
+            // JSON lets fewer characters go unescaped than RFC 8785: what had no escape is canonical unchanged.
             Value::Text(text) => match node.verbatim_text() {
                 Some(verbatim) => self.bytes.extend_from_slice(verbatim),
                 None => json::write_string(&mut self.bytes, text),
@@ -145,15 +145,15 @@ impl Canonical {
     }
 }
 
-/// The order of two keys, if their first bytes tell.
+/// Returns the order of two keys, if their first bytes decide it.
 fn by_prefix(a: u64, b: u64) -> Option<Ordering> {
     /// One bit for each byte: whether it may begin a character outside ASCII.
     const HIGH: u64 = 0x8080_8080_8080_8080;
     (a != b && (a | b) & HIGH == 0).then(|| a.cmp(&b))
 }
 
-/// The order of UTF-16 code units. It differs from that of UTF-8 bytes in one point: characters outside the basic
-/// plane (lead byte `F0` and above) stand before U+E000 to U+FFFF (lead bytes `EE` and `EF`).
+/// Compares by UTF-16 code units. The order differs from that of UTF-8 bytes in one point: characters outside the basic
+/// plane (lead byte `F0` and above) come before U+E000 to U+FFFF (lead bytes `EE` and `EF`).
 pub(crate) fn by_utf16(a: &[u8], b: &[u8]) -> Ordering {
     let differing = a.iter().zip(b).find(|(a, b)| a != b);
     match differing {

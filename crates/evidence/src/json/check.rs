@@ -78,12 +78,12 @@ pub(crate) struct Identity<'a> {
     pub outcome: Option<Outcome>,
 }
 
-/// The fact of a number that may be missing.
+/// Returns the fact of a number that may be missing.
 pub(crate) fn number<'a>(value: Option<f64>) -> Fact<'a> {
     value.map_or(Fact::Missing, Fact::Number)
 }
 
-/// The fact of a flag that may be missing.
+/// Returns the fact of a flag that may be missing.
 pub(crate) fn flag<'a>(value: Option<bool>) -> Fact<'a> {
     value.map_or(Fact::Missing, Fact::Flag)
 }
@@ -100,7 +100,7 @@ impl<'r> Check<'r> {
         Self { problems: Problems::default(), notes, unknown }
     }
 
-    /// The members of an object.
+    /// Reads the members of an object.
     pub(crate) fn members<'a>(&mut self, node: Node<'a>) -> Children<'a> {
         if node.value() != Value::Object {
             self.refuse(node, "an object", "");
@@ -109,7 +109,7 @@ impl<'r> Check<'r> {
         if node.value() == Value::Array { node.nothing() } else { node.children() }
     }
 
-    /// The elements of an array.
+    /// Reads the elements of an array.
     pub(crate) fn elements<'a>(&mut self, node: Node<'a>) -> Children<'a> {
         if node.value() != Value::Array {
             self.refuse(node, "an array", "");
@@ -117,7 +117,7 @@ impl<'r> Check<'r> {
         if node.value() == Value::Object { node.nothing() } else { node.children() }
     }
 
-    /// A number within a range.
+    /// Reads a number within a range.
     pub(crate) fn number(&mut self, node: Node<'_>, range: Range) -> Option<f64> {
         match node.value() {
             Value::Number(number) if (range.min..=range.max).contains(&number) => self.exact(node, number),
@@ -128,7 +128,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// A whole number not below `min`.
+    /// Reads a whole number not below `min`.
     pub(crate) fn count(&mut self, node: Node<'_>, min: f64) -> Option<f64> {
         let range = Range { min, max: EXACT, rule: "a whole number not below 0" };
         let rule = if min > 0.0 { "a whole number above 0" } else { range.rule };
@@ -159,7 +159,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// A text that is more than white space.
+    /// Reads a text that is more than white space.
     pub(crate) fn filled_text<'a>(&mut self, node: Node<'a>) -> Option<&'a str> {
         match node.value() {
             Value::Text(text) if !text.trim().is_empty() => Some(text),
@@ -167,7 +167,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// The name of a subject or an item: a text, or a whole number.
+    /// Reads the name of a subject or an item: a text, or a whole number.
     pub(crate) fn name<'a>(&mut self, node: Node<'a>) -> Option<Name<'a>> {
         match node.value() {
             Value::Number(_) => self.count(node, 0.0).map(Name::Number),
@@ -194,7 +194,7 @@ impl<'r> Check<'r> {
         self.one_of(node, &Outcome::ALL.map(Outcome::name)).and_then(Outcome::from_name)
     }
 
-    /// One of the texts of a closed list.
+    /// Reads one of the texts of a closed list.
     pub(crate) fn one_of<'a>(&mut self, node: Node<'a>, known: &[&str]) -> Option<&'a str> {
         let text = match node.value() {
             Value::Text(text) if known.contains(&text) => return Some(text),
@@ -208,7 +208,7 @@ impl<'r> Check<'r> {
         None
     }
 
-    /// A field that must be there.
+    /// Reads a field that must be there.
     pub(crate) fn required<'a>(
         &mut self,
         parent: Node<'a>,
@@ -222,7 +222,7 @@ impl<'r> Check<'r> {
         field
     }
 
-    /// Reports a field that should stand in `parent` and does not. Where `parent` is no object, that has been said.
+    /// Reports a field that is missing from `parent`. If `parent` is not an object, that was reported before.
     pub(crate) fn absent(&mut self, parent: Node<'_>, name: &str, expected: &str) {
         if parent.value() != Value::Object {
             return;
@@ -252,7 +252,7 @@ impl<'r> Check<'r> {
         self.add(node, None, || (found.to_string(), expected.to_string(), hint.to_string()));
     }
 
-    /// Reports a name that is none of the known ones.
+    /// Reports a name that is not one of the known ones.
     pub(crate) fn refuse_name<'a, K: IntoIterator<Item = &'a str>>(
         &mut self,
         node: Node<'_>,
@@ -269,7 +269,7 @@ impl<'r> Check<'r> {
         self.unknown.count(parent, node.key());
     }
 
-    /// Notes something that does not stand in the way of a score and that a reader of it should know.
+    /// Notes something that does not prevent a score and that its readers should know.
     pub(crate) fn note(&mut self, node: Node<'_>, text: String) {
         self.pass_on(std::iter::once_with(|| Note { path: locate::path(node), text }));
     }
@@ -280,7 +280,8 @@ impl<'r> Check<'r> {
         self.notes.extend(notes.into_iter().take(room));
     }
 
-    /// A whole number that is written with more digits than a double holds is another number than the one written.
+    /// Refuses a whole number that is written with more digits than a double holds, as it is another number than the
+    /// one written.
     fn exact(&mut self, node: Node<'_>, number: f64) -> Option<f64> {
         if number.abs() < EXACT {
             // Adding zero turns -0 into 0, so that no sign of zero reaches a formula.
@@ -319,12 +320,12 @@ impl<'r> Check<'r> {
     }
 }
 
-/// A value as the text writes it.
+/// Returns a value as the text writes it.
 fn literal(node: Node<'_>) -> &str {
     node.document().text().get(locate::range(node.document(), node.at())).unwrap_or_default()
 }
 
-/// A value in words.
+/// Describes a value in words.
 pub(crate) fn describe(node: Node<'_>) -> String {
     match node.value() {
         Value::Null => "`null`".to_owned(),
@@ -337,7 +338,7 @@ pub(crate) fn describe(node: Node<'_>) -> String {
     }
 }
 
-/// A number as canonical JSON writes it.
+/// Writes a number as canonical JSON does.
 pub(crate) fn digits(number: f64) -> String {
     let mut out = Vec::new();
     json::write_number(&mut out, number);

@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Every whole number below this (2^53) is a double of its own.
+/// Every whole number below this (2^53) is an exact double.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A string: a range of the text as it stands, or, if it had escapes, of the tape's unescaped text.
+/// A string: a range of the text or, if it had escapes, of the tape's unescaped text.
 ///
 /// Packed into one word (32 bits of start, one for unescaped, 31 of length), because it is passed along for every value.
 #[derive(Debug, Clone, Copy, Default)]
@@ -93,7 +93,7 @@ impl Tape {
         }
     }
 
-    /// Index of the value that was parsed last.
+    /// Returns the index of the value that was parsed last.
     pub(crate) fn last(&self) -> usize {
         self.entries.len().saturating_sub(1)
     }
@@ -114,7 +114,7 @@ impl Tape {
     }
 }
 
-/// A tape has fewer entries than its text has bytes, so every place fits.
+/// Converts a place: a tape has fewer entries than its text has bytes, so every place fits.
 fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -148,7 +148,7 @@ impl<'a> Document<'a> {
         self.home(span).get(span.range()).unwrap_or_default()
     }
 
-    /// The text that a span is a range of.
+    /// Returns the text that a span is a range of.
     fn home(self, span: Span) -> &'a str {
         if span.is_unescaped() { &self.tape.unescaped } else { self.text }
     }
@@ -157,7 +157,7 @@ impl<'a> Document<'a> {
         self.home(span).as_bytes().get(span.range()).unwrap_or_default()
     }
 
-    /// The string with its quotes, if it stands in the text without escapes.
+    /// Returns the string with its quotes, if the text has it without escapes.
     fn verbatim(self, span: Span) -> Option<&'a [u8]> {
         let quotes = span.start().saturating_sub(1)..span.end() + 1;
         if span.is_unescaped() { None } else { self.text.as_bytes().get(quotes) }
@@ -188,27 +188,27 @@ impl<'a> Node<'a> {
         self.document
     }
 
-    /// The node's place in the tape.
+    /// Returns the node's place in the tape.
     pub(crate) fn at(self) -> usize {
         self.at
     }
 
-    /// The key under which the node stands in its object.
+    /// Returns the key of the node in its object.
     pub(crate) fn key(self) -> &'a str {
         self.document.resolve(self.entry.key)
     }
 
-    /// The bytes of the key.
+    /// Returns the bytes of the key.
     pub(crate) fn key_bytes(self) -> &'a [u8] {
         self.document.bytes(self.entry.key)
     }
 
-    /// The key with its quotes, if it stands in the text without escapes.
+    /// Returns the key with its quotes, if the text has it without escapes.
     pub(crate) fn verbatim_key(self) -> Option<&'a [u8]> {
         self.document.verbatim(self.entry.key)
     }
 
-    /// Key and value as they stand, if both are strings without escapes and only a colon stands between them.
+    /// Returns key and value as written, if both are strings without escapes and only a colon is between them.
     pub(crate) fn verbatim_member(self) -> Option<&'a [u8]> {
         let key = self.entry.key;
         match self.entry.token {
@@ -223,7 +223,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The first eight bytes of the key as a number, so that most comparisons of keys are one of integers.
+    /// Returns the first eight bytes of the key as a number, so that most comparisons of keys are one of integers.
     pub(crate) fn key_prefix(self) -> u64 {
         let key = self.entry.key;
         let length = key.range().len();
@@ -250,7 +250,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A text with its quotes, if it stands in the document without escapes.
+    /// Returns a text with its quotes, if the document has it without escapes.
     pub(crate) fn verbatim_text(self) -> Option<&'a [u8]> {
         match self.entry.token {
             Token::Text(span) => self.document.verbatim(span),
@@ -262,7 +262,7 @@ impl<'a> Node<'a> {
         matches!(self.entry.token, Token::Null)
     }
 
-    /// Index after the node's last descendant.
+    /// Returns the index after the node's last descendant.
     pub(crate) fn end(self) -> usize {
         match self.entry.token {
             Token::Array { end } | Token::Object { end } => end as usize,
@@ -270,12 +270,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// No children at all.
+    /// Returns no children.
     pub(crate) fn nothing(self) -> Children<'a> {
         Children { document: self.document, next: 0, end: 0 }
     }
 
-    /// The members of an object or the elements of an array; nothing for other values.
+    /// Returns the members of an object or the elements of an array; nothing for other values.
     pub(crate) fn children(self) -> Children<'a> {
         Children { document: self.document, next: self.at + 1, end: self.end() }
     }
@@ -311,7 +311,7 @@ struct Builder<'t> {
 }
 
 impl Builder<'_> {
-    /// The span of a string that the parser took straight from the text.
+    /// Returns the span of a string that the parser took straight from the text.
     fn borrowed(&mut self, string: &str) -> Span {
         let start = string.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
         match start.checked_add(string.len()) {

@@ -4,7 +4,7 @@ use crate::json::document::{Document, ParseFailure};
 use crate::json::locate;
 use crate::json::problem::{Problem, quoted};
 
-/// The problem of bytes that are not UTF-8.
+/// Returns the problem of bytes that are not UTF-8.
 pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
     let valid =
         bytes.get(..valid_up_to).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
@@ -20,7 +20,7 @@ pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
     }
 }
 
-/// The problem of a text that does not parse; `document` holds what was parsed before it failed.
+/// Returns the problem of a text that does not parse; `document` holds what was parsed before it failed.
 pub(crate) fn parse_failure(
     failure: &ParseFailure,
     document: Document<'_>,
@@ -97,7 +97,7 @@ pub(crate) fn parse_failure(
             "an escape",
             "write `\\n` for a new line, `\\t` for a tab",
         ),
-        _ if character == Some('\'') => (path, here, "a value", "JSON texts stand in double quotes"),
+        _ if character == Some('\'') => (path, here, "a value", "put JSON texts in double quotes"),
         "expected value" if word.starts_with(['.', '+']) => {
             (path, quoted(word), "a number such as `0.5` or `1e-3`", "begin it with a digit")
         }
@@ -131,7 +131,7 @@ pub(crate) fn parse_failure(
     }
 }
 
-/// The byte that the parser complains of: its columns count bytes from 1, and 0 stands for the line break before.
+/// Returns the byte that the parser complains of: its columns count bytes from 1, and 0 means the line break before.
 fn byte_of(text: &str, line: usize, column: usize) -> usize {
     let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
     let start = std::iter::once(0).chain(newlines).nth(line.saturating_sub(1)).unwrap_or(text.len());
@@ -142,7 +142,7 @@ fn byte_of(text: &str, line: usize, column: usize) -> usize {
     byte
 }
 
-/// The run of characters around a byte that looks like one number or name.
+/// Returns the run of characters around a byte that looks like one number or name.
 fn word_at(text: &str, byte: usize) -> &str {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.' | b'_');
     let (before, after) = text.as_bytes().split_at_checked(byte).unwrap_or_default();

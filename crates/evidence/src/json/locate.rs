@@ -1,4 +1,4 @@
-//! Where a value stands: its JSON path, its line and column. Only errors ask, so nothing is kept while parsing.
+//! The location of a value: its JSON path, its line and column. Only errors ask, so nothing is kept while parsing.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::json::document::{Document, Node, Value};
 use crate::json::problem::Problem;
 
-/// JSON path of a node, such as `$.steps[3].type`.
+/// Returns the JSON path of a node, such as `$.steps[3].type`.
 pub(crate) fn path(node: Node<'_>) -> String {
     let mut path = "$".to_owned();
     let mut here = node.document().root();
@@ -45,7 +45,7 @@ pub(crate) fn place(root: Node<'_>, problem: &mut Problem) {
 }
 
 /// Appends a member to a path: `.name`, or `["odd name"]`. A key that no one would read to its end is cut, because a key of
-/// megabytes stands in the path of everything below it.
+/// megabytes would be in the path of everything below it.
 pub(crate) fn push_member(path: &mut String, key: &str) {
     const SHOWN: usize = 100;
     if let Some((end, _)) = key.char_indices().nth(SHOWN) {
@@ -58,7 +58,7 @@ pub(crate) fn push_member(path: &mut String, key: &str) {
     let _ = if is_plain { write!(path, ".{key}") } else { write!(path, "[{key:?}]") };
 }
 
-/// Line and column (in characters), both from 1, of a byte of the text.
+/// Returns the line and column (in characters), both from 1, of a byte of the text.
 pub(crate) fn line_and_column(text: &str, byte: usize) -> (u64, u64) {
     let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
@@ -71,9 +71,9 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// The bytes of the value with index `at` in a text that is valid JSON; of a container, its opening bracket.
+/// Returns the bytes of the value with index `at` in a text that is valid JSON; of a container, its opening bracket.
 ///
-/// Values stand in the text in the order of the tape, so it is enough to count them.
+/// Values are in the text in the order of the tape, so it is enough to count them.
 pub(crate) fn range(document: Document<'_>, at: usize) -> Range<usize> {
     let text = document.text().as_bytes();
     let mut seen = 0;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A note about an item that is scored all the same, for the reader of the score.
+/// A note about an item that is scored anyway, for readers of the score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// JSON path of what the note is about.

@@ -49,7 +49,7 @@ pub(crate) fn parse<'a>(
     Ok(document)
 }
 
-/// The problem of an item that is longer than allowed.
+/// Returns the problem of an item that is longer than allowed.
 pub(crate) fn too_long(bytes: u64, limit: usize) -> Problem {
     Problem {
         path: "$".into(),

@@ -61,7 +61,7 @@ impl Problems {
     /// More than this many problems of one item are only counted, so that a hostile item cannot fill the memory.
     pub const LISTED: usize = 100;
 
-    /// The problems that are listed.
+    /// Returns the problems that are listed.
     pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
         self.list.iter()
     }
@@ -76,7 +76,7 @@ impl Problems {
         self.len() == 0
     }
 
-    /// The same problems, for an item whose first line is `first_line` of its file.
+    /// Returns the same problems, for an item whose first line is `first_line` of its file.
     #[must_use]
     pub fn starting_at(mut self, first_line: u64) -> Self {
         for problem in &mut self.list {
@@ -94,14 +94,14 @@ impl Problems {
         self
     }
 
-    /// The same problems after `change`.
+    /// Returns the same problems after `change`.
     #[must_use]
     pub(crate) fn map(mut self, change: impl Fn(&mut Problem)) -> Self {
         self.list.iter_mut().for_each(change);
         self
     }
 
-    /// The same problems of what stands at the JSON path `to`, where it was told as `from`.
+    /// Returns the same problems at the JSON path `to` instead of `from`.
     #[must_use]
     pub(crate) fn moved(self, from: &str, to: &str) -> Self {
         self.map(|problem| {
@@ -168,7 +168,7 @@ impl fmt::Display for Problems {
 
 impl Error for Problems {}
 
-/// `text` in backticks, cut to a length that fits a line.
+/// Puts `text` in backticks, cut to a length that fits a line.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
     let mut short: String = text
@@ -182,7 +182,7 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("`{short}`")
 }
 
-/// The known name that `name` was most likely meant to be.
+/// Returns the known name that `name` was most likely meant to be.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (name.chars().count() / 3).max(1);
     known
@@ -193,7 +193,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance without regard to case.
+/// Returns the Levenshtein distance without regard to case.
 fn edit_distance(a: &str, b: &str) -> usize {
     /// Longer names are not typing errors of ours; the bound keeps a hostile name from costing time.
     const LONGEST: usize = 80;

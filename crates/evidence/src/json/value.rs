@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value as Json};
 use crate::json::canonical::by_utf16;
 use crate::json::document::{Node, Value};
 
-/// The value at a node. The depth of recursion is that of the document, which the parser limits.
+/// Returns the value at a node. The depth of recursion is that of the document, which the parser limits.
 pub(crate) fn of_node(node: Node<'_>) -> Json {
     match node.value() {
         Value::Null => Json::Null,
@@ -21,7 +21,7 @@ pub(crate) fn of_node(node: Node<'_>) -> Json {
     }
 }
 
-/// A whole number as such: graders tell `1` from `1.5`, not from `1.0`.
+/// Returns a whole number as such: graders distinguish `1` from `1.5`, not from `1.0`.
 fn number_of(number: f64) -> Json {
     let whole = number as i64;
     if whole as f64 == number && whole != i64::MAX {
@@ -31,7 +31,8 @@ fn number_of(number: f64) -> Json {
     }
 }
 
-/// A value as canonical JSON (RFC 8785): sorted keys, no white space, numbers as doubles. Recurses as deep as the value.
+/// Returns a value as canonical JSON (RFC 8785): sorted keys, no white space, numbers as doubles. Recurses as deep as
+/// the value.
 ///
 /// ```
 /// let value = serde_json::json!({"b": [1.0, null], "a": "\u{e9}\n"});
@@ -45,7 +46,7 @@ pub fn canonical_json(value: &Json) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The same for the members of an object.
+/// Writes the members of an object in the same form.
 pub(crate) fn write_object(members: &Map<String, Json>, out: &mut Vec<u8>) {
     let mut sorted: Vec<_> = members.iter().collect();
     sorted.sort_unstable_by(|a, b| by_utf16(a.0.as_bytes(), b.0.as_bytes()));
@@ -102,7 +103,7 @@ mod tests {
         let mut canonical = crate::json::canonical::Canonical::default();
         canonical.write(document);
         assert_eq!(canonical_json(&value).as_bytes(), canonical.bytes());
-        // Sorted by UTF-16, as RFC 8785 asks: the surrogates of the emoji stand before U+FB00.
+        // Sorted by UTF-16, as RFC 8785 asks: the surrogates of the emoji come before U+FB00.
         assert!(canonical_json(&value).contains(r#"{"x":"é\"","😀":true,"ﬀ":null}"#));
     }
 

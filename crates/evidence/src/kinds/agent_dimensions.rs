@@ -70,7 +70,7 @@ pub(crate) struct Dimensions {
 impl Dimensions {
     pub(crate) const SPECS: &'static [FactSpec] = SPECS;
 
-    /// The facts at these places of the vocabulary.
+    /// Adds the facts at these places of the vocabulary.
     pub(crate) fn pick(&self, slots: &[usize], into: &mut Vec<Fact<'_>>) {
         into.extend(slots.iter().map(|&slot| {
             let at = slot % COUNT;
@@ -130,7 +130,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (Dimensions, Id
     (read, Identity { subject: agent.or(subject), id, time, ..Identity::default() })
 }
 
-/// The place of a dimension among the keys.
+/// Returns the place of a dimension among the keys.
 fn position(node: Node<'_>, key: &str, check: &mut Check<'_>) -> Option<usize> {
     let at = KEYS.iter().position(|known| *known == key);
     if at.is_none() {

@@ -105,7 +105,7 @@ pub(crate) struct AgentFacts(Option<AgentGrade>);
 impl AgentFacts {
     pub(crate) const SPECS: &'static [FactSpec] = SPECS;
 
-    /// The facts at these places of the vocabulary.
+    /// Adds the facts at these places of the vocabulary.
     pub(crate) fn pick(&self, slots: &[usize], into: &mut Vec<Fact<'_>>) {
         into.extend(slots.iter().map(|&slot| {
             let fact = self.0.as_ref().zip(SPECS.get(slot)).map(|(grade, spec)| fact(grade, spec.name));
@@ -114,7 +114,7 @@ impl AgentFacts {
     }
 }
 
-/// A fact by its name; missing if it was not measured.
+/// Returns a fact by its name; missing if it was not measured.
 fn fact(grade: &AgentGrade, name: &str) -> Fact<'static> {
     match name.strip_suffix("_age_seconds") {
         Some(key) => {
@@ -131,7 +131,7 @@ pub(crate) fn read<'a>(
     check: &mut Check<'_>,
     work: &mut Work<'_>,
 ) -> (AgentFacts, Identity<'a>) {
-    // What stands twice has been told.
+    // What is given twice has been reported.
     if !check.problems.is_empty() {
         return Default::default();
     }
@@ -140,7 +140,7 @@ pub(crate) fn read<'a>(
     let given = work.graders.as_of;
     let graded = evidence.and_then(|evidence| {
         let as_of = given.or_else(|| evidence.newest());
-        // Where nothing has a time, there is nothing that a moment could tell apart.
+        // Where nothing has a time, the moment makes no difference.
         let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Timestamp { milliseconds: 0 })))?;
         Ok((grade, as_of, evidence.newest()))
     });

@@ -39,7 +39,7 @@ vocabulary! {
 }
 
 impl<'a> MatchFacts<'a> {
-    /// Returns whether a computed dimension is refused: no score of its own could say so.
+    /// Returns the fact that says that a computed dimension is refused, which no score can say.
     fn refused(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
         Some(match dimension {
             "speed" => &mut self.speed_refused,
@@ -49,7 +49,7 @@ impl<'a> MatchFacts<'a> {
         })
     }
 
-    /// The score of a dimension that has a fact.
+    /// Returns the score of a dimension that has a fact.
     fn score(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
         Some(match dimension {
             "correctness" => &mut self.correctness_score,
@@ -146,7 +146,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     if let Some(warnings) = warnings {
         read_warnings(warnings, check, &mut facts);
     }
-    // A limit that is not set is known: there is none.
+    // A limit that is not set is known: there is no limit.
     facts.limits_llm_calls = Fact::Flag(facts.max_llm_calls != Fact::Missing);
     facts.limits_tool_calls = Fact::Flag(facts.max_tool_calls != Fact::Missing);
     let seconds = time_used(started, submitted, used, check);
@@ -173,7 +173,7 @@ fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Times
     check.timestamp(node, Timestamp::parse).map(|moment| (node, moment))
 }
 
-/// The time between the two moments, or the time that the item gives, or both if they agree to the millisecond.
+/// Returns the time between the two moments, or the time that the item gives, or both if they agree to the millisecond.
 fn time_used(
     started: Option<(Node<'_>, Timestamp)>,
     submitted: Option<(Node<'_>, Timestamp)>,
@@ -292,7 +292,7 @@ fn read_trajectory(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFacts
     facts.total_tokens = number(input.zip(output).map(|(input, output)| input + output));
 }
 
-/// An error about a dimension makes its score 0; everything else is advice.
+/// Reads warnings: an error about a dimension makes its score 0; everything else is advice.
 fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFacts<'a>) {
     for warning in check.elements(node) {
         let [mut severity, mut dimension] = [None; 2];
@@ -330,11 +330,11 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
     }
 }
 
-/// The last step of a custom scorer of Clawdiators: every value is finite and not below 0, a missing `total` is the sum of the
-/// others, and the total is at most `max_score`.
+/// Does the last step of a custom scorer of Clawdiators: every value is finite and not below 0, a missing `total` is
+/// the sum of the others, and the total is at most `max_score`.
 ///
 /// # Errors
-/// Every value, `max_score` included, that is not finite or below 0.
+/// If values, `max_score` included, are not finite or below 0: every one.
 ///
 /// ```
 /// let breakdown = [("correctness".to_owned(), 700.0), ("speed".to_owned(), 600.0)];

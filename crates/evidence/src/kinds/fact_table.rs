@@ -29,12 +29,12 @@ impl Columns {
         self.columns.len()
     }
 
-    /// The field that names the subject.
+    /// Returns the field that names the subject.
     pub(crate) fn subject_field(&self) -> &str {
         &self.subject_field
     }
 
-    /// The type and place of the fact with that name.
+    /// Finds the type and place of the fact with that name.
     pub(crate) fn find(&self, name: &str) -> Option<(FactType, usize)> {
         let at = self.columns.binary_search_by(|(known, ..)| known.as_str().cmp(name)).ok()?;
         self.columns.get(at).map(|&(_, fact_type, place)| (fact_type, place))

@@ -18,7 +18,7 @@ pub(crate) struct Graded {
     tape: Tape,
 }
 
-/// Reads a match. One with a `payload` is as it was played, and the card's evaluator grades it; any other was graded.
+/// Reads a match. With a `payload` it is given as played, and the card's evaluator grades it; any other was graded.
 pub(crate) fn read<'a>(
     root: Node<'a>,
     check: &mut Check<'_>,
@@ -54,7 +54,7 @@ pub(crate) fn read<'a>(
     read_graded(text, tape, &grade, check)
 }
 
-/// Reads the evidence that a grade became. It stands in no file, so its lines say nothing; and its fields are ours, so all
+/// Reads the evidence that a grade became. It is in no file, so its lines say nothing; and its fields are ours, so all
 /// of them are known.
 fn read_graded<'a>(
     text: &'a str,
@@ -80,7 +80,7 @@ fn read_graded<'a>(
     read
 }
 
-/// A note on a warning of a grade as a note on the field of the answer that the warning is about.
+/// Turns a note on a warning of a grade into a note on the field of the answer that the warning is about.
 fn in_payload(note: Note, grade: &MatchGrade) -> Note {
     let at = note.path.strip_prefix("$.submission_warnings[").and_then(|rest| rest.strip_suffix(']'));
     let warning = at.and_then(|at| grade.submission_warnings.get(at.parse::<usize>().ok()?));

@@ -213,7 +213,7 @@ fn tool_name(document: Document<'_>, at: usize) -> &str {
     }
 }
 
-/// The place of the tool's name, which alone tells tools apart, to the letter; the server does not matter.
+/// Reads the place of the tool's name, which alone distinguishes tools, to the letter; the server does not matter.
 fn read_tool(node: Node<'_>, check: &mut Check<'_>) -> Option<usize> {
     let mut name = None;
     for member in check.members(node) {
@@ -277,13 +277,14 @@ fn knowledge_graph(node: Node<'_>, check: &mut Check<'_>) {
     }
 }
 
-/// The text that a trace's novelty is judged by: the objective, then the content of every step, each after one blank;
-/// a step without content adds its blank all the same.
+/// Returns the text that a trace's novelty is judged by: the objective, then the content of every step, each after one
+/// blank; a step without content adds its blank all the same.
 ///
 /// It does not ask for a valid trace: fields that are absent or of another type count as empty.
 ///
 /// # Errors
-/// A text that is not JSON in UTF-8, or larger or deeper than [`ReaderOptions`](crate::ReaderOptions) allows by default.
+/// If the text is not JSON in UTF-8, or larger or deeper than [`ReaderOptions`](crate::ReaderOptions) allows by
+/// default.
 ///
 /// ```
 /// let trace = br#"{"task": {"objective": "Ship it"}, "steps": [{"content": "build"}, {}, {"content": "test"}]}"#;
@@ -295,7 +296,7 @@ pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
     Ok(text_of(document.root()))
 }
 
-/// The same for a trace that was parsed.
+/// Returns the same for a trace that was parsed.
 pub(crate) fn text_of(root: Node<'_>) -> String {
     let document = root.document();
     let field = |node: Node<'_>, name: &str| node.children().find(|child| child.key() == name).map(Node::at);

@@ -21,7 +21,7 @@ pub(super) struct Given<'a> {
     pub created: Option<Timestamp>,
 }
 
-/// The novelty fact of the trace at `root`; missing if nothing says how new it is, which is not 0.
+/// Returns the novelty fact of the trace at `root`; missing if nothing says how new it is, which is not 0.
 ///
 /// With a cache, a vector or an embedder it is computed, and what the trace claims of its novelty never counts.
 pub(super) fn grade<'a>(
@@ -61,7 +61,7 @@ pub(super) fn grade<'a>(
     (work.watch)("novelty");
     match observed {
         Err(problems) => {
-            // A vector that was made of the text stands nowhere in the item.
+            // A vector that was made from the text is nowhere in the item.
             let at = if own.is_some() { "$.vector" } else { "$" };
             check.problems.extend(&problems.moved("$.vector", at));
             Fact::Missing
@@ -81,7 +81,7 @@ pub(super) fn grade<'a>(
     }
 }
 
-/// The vector of the text of a trace; none without an embedder, and for a text that is blank.
+/// Returns the vector of the text of a trace; none without an embedder, and for a text that is blank.
 fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Option<Vec<f32>>, Problems> {
     let Some(embedder) = &work.graders.embedder else { return Ok(None) };
     let embedding = embedder.embed(&text_of(root))?;
@@ -90,7 +90,7 @@ fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Option<Vec<f32>>, Proble
     Ok(if embedding.is_blank() { None } else { Some(embedding).map(|Embedding { vector, .. }| vector) })
 }
 
-/// Compares with the cache. The value is none where there was nothing to compare with it: the trace has no direction.
+/// Compares with the cache. There is no value if the trace has no direction, so that nothing could be compared.
 fn look(
     work: &mut Work<'_>,
     id: &str,
@@ -109,7 +109,7 @@ fn look(
     Ok((is_read.then_some(novelty.value), novelty.detail()))
 }
 
-/// An empty cache for vectors of this length.
+/// Returns an empty cache for vectors of this length.
 fn begun(vector: Option<&[f32]>) -> Result<VectorCache, Problems> {
     let settings = Settings::default();
     let dimension = vector.map_or(settings.dimension, <[f32]>::len);

@@ -23,7 +23,8 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// The quality: graded where there is all that a grader needs, else as given. Where both are there they must agree.
+    /// Returns the quality: graded if all that a grader needs is there, else as given. If both are there they must
+    /// agree.
     pub fn grade(&self, root: Node<'_>, check: &mut Check<'_>, work: &mut Work<'_>) -> Option<f64> {
         let task_type = self.task_type.and_then(|node| check.text(node));
         let given = self.quality.and_then(|node| Some((node, check.number(node, UNIT)?)));
@@ -34,7 +35,7 @@ impl<'a> Output<'a> {
             }
             _ => None,
         };
-        // Code whose tests are told elsewhere has nothing to grade here; that there is no output needs no tests.
+        // Code whose test results are given elsewhere has nothing to grade here; a missing output needs no tests.
         let needs_tests = is_code
             && self.tests.is_none()
             && !self.is_by_patterns(work.graders.quality.code_evidence)
@@ -48,7 +49,7 @@ impl<'a> Output<'a> {
             return given.map(|(_, given)| given);
         };
         let tests = self.tests.and_then(|node| test_results(node, check));
-        // What is wrong is told with the places of the item; a task that does not load grades nothing.
+        // Problems are reported with the places of the item; a task that does not load grades nothing.
         if !check.problems.is_empty() {
             return None;
         }
@@ -109,7 +110,7 @@ impl<'a> Output<'a> {
 /// Agreement of a given quality with a graded one: the grid on which readings live.
 const TOLERANCE: f64 = 1e-9;
 
-/// The results of tests: a report as the runner wrote it, or `{passed, failed}`.
+/// Reads the results of tests: a report as the runner wrote it, or `{passed, failed}`.
 fn test_results(node: Node<'_>, check: &mut Check<'_>) -> Option<TestResults> {
     let path = locate::path(node);
     let results = match node.value() {

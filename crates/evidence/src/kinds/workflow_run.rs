@@ -96,7 +96,7 @@ pub(crate) fn read<'a>(
     (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id), time, task, outcome })
 }
 
-/// The limits of the task, wherever in the item they stand.
+/// The limits of the task, from any place in the item.
 #[derive(Default)]
 struct Limits {
     budget: Option<f64>,
@@ -142,8 +142,8 @@ impl Limits {
     }
 }
 
-/// Keeps what may stand in the task and in the item itself. Where it stands in both, both must say the same: which of them
-/// comes first in the text means nothing.
+/// Keeps a member that the task and the item itself may have. If both have it, they must agree: their order in the text
+/// means nothing.
 fn tell_once<'a>(place: &mut Option<Node<'a>>, member: Node<'a>, check: &mut Check<'_>) {
     if let Some(other) = place.replace(member)
         && value::of_node(other) != value::of_node(member)
@@ -287,7 +287,7 @@ fn read_attempts(
     }
 }
 
-/// The retries that were made: per step, as a total, or both if they agree.
+/// Reads the retries that were made: per step, as a total, or both if they agree.
 fn read_retries(
     retries: Option<Node<'_>>,
     total: Option<Node<'_>>,
@@ -311,7 +311,7 @@ fn read_retries(
     Some(sum)
 }
 
-/// The last moment of the log of a result.
+/// Returns the last moment of the log of a result.
 fn last_moment(result: Node<'_>) -> Option<Timestamp> {
     let attempts = result.children().find(|member| member.key() == "attempts")?;
     let ends = attempts.children().filter_map(|attempt| {

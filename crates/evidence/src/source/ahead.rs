@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use super::fill;
 
-/// Bytes that were looked at stand before the rest of the stream.
+/// Bytes that were looked at come before the rest of the stream.
 pub(super) struct LookAhead<R> {
     seen: Vec<u8>,
     /// Number of the bytes seen that have been read.

@@ -6,7 +6,7 @@ use super::ahead::LookAhead;
 use super::scanner::Scanner;
 use super::{RawItem, SourceError, fill, skip_byte_order_mark};
 
-/// Distance of looking ahead to tell a document over many lines from lines of which the first is cut off.
+/// Distance of looking ahead to distinguish a document over many lines from lines of which the first is cut off.
 const LOOK_AHEAD: usize = 1 << 20;
 
 pub(super) struct JsonSource<R> {
@@ -16,7 +16,7 @@ pub(super) struct JsonSource<R> {
     lines: u64,
     limit: usize,
     buffer: Vec<u8>,
-    /// True if the input stands within a line that was too long.
+    /// True if the input is within a line that was too long.
     is_within_line: bool,
 }
 
@@ -113,7 +113,7 @@ impl<R: BufRead> JsonSource<R> {
         }
     }
 
-    /// Returns whether what comes can only be items on lines of their own.
+    /// Returns whether what comes can only be items on separate lines.
     fn lines_follow(&mut self) -> Result<bool, SourceError> {
         let follow = self.input.look(LOOK_AHEAD, are_lines);
         let failed = |error: io::Error| SourceError::unreadable(self.lines + 1, &error);
@@ -267,7 +267,7 @@ impl<R: BufRead> JsonSource<R> {
     }
 }
 
-/// Returns whether `bytes`, which come after an open bracket or a comma, are a whole object on a line of its own, and
+/// Returns whether `bytes`, which come after an open bracket or a comma, are a whole object on its own line, and
 /// then the end or another object: no document goes on so. None if it takes more to know; `is_end` says that there is no more.
 fn are_lines(bytes: &[u8], is_end: bool) -> Option<bool> {
     let bytes = bytes.trim_ascii_start();

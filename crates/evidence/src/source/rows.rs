@@ -1,4 +1,4 @@
-//! Rows of a CSV table, each told as the JSON object that says the same.
+//! Rows of a CSV table, each as the JSON object with the same content.
 
 use std::io::{self, BufRead, Read};
 
@@ -125,7 +125,7 @@ impl<R: BufRead> RowSource<R> {
         let mut header = Vec::new();
         for (at, bytes) in cells(&self.record).enumerate() {
             let refuse = |found: String, hint: &str| {
-                Err(SourceError::fatal(line, found, "a name of its own for each column", hint))
+                Err(SourceError::fatal(line, found, "a different name for each column", hint))
             };
             let Ok(name) = std::str::from_utf8(bytes).map(str::trim) else {
                 return refuse("bytes that are not UTF-8 in the header".to_owned(), "save the file as UTF-8");
@@ -184,7 +184,7 @@ impl<R: BufRead> RowSource<R> {
         }
     }
 
-    /// The line in which the record begins, told from the line after it: the parser's own count does not know of the
+    /// Returns the line in which the record begins, from the line after it: the parser's own count does not know of the
     /// blank lines before a record.
     fn first_line(&self) -> u64 {
         let after = self.rows.position();
@@ -199,7 +199,7 @@ fn count(cells: usize) -> String {
     if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") }
 }
 
-/// The cells of a record; the carriage return before the line feed belongs to none of them.
+/// Returns the cells of a record; the carriage return before the line feed belongs to none of them.
 fn cells(record: &ByteRecord) -> impl Iterator<Item = &[u8]> {
     let last = record.len().saturating_sub(1);
     let cut = move |(at, cell): (usize, _)| {
@@ -245,7 +245,7 @@ fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
     }
 }
 
-/// A finite decimal; a whole number that a double cannot hold exactly is none.
+/// Reads a finite decimal; a whole number that a double cannot hold exactly is refused.
 fn parse_number(text: &str) -> Option<f64> {
     let is_decimal =
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
@@ -275,7 +275,8 @@ impl<R> Limited<R> {
         Self { input, left: 0, total: 0, last: b'\n', has_odd_quotes: false, has_ended: false }
     }
 
-    /// Returns whether the last record goes on to the end of the stream because of a quote: the parser does not tell.
+    /// Returns whether the last record goes on to the end of the stream because of a quote: the parser does not report
+    /// it.
     fn has_open_quote(&self) -> bool {
         self.has_ended && self.has_odd_quotes
     }

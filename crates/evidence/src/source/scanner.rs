@@ -1,6 +1,6 @@
 //! Finds the end of one JSON value in a stream of bytes, by brackets and quotes alone.
 
-/// Where in a value the scanner is.
+/// The position of the scanner in a value.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     depth: usize,

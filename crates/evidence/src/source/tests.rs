@@ -34,7 +34,7 @@ fn cut<R: BufRead>(input: R, layout: Layout, limit: usize) -> Vec<String> {
     found
 }
 
-/// The items found must not depend on how the bytes arrive.
+/// Returns the items, which must not depend on how the bytes arrive.
 fn items(text: &str, layout: Layout, limit: usize) -> String {
     let whole = cut(text.as_bytes(), layout, limit);
     for chunk in [1, 3] {
@@ -68,7 +68,7 @@ fn a_first_line_that_is_cut_off_does_not_make_a_document_of_the_others() {
         let text = format!("{first}\r\n\r\n {{\"a\":2}} \r\n\n{{\"a\":\n{{\"a\":4}}");
         assert_eq!(auto(&text), format!("1: {first}\n3: {{\"a\":2}}\n5: {{\"a\":\n6: {{\"a\":4}}"));
     }
-    // Objects that stand in an array are none of their own, even with a line for each.
+    // Objects in an array are not separate items, even with a line for each.
     for document in [
         "{\"a\":[\n{\"b\":1},\n{\"b\":2}\n]}",
         "{\"a\":[\n{\"b\":1}\n,{\"b\":2}\n]}",
@@ -231,10 +231,10 @@ fn tables_that_are_none_are_told() {
     skipped $: found 3 cells in the row, expected 2 cells as in the header; put a text with commas in double quotes (line 4)
 
     "subject,,n\na,1,2\n"
-    fatal $: found no name for column 2, expected a name of its own for each column; name it in the first row (line 1)
+    fatal $: found no name for column 2, expected a different name for each column; name it in the first row (line 1)
 
     "n,m,n\n1,2,3\n"
-    fatal $: found the column `n` a second time, expected a name of its own for each column; remove one of them (line 1)
+    fatal $: found the column `n` a second time, expected a different name for each column; remove one of them (line 1)
 
     "subject\n\"never closed"
     fatal $: found a double quote that is not closed, expected its end; close it; a double quote within a text is written twice (line 2)

@@ -35,7 +35,7 @@ fn with(embedder: &Arc<Embedder>, dimension: usize) -> Reader {
     reader(Kind::ReasoningTrace, Graders { embedder, cache: Some(cache), ..Graders::default() })
 }
 
-/// The example traces without their vectors.
+/// Returns the example traces without their vectors.
 fn texts() -> Vec<Value> {
     let mut items = example("traces.jsonl");
     for item in &mut items {

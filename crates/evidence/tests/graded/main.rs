@@ -21,7 +21,7 @@ struct Read {
     digest: String,
 }
 
-/// A reader that takes every fact of its kind.
+/// Makes a reader that takes every fact of its kind.
 fn reader(kind: Kind, graders: Graders) -> Reader {
     let wanted: Vec<_> =
         kind.vocabulary().iter().map(|spec| (spec.name.to_owned(), spec.fact_type)).collect();
@@ -48,7 +48,7 @@ fn read(reader: &mut Reader, text: &str) -> Result<Read, String> {
     })
 }
 
-/// What a raw example holds, as its items.
+/// Returns the items of a raw example.
 fn example(name: &str) -> Vec<Value> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/raw").join(name);
     let text = std::fs::read_to_string(path).unwrap();

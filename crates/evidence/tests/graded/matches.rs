@@ -22,7 +22,7 @@ fn played() -> Value {
     example("match.json").remove(0)
 }
 
-/// The match with one value changed.
+/// Returns the match with one value changed.
 fn with(pointer: &str, value: Value) -> Value {
     let mut item = played();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
@@ -134,7 +134,7 @@ fn without_an_evaluator_a_played_match_is_refused() {
     assert!(problem.contains("whose card has an `evaluator`"), "{problem}");
 }
 
-/// `null` stands for what is not there, so this match was graded elsewhere.
+/// `null` means what is not there, so this match was graded elsewhere.
 #[test]
 fn a_match_with_scores_is_read_with_or_without_an_evaluator() {
     let graded =

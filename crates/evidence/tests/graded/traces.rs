@@ -1,4 +1,4 @@
-//! Novelty: given, or read against a cache by a vector that stands in the evidence.
+//! Novelty: given, or read against a cache by a vector in the evidence.
 
 use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Read, example, read, reader};
 
-/// A trace of that id with a vector, at so many minutes past nine.
+/// Returns a trace of that id with a vector, at `minute` minutes past nine.
 fn trace(id: &str, minute: u32, vector: Value) -> Value {
     let mut item = example("traces.jsonl").remove(0);
     item["id"] = json!(format!("kp:trace:{id}"));
@@ -16,7 +16,7 @@ fn trace(id: &str, minute: u32, vector: Value) -> Value {
     item
 }
 
-/// The same without a vector.
+/// Returns the same without a vector.
 fn plain(id: &str, minute: u32) -> Value {
     let mut item = trace(id, minute, Value::Null);
     item.as_object_mut().unwrap().remove("vector").unwrap();
@@ -125,7 +125,7 @@ fn the_moment_of_the_verdict_is_the_moment_of_the_vector() {
     let as_of = Timestamp::parse("2026-04-01T00:00:00Z").unwrap();
     let graders = Graders { cache: Some(cache), as_of: Some(as_of), ..Graders::default() };
     let mut reader = reader(Kind::ReasoningTrace, graders);
-    // Then the times that traces tell of themselves do not matter.
+    // Then the times in the traces do not matter.
     for (id, minute) in [("a", 9), ("b", 3)] {
         look(&mut reader, &trace(id, minute, json!([1, 0]))).unwrap();
     }
@@ -180,7 +180,7 @@ fn a_claim_gives_way_to_what_is_read_with_a_note() {
     assert_eq!(look(&mut reader, &item).unwrap().notes, [""; 0]);
 }
 
-/// Or else whoever hands in no vector, or one without direction, could choose how new it is.
+/// Otherwise a trace without a vector, or with one without direction, could choose how new it is.
 #[test]
 fn a_claim_counts_for_nothing_where_vectors_are_compared() {
     let mut reader = fresh();

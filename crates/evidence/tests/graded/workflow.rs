@@ -14,7 +14,7 @@ fn quality(item: &Value) -> f64 {
     run(item).unwrap().facts["output_quality"].as_f64().unwrap()
 }
 
-/// A run told by totals, with a type of task, a reference and an output.
+/// Makes a run given by totals, with a type of task, a reference and an output.
 fn told(task_type: &str, reference: Value, output: Value) -> Value {
     json!({
         "run_id": "r-1",
@@ -30,7 +30,7 @@ fn code(tests: Value) -> Value {
     item
 }
 
-/// A member that is left out, as `null` does not always say that.
+/// Removes a member, as `null` does not always mean that.
 fn without(mut item: Value, parent: &str, name: &str) -> Value {
     item.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(name).unwrap();
     item
@@ -132,12 +132,12 @@ fn code_without_tests_or_lint_has_no_quality_of_its_own() {
     let unlinted = without(code(json!({"passed": 1, "failed": 0})), "/result", "lint_violations");
     let problem = run(&unlinted).unwrap_err();
     assert!(problem.starts_with("$.result.lint_violations: found nothing"), "{problem}");
-    // Tests that are told elsewhere: what is given counts.
+    // Tests that are given elsewhere: what is given counts.
     let mut given = untested;
     given["output_quality"] = json!(0.9);
     let seen = run(&given).unwrap();
     assert_eq!((&seen.facts["output_quality"], &seen.grading), (&json!(0.9), &Value::Null));
-    // But that there was no output needs no tests to tell.
+    // But a missing output needs no tests.
     given["result"]["final_output"] = Value::Null;
     let problem = run(&given).unwrap_err();
     assert!(problem.contains("found 0.9, where the output is worth 0: there is no output"), "{problem}");
@@ -260,7 +260,7 @@ fn what_a_grader_refuses_has_the_path_of_the_item() {
         let found: Vec<_> = problems.lines().filter_map(|line| Some(line.split_once(": found")?.0)).collect();
         assert_eq!(found, paths, "{problems}");
     }
-    // Where the reference stands in the item itself, so does the path.
+    // Where the reference is in the item itself, so is the path.
     let outside = json!({
         "run_id": "r-1", "task_type": "rag", "reference": {"reference_answer": 7},
         "result": {"steps_completed": 1, "total_steps": 1, "final_output": {"text": "a"}},

@@ -125,7 +125,7 @@ fn numbers_from_one_end_to_the_other() {
     }
 }
 
-/// The parts of a match that is taken, with one of them replaced.
+/// Returns the parts of a match that is taken, with one of them replaced.
 fn parts(replaced: &str, by: Value) -> Value {
     let mut parts = json!({
         "match_id": "m", "agent_id": "a", "started_at": "2026-03-18T09:30:00Z",
@@ -215,7 +215,7 @@ fn trajectories_of_the_most_steps() {
         assert_eq!(replay_log(&json!(vec![json!({}); STEPS_MAX])).unwrap_err().len(), STEPS_MAX);
     });
     ends(|| {
-        // Names that nobody limits, and counts beyond what can be added.
+        // Names without a limit, and counts beyond what can be added.
         let names: Vec<String> = (0..STEPS_MAX).map(|at| format!("{}{at}", "क".repeat(3000))).collect();
         let call = |name: &String| {
             json!({"type": "llm_call", "ts": "", "model": name, "input_tokens": 9_007_199_254_740_991_u64,

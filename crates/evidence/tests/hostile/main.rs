@@ -55,7 +55,7 @@ const SCRIPTS: [&str; 14] = [
     "\u{10ffff}\u{e000}\u{fdfa}\u{1d173}",
 ];
 
-/// The piece again and again, ten megabytes of it.
+/// Repeats the piece to ten megabytes.
 fn ten_megabytes(piece: &str) -> String {
     piece.repeat(TEN_MEGABYTES / piece.len())
 }
@@ -67,7 +67,7 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     const FAR_TOO_LONG: Duration = Duration::from_secs(120);
     let (done, result) = channel();
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-    // Whoever waits may have given up.
+    // The receiver may have given up waiting.
     let worker = thread.spawn(move || drop(done.send(work()))).unwrap();
     match result.recv_timeout(FAR_TOO_LONG) {
         Ok(result) => result,
@@ -79,9 +79,9 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     }
 }
 
-/// A value in [`DEEP`] arrays, or objects of this key, which no parser here would make.
+/// Makes a value in [`DEEP`] arrays, or objects of this key, which no parser here would make.
 ///
-/// To copy, compare or give back such a value recurses in the library of values, so whoever has one has to leak it.
+/// To copy, compare or give back such a value recurses in the library of values, so it has to be leaked.
 fn deep(bottom: Value, key: Option<&str>) -> Value {
     let wrap = |inner| match key {
         None => Value::Array(vec![inner]),
@@ -100,7 +100,7 @@ fn deep_texts() -> [String; 4] {
     ]
 }
 
-/// Numbers without an order that anybody sees, the same on every run.
+/// Returns numbers in no visible order, the same on every run.
 fn numbers() -> impl Iterator<Item = usize> {
     std::iter::successors(Some(88_172_645_463_325_252_u64), |&state| {
         let state = state ^ state << 13;

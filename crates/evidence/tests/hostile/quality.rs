@@ -200,7 +200,7 @@ fn json_in_outputs_is_wide() {
         };
         let grade = transform(object(1), None).grade(&object(2).to_string());
         assert_eq!(grade.keys.unwrap().matched, 1, "0 is 0");
-        // The difference stands at the bottom, behind what is the same at every level.
+        // The difference is at the bottom, behind what is the same at every level.
         let nested = |bottom: Value| {
             let same: Vec<usize> = (0..1000).collect();
             (0..100).fold(bottom, |inner, _| json!({"a": same, "b": inner}))

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{HALF_PAIRS, SCRIPTS, deep_texts, ends};
 
-/// A reader with all graders that need no file, for all facts that the kind can supply.
+/// Makes a reader with all graders that need no file, for all facts that the kind can supply.
 fn reader(kind: Kind) -> Reader {
     let mut wanted: Vec<(String, FactType)> =
         kind.vocabulary().iter().map(|fact| (fact.name.to_owned(), fact.fact_type)).collect();
@@ -121,7 +121,7 @@ fn subjects_in_every_script() {
     }
 }
 
-/// A run whose output has to be graded, and its output.
+/// Makes a run whose output has to be graded, and its output.
 fn run(task_type: &str, reference: &Value, output: &str) -> String {
     json!({
         "run_id": "r", "task": {"task_type": task_type, "reference": reference,

@@ -16,7 +16,7 @@ fn read(text: String) -> Result<TestResults, String> {
     ends(move || TestResults::from_report(&text).map_err(|problems| problems.to_string()))
 }
 
-/// `open` and `close` around one another, ten megabytes of both.
+/// Nests `open` and `close` around one another, ten megabytes of both.
 fn nested(open: &str, inner: &str, close: &str) -> String {
     let times = TEN_MEGABYTES / (open.len() + close.len());
     format!("{}{inner}{}", open.repeat(times), close.repeat(times))

@@ -49,7 +49,7 @@ fn a_million_rows() {
             .collect();
         let one = panel(&judges, None, &JuryRules::default()).unwrap();
         assert_eq!((one.seats.len(), one.summary.unwrap().trim_each_side), (200_000, 40_000));
-        // One model behind all of them, and one judge who stands there as often.
+        // One model behind all of them, and one judge who is given as often.
         let clones: Vec<Verdict> =
             judges.iter().map(|verdict| Verdict { model: Some("m".to_owned()), ..verdict.clone() }).collect();
         assert_eq!(panel(&clones, None, &JuryRules::default()).unwrap().seats.len(), 1);

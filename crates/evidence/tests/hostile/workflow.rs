@@ -209,7 +209,7 @@ fn ids_in_every_script_and_of_ten_megabytes() {
     });
 }
 
-/// A log of so many attempts at the steps of a plan, numbered, in an order of its own.
+/// Returns a log of this many attempts at the steps of a plan, numbered, in reverse order.
 fn attempts(count: usize, steps: usize) -> String {
     let mut records: Vec<String> = (0..count)
         .map(|at| {
@@ -275,7 +275,7 @@ fn moments_of_every_age_and_zone() {
     let zones =
         ["2026-03-18T09:30:00Z", "2026-03-18T15:15:00+05:45", "2026-03-17T21:30:00-12:00"].map(moment);
     assert!(zones.iter().all(|zone| zone.is_ok() && *zone == zones[0]));
-    // Nobody measures so finely; the digits are read all the same.
+    // No clock measures so finely; the digits are read all the same.
     let fine = ends(|| LogTime::parse(&format!("1970-01-01T00:00:00.{}Z", "1".repeat(10_000_000))));
     assert_eq!(fine, moment("1970-01-01T00:00:00.111111111Z"));
 

@@ -3,7 +3,8 @@
 
 use karat_core::number::Score;
 
-/// Exact: whole numbers, a running sum, and a division rounded to nearest, ties to even, at every row. For scores from 0 to 1.
+/// Computes exactly: whole numbers, a running sum, and a division rounded to nearest, ties to even, at every row. For
+/// scores from 0 to 1.
 pub(crate) fn subjects(scores: &[Score], rows: usize, window: usize, means: &mut [Score]) {
     for start in (0..scores.len()).step_by(rows) {
         let end = (start + rows).min(scores.len());
@@ -21,7 +22,7 @@ pub(crate) fn subjects(scores: &[Score], rows: usize, window: usize, means: &mut
     }
 }
 
-/// The usual one: a running sum of doubles, whose error grows with the column.
+/// Computes the usual way: a running sum of doubles, whose error grows with the column.
 pub(crate) fn doubles(scores: &[f64], rows: usize, window: usize, means: &mut [f64]) {
     for start in (0..scores.len()).step_by(rows) {
         let end = (start + rows).min(scores.len());

@@ -36,7 +36,7 @@ fn main() {
     compare("one subject", &scores, rows);
 }
 
-/// A counter-based generator: the same scores of nine places everywhere.
+/// Returns a score of nine places from a counter-based generator: the same everywhere.
 fn score_at(at: usize) -> Score {
     let mut x = (at as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -66,12 +66,12 @@ fn compare(name: &str, scores: &[Score], rows_of_a_subject: usize) {
     println!("  ratio to the loops by hand: {:.2} (exact), {:.2} (doubles)", ours / exact, ours / floating);
 }
 
-/// Whole numbers, so the sum does not depend on its order.
+/// Sums whole numbers, so the sum does not depend on its order.
 fn checksum(means: &[Score]) -> i128 {
     means.iter().map(|mean| i128::from(mean.units())).sum()
 }
 
-/// Time that this thread has spent on a processor: other programs on the machine do not count.
+/// Returns the time that this thread has spent on a processor: other programs on the machine do not count.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)

@@ -10,7 +10,7 @@ use super::{Candidate, Decision};
 /// The distance of a score from those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flags {
-    /// The change against the canonical score; none for the first.
+    /// The change against the official score; none for the first.
     pub delta: Option<i64>,
     /// Strictly more than the limit for one change.
     pub was_anomalous: bool,
@@ -21,22 +21,22 @@ pub struct Flags {
 /// The outcome of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is canonical.
+    /// It is official.
     Committed,
-    /// It is held; the canonical score stays.
+    /// It is held; the official score stays.
     PendingReview,
-    /// Reviewers let it pass; it is committed next.
+    /// Reviewers approved it; it is committed next.
     Approved,
     /// A reviewer refused it.
     Rejected,
-    /// Nobody decided in time on a score that rises, or it rises again by the runner of an expired one.
+    /// No decision came in time on a score that rises, or it rises again by the runner of an expired one.
     Expired,
-    /// A newer score took its place before anybody decided.
+    /// A newer score replaced it before a decision.
     Superseded,
 }
 
 impl State {
-    /// As written in a history: `pending_review`.
+    /// Returns the name as written in a history: `pending_review`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,10 +50,10 @@ impl State {
     }
 }
 
-/// One line of the history: what became of a score, when and why.
+/// One line of the history: the outcome of a score, with time and reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
-    /// When.
+    /// Its time.
     pub at_seconds: i64,
     /// The score.
     pub candidate: Candidate,
@@ -61,18 +61,18 @@ pub struct Transition {
     pub flags: Flags,
     /// The outcome of it.
     pub state: State,
-    /// Those who decided; empty where time or a newer score did.
+    /// The decisions; empty if time or a newer score decided.
     pub decisions: Vec<Decision>,
 }
 
 /// The reason why an event changed nothing, but for deadlines that came before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It lies before the last event.
+    /// It is before the last event.
     OutOfOrder {
-        /// Its moment.
+        /// Its time.
         at_seconds: i64,
-        /// The moment of the last event.
+        /// The time of the last event.
         latest_seconds: i64,
     },
     /// No score waits for a decision.
@@ -136,7 +136,7 @@ impl Transition {
 }
 
 impl Flags {
-    /// True for a score above the canonical one, and for a cumulative swing without a change, which cannot fall.
+    /// Returns true for a score above the official one, and for a cumulative swing without a change, which cannot fall.
     pub(super) fn rises(&self) -> bool {
         self.delta.is_none_or(|delta| delta >= 0)
     }

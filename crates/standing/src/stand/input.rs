@@ -23,17 +23,17 @@ use karat_stats::outcome::Treatment;
 pub struct Item<'a> {
     /// The subject.
     pub subject: &'a str,
-    /// Its id, one of a kind among the items of the subject.
+    /// Its id, unique among the items of the subject.
     pub id: &'a str,
     /// The task: items of one task are alike.
     pub task: &'a str,
     /// The digest of the evidence.
     pub digest: Digest,
-    /// When it took place, in seconds since 1970-01-01T00:00:00Z.
+    /// The time at which it took place, in seconds since 1970-01-01T00:00:00Z.
     pub time_seconds: Option<i64>,
     /// The outcome, if it is stated.
     pub outcome: Option<Outcome>,
-    /// The score; none where there is none.
+    /// The score, if it has one.
     pub score: Option<Score>,
     /// Share of the applicable weight that was measured, in billionths.
     pub coverage: i64,
@@ -57,7 +57,7 @@ pub enum Reading {
 }
 
 impl<'a> Item<'a> {
-    /// Returns an item of a task of its own, of which nothing more is known.
+    /// Returns an item whose task is its own, without anything else.
     #[must_use]
     pub const fn new(subject: &'a str, id: &'a str, digest: Digest) -> Self {
         Self {
@@ -99,7 +99,7 @@ pub enum Happening {
     Decided(Decision),
     /// Something changed at a moment.
     Changed {
-        /// When.
+        /// Its time.
         at_seconds: i64,
         /// The change.
         change: Change,
@@ -115,7 +115,7 @@ pub enum Change {
     IncidentClosed(String),
     /// The subject demonstrably runs something else than it declares.
     Held,
-    /// It no longer does.
+    /// The subject is released from that.
     Released,
 }
 
@@ -132,7 +132,7 @@ pub enum StandError {
         /// Its name.
         String,
     ),
-    /// One id of a subject stands for two contents.
+    /// One id of a subject has two contents.
     Conflict {
         /// The subject.
         subject: String,
@@ -199,11 +199,11 @@ impl fmt::Display for StandError {
             ),
             Self::Conflict { subject, id, digests: [first, second] } => write!(
                 f,
-                "`{id}` of `{subject}` is there with two contents, {first} and {second}, expected one; give a correction an id of its own"
+                "`{id}` of `{subject}` is there with two contents, {first} and {second}, expected one; give a correction its own id"
             ),
             Self::NoTime { subject, id } => write!(
                 f,
-                "`{id}` of `{subject}` does not say when it took place and other items do, expected a time such as 2026-01-31T12:00:00Z of each; without it nobody knows which is newer"
+                "`{id}` of `{subject}` does not say when it took place and other items do, expected a time such as 2026-01-31T12:00:00Z of each; without it the order of the items is unknown"
             ),
             Self::NeedsTime { setting } => write!(
                 f,
@@ -228,7 +228,7 @@ impl Error for StandError {}
 /// Items and events in the order in which they count.
 #[derive(Debug)]
 pub(super) struct Ordered<'a> {
-    /// By name.
+    /// The subjects by name.
     pub subjects: BTreeMap<&'a str, Subject<'a>>,
     /// Place among the events, moment and event, in order.
     pub overrides: Vec<(usize, i64, &'a OverrideEvent)>,
@@ -242,19 +242,19 @@ pub(super) struct Ordered<'a> {
 /// All there is of a subject.
 #[derive(Debug, Default)]
 pub(super) struct Subject<'a> {
-    /// By moment and id.
+    /// The items by time and id.
     pub items: Vec<Counted<'a>>,
     pub operator: Option<&'a str>,
     /// Place among the events and decision, by moment.
     pub decisions: Vec<(usize, &'a Decision)>,
-    /// By moment.
+    /// The changes by time.
     pub changes: Vec<(i64, &'a Change)>,
 }
 
 /// An item and what it counts as.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counted<'a> {
-    /// Its place among the items given.
+    /// Its index among the items given.
     pub place: usize,
     pub item: &'a Item<'a>,
     pub at_seconds: i64,
@@ -284,7 +284,7 @@ pub(super) fn order<'a>(
     if errors.is_empty() { Ok(ordered) } else { Err(in_order(errors)) }
 }
 
-/// Returns each error once, in an order that does not hang on that of the items.
+/// Returns each error once, in an order that does not depend on that of the items.
 pub(super) fn in_order(mut errors: Vec<StandError>) -> Vec<StandError> {
     errors.sort_by_key(ToString::to_string);
     errors.dedup();
@@ -306,7 +306,7 @@ pub(super) fn arrange<'a>(
         );
     }
     let mut sorted: Vec<(usize, &Item<'_>)> = items.iter().enumerate().collect();
-    // Where all is the same but the content, both are told whatever came first.
+    // Where all is the same but the content, both are reported, whichever came first.
     let key = |item: &Item<'a>| (item.subject, item.id, item.digest);
     sorted.sort_by(|(_, a), (_, b)| key(a).cmp(&key(b)));
     let same = |a: &Item<'_>, b: &Item<'_>| (a.subject, a.id) == (b.subject, b.id);
@@ -421,7 +421,7 @@ impl<'a> Ordered<'a> {
     }
 
     fn sort_events(&mut self) {
-        // Whoever said the same thing twice said it once.
+        // The same event given twice counts once.
         let key = |event: &OverrideEvent| format!("{event:?}");
         self.overrides.sort_by(|(_, a_time, a), (_, b_time, b)| {
             (a_time, rank(a), key(a)).cmp(&(b_time, rank(b), key(b)))
@@ -446,7 +446,7 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// Of one moment, a proposal stands before what is decided on it.
+/// Ranks events of one moment: a proposal comes before the decisions on it.
 const fn rank(event: &OverrideEvent) -> u8 {
     match event {
         OverrideEvent::Proposed(_) => 0,

@@ -1,4 +1,4 @@
-//! Standings: from all scored items of all subjects to what each of them stands for at one moment, under the section
+//! Standings: from all scored items of all subjects to the standing of each at one moment, under the section
 //! `[standing]` of a card.
 //!
 //! | where | what |
@@ -45,7 +45,7 @@ pub struct Interval {
 
 /// Returns the standing of every subject at `as_of_seconds`.
 ///
-/// Items after that moment are left out and counted; so are items that stand there twice. Items of one second count together.
+/// Items after that moment are left out and counted; so are items given twice. Items of one second count together.
 /// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
 ///
 /// # Errors
@@ -142,7 +142,7 @@ fn share_out(
     let whole: Vec<u64> = match policy.whole {
         None => Vec::new(),
         Some(WholeShares::Sum(total)) => {
-            // What nobody may have takes its part of the whole numbers as well.
+            // What no subject may have takes its part of the whole numbers as well.
             let mut all = shared.shares.clone();
             all.push(shared.unassigned);
             whole_shares(&all, total).map_err(wrong)?.into_iter().map(u64::from).collect()

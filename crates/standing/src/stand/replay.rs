@@ -139,7 +139,7 @@ impl<'r> Run<'r, '_, '_> {
         items.chain(decisions).chain(changes).chain(self.weights.moments()).collect()
     }
 
-    /// If a deadline passes before `at_seconds`, what follows from it happens at its own moment.
+    /// Ends what waits if a deadline passes before `at_seconds`; the consequence happens at that deadline.
     fn keep_deadline(&mut self, at_seconds: i64) -> Result<(), Vec<VerdictError>> {
         let deadline = self.history.held.as_ref().map(|held| held.deadline_seconds.saturating_add(1));
         match deadline.filter(|passed| *passed < at_seconds) {
@@ -148,8 +148,8 @@ impl<'r> Run<'r, '_, '_> {
         }
     }
 
-    /// One moment: what is new is scored, decisions are taken, the tier follows. At the last moment what is not held is
-    /// scored again, for time alone may have moved it.
+    /// Takes one moment: what is new is scored, decisions are taken, the tier follows. At the last moment what is not
+    /// held is scored again, for time alone may have moved it.
     fn step(
         &mut self,
         at_seconds: i64,
@@ -256,7 +256,7 @@ impl<'r> Run<'r, '_, '_> {
         self.refusals.extend(place.zip(outcome.refusal));
     }
 
-    /// Returns what tiers see: the facts, but with no higher score than the canonical one and a held one.
+    /// Returns what tiers see: the facts, but with no higher score than the official one and a held one.
     fn seen(&self, facts: &TierFacts) -> TierFacts {
         let points = match self.rules.review {
             None => facts.points,
@@ -265,7 +265,7 @@ impl<'r> Run<'r, '_, '_> {
         TierFacts { points, ..facts.clone() }
     }
 
-    /// Returns the score that stands: the canonical one under review, else that of the moment.
+    /// Returns the official score: the one accepted under review, else that of the moment.
     fn standing_points(&self, look: &Look) -> Option<i64> {
         match self.rules.review {
             None => look.gated.map(|gated| gated.points),

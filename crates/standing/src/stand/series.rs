@@ -143,7 +143,7 @@ impl<'s, 'a> Series<'s, 'a> {
         (by_tasks.max(by_time).min(count), count)
     }
 
-    /// The score of the items at a moment.
+    /// Returns the score of the items at a moment.
     pub(super) fn look(&self, now: &Now, weights: Option<&OverrideUse>) -> Result<Look, Vec<VerdictError>> {
         let window = self.window(now.at_seconds, now.count);
         let mut dimensions = self.dimensions(now, window, weights);
@@ -184,7 +184,7 @@ impl<'s, 'a> Series<'s, 'a> {
         Ok(Look { score, ungated, gated, dimensions, facts, undecayed })
     }
 
-    /// Age of the oldest of the newest items that make a full batch.
+    /// Returns the age of the oldest of the newest items that make a full batch.
     fn newest_batch(&self, now: &Now) -> Option<i64> {
         let first = now.count.checked_sub(self.rules.batch_evaluations as usize)?;
         Some(now.at_seconds.saturating_sub(self.items.get(first)?.at_seconds))
@@ -287,7 +287,8 @@ impl<'s, 'a> Series<'s, 'a> {
         verdict(self.card, weights, &situation, &rules)
     }
 
-    /// Share of the applicable weight that was measured, by the card's own weights; over a window the mean of its items.
+    /// Returns the share of the applicable weight that was measured, by the card's own weights; over a window the mean
+    /// of its items.
     fn coverage(&self, (from, to): (usize, usize), dimensions: &[DimensionStanding]) -> i64 {
         if self.rules.score == StandingScore::Window {
             let sum = |at: usize| self.coverages.get(at).copied().unwrap_or_default();

@@ -23,7 +23,7 @@ const DRAW: &str = "draw";
 /// All tasks at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskStandings {
-    /// By name.
+    /// The tasks, sorted by name.
     pub tasks: Vec<TaskStanding>,
     /// Items that were given again, with the same content.
     pub repeated: u64,
@@ -40,7 +40,7 @@ pub struct TaskStanding {
     pub task: String,
     /// Number of subjects that tried it.
     pub subjects: u64,
-    /// All its items, counted or not, as places among those given, by time, subject and id.
+    /// All its items, counted or not, as indices of those given, by time, subject and id.
     pub items: Vec<usize>,
     /// The results.
     pub results: Results,
@@ -57,17 +57,17 @@ pub struct TaskStanding {
 /// The results of the items of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Results {
-    /// Those that count, completed or not.
+    /// Items that count, completed or not.
     pub attempts: u64,
-    /// Those that came to an end: they succeeded or failed, or have a score and do not say how they ended.
+    /// Items that came to an end: they succeeded or failed, or have a score but no outcome.
     pub completed: u64,
     /// Completed and won: in the band `win` of the card; under a card without that band those that succeeded.
     pub won: u64,
     /// Completed, and in the band `draw` of a card that has `win`.
     pub drawn: u64,
-    /// Left out because the card excludes what ended so.
+    /// Left out because the card excludes their outcome.
     pub excluded: u64,
-    /// Left out because they say neither how they ended nor have a score in a band: nobody knows who won.
+    /// Left out because they have neither an outcome nor a score in a band: it is unknown who won.
     pub undecided: u64,
 }
 
@@ -76,7 +76,7 @@ pub struct Results {
 pub struct Rate {
     /// A number of successes in a number of trials.
     pub of: Proportion,
-    /// Wilson's interval; none of nothing.
+    /// Wilson's interval; none without items.
     pub interval: Option<Interval>,
 }
 
@@ -85,7 +85,7 @@ pub struct Rate {
 pub struct Calibrated {
     /// The difficulty; none with too few completed attempts.
     pub difficulty: Option<Difficulty>,
-    /// So many completed attempts are missing for one; 0 with one.
+    /// The number of completed attempts that are missing for one; 0 with one.
     pub completed_missing: u64,
     /// Each moment at which the difficulty became another, oldest first. Empty where no item has a time.
     pub changes: Vec<(i64, Difficulty)>,
@@ -94,9 +94,9 @@ pub struct Calibrated {
 /// The life of a task up to the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lived {
-    /// Where it stands after the last period that is over.
+    /// Its status after the last period that is over.
     pub life: TaskLife,
-    /// Periods that are over and in which somebody had a score, oldest first.
+    /// Periods that are over and in which some subject had a score, oldest first.
     pub periods: Vec<Period>,
     /// The period that is not over, as far as it shows something; its status is the one that would follow if it ended now.
     pub running: Option<Period>,
@@ -113,7 +113,7 @@ pub struct Period {
     pub outcome: PeriodOutcome,
 }
 
-/// Returns what every task stands for at `as_of_seconds`, with intervals of the confidence `level`, above 0 and below 1.
+/// Returns the standing of every task at `as_of_seconds`, with intervals of the confidence `level`, between 0 and 1.
 ///
 /// With a `margin`, a difficulty follows the items moment by moment; where none has a time, it is that of all together, since
 /// there is no earlier one that could be kept.
@@ -172,7 +172,7 @@ pub fn tasks(
 struct View<'v, 'a> {
     card: &'v Scorecard,
     rules: &'v Standing,
-    /// By time, subject and id.
+    /// The items by time, subject and id.
     own: &'v [&'v Counted<'a>],
     by_id: bool,
 }
@@ -289,7 +289,7 @@ impl Results {
         self.drawn += u64::from(end == End::Drawn);
     }
 
-    /// Completed, and neither won nor drawn.
+    /// Returns those completed, and neither won nor drawn.
     #[must_use]
     pub const fn lost(self) -> u64 {
         self.completed - self.won - self.drawn

@@ -198,7 +198,7 @@ fn a_swing_is_held_until_it_is_decided_and_gates_see_the_lower() {
     assert_eq!(rejected.gating_points, Some(400), "what the newest readings say is still seen");
 
     let expired = only(&card, &items, &[], DAY + 72 * 3600 + 1);
-    assert_eq!(expired.points, Some(400), "a fall that nobody decided on stands");
+    assert_eq!(expired.points, Some(400), "a fall without a decision becomes official");
     let operated = happens("a", Happening::Operated("ann".into()));
     let own = only(&card, &items, &[operated, decided(2 * DAY, "ann", Verdict::Approve)], 2 * DAY);
     let refusals = own.review.unwrap().refusals;
@@ -408,7 +408,7 @@ fn ids(rows: &[Row]) -> Vec<String> {
     (0..rows.len()).map(|at| at.to_string()).collect()
 }
 
-/// Returns what does not speak of places among the items given.
+/// Returns all that does not depend on the places of the items given.
 fn without_places(mut standings: Standings) -> Standings {
     for subject in &mut standings.subjects {
         subject.window.clear();

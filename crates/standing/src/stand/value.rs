@@ -19,13 +19,13 @@ use karat_stats::outcome::OutcomeCounts;
 /// The standings of all subjects at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standings {
-    /// By name.
+    /// The subjects, sorted by name.
     pub subjects: Vec<SubjectStanding>,
     /// The shares of the whole, for a card with shares.
     pub shared: Option<Shared>,
     /// The proposals of weights, and those in force.
     pub overrides: OverrideLog,
-    /// Events about weights that changed nothing: their places, and why.
+    /// Events about weights that changed nothing: their indices, and why.
     pub override_refusals: Vec<(usize, OverrideRefusal)>,
     /// Items that were given again, with the same content.
     pub repeated: u64,
@@ -44,7 +44,7 @@ pub struct Shared {
     pub case: ShareCase,
     /// Number of subjects that have a score above zero.
     pub positive: usize,
-    /// Number of stand that at the cap.
+    /// Number of subjects that get the cap.
     pub capped: usize,
     /// The part that stays unassigned.
     pub unassigned: Score,
@@ -59,26 +59,26 @@ pub struct SubjectStanding {
     pub operator: Option<String>,
     /// Number of items that count, and how all of them ended.
     pub counts: Counts,
-    /// The items that count now, as places among those given, oldest first.
+    /// The items that count now, as indices of those given, oldest first.
     pub window: Vec<usize>,
-    /// All items that were looked at, left out or not, as places among those given, oldest first.
+    /// All items that were looked at, left out or not, as indices of those given, oldest first.
     pub items: Vec<usize>,
     /// The moments of the oldest and the newest item that counts; none without one, or without times.
     pub span_seconds: Option<(i64, i64)>,
     /// The exact score: the mean over the window, or that of the newest readings after decay. None without a score.
     pub score: Option<Ratio>,
-    /// Where the mean over tasks like these may lie; none for the newest readings, or of fewer than two tasks.
+    /// The interval of the mean over tasks like these; none for the newest readings, or of fewer than two tasks.
     pub interval: Option<Estimate>,
     /// The score as the card publishes it, before the gate.
     pub ungated: Option<Published>,
-    /// In whole points, before and after the gate.
+    /// The score in whole points, before and after the gate.
     pub gated: Option<Gated>,
     /// The dimensions of the card, in its order.
     pub dimensions: Vec<DimensionStanding>,
-    /// The score that stands, in whole points: without review that of the moment, else the canonical one.
+    /// The official score, in whole points: without review that of the moment, else the last one accepted.
     pub points: Option<i64>,
-    /// The score that gates, tiers and shares see, in whole points: the lowest of the canonical one, a held one and that of
-    /// the moment.
+    /// The score that gates, tiers and shares see, in whole points: the lowest of the official one, a held one and that
+    /// of the moment.
     pub gating_points: Option<i64>,
     /// The reviews, for a card with them.
     pub review: Option<ReviewStanding>,
@@ -105,19 +105,19 @@ pub struct SubjectStanding {
 /// Number of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Those that count ever.
+    /// Items that count ever.
     pub seen: u64,
-    /// Those that count now.
+    /// Items that count now.
     pub in_window: u64,
     /// The largest number of items in the window, if it is limited by number.
     pub window_tasks: Option<u32>,
     /// The outcomes of the items that state one.
     pub outcomes: OutcomeCounts,
-    /// Those that do not say how they ended.
+    /// Items without an outcome.
     pub outcome_unstated: u64,
-    /// Those left out because of how they ended.
+    /// Items left out because of their outcome.
     pub excluded: u64,
-    /// Those left out because they have no score, or no reading.
+    /// Items left out because they have no score, or no reading.
     pub unscored: u64,
 }
 
@@ -130,7 +130,7 @@ pub struct DimensionStanding {
     pub weight: Decimal,
     /// False while the newest item that says anything of it says that it does not apply.
     pub applies: bool,
-    /// The measured value, in billionths: the newest reading, or the mean over the window; none if there is none.
+    /// The measured value, in billionths: the newest reading, or the mean over the window; none without either.
     pub measured: Option<i64>,
     /// The value after decay, in billionths.
     pub reading: Option<i64>,
@@ -147,11 +147,11 @@ pub struct DimensionStanding {
 /// The reviews of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewStanding {
-    /// Where the scores stand: the canonical one, and one that may be held.
+    /// The state of the scores: the official one, and one that may be held.
     pub history: History,
     /// The outcome of each score, in order.
     pub transitions: Vec<Transition>,
-    /// Decisions that changed nothing: their places among the events, and why.
+    /// Decisions that changed nothing: their indices among the events, and why.
     pub refusals: Vec<(usize, Refusal)>,
 }
 
@@ -186,7 +186,7 @@ pub struct WarmUpStanding {
 pub struct ShareStanding {
     /// The part of the whole.
     pub share: Score,
-    /// As a whole number, for a card that asks for it.
+    /// The share as a whole number, for a card that asks for it.
     pub whole: Option<u64>,
 }
 
@@ -197,7 +197,7 @@ pub struct Point {
     pub at_seconds: i64,
     /// The score of the moment, in whole points, after the gate.
     pub points: Option<i64>,
-    /// The score that stands after it.
+    /// The official score after it.
     pub canonical: Option<i64>,
     /// The exact score of the moment.
     pub score: Option<Ratio>,

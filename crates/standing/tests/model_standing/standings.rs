@@ -19,7 +19,7 @@ use karat_standing::tiers::{Missing, Requirement, TierFacts, TierRule, tier, tru
 use karat_stats::bootstrap::Plan;
 use serde_json::{Value, json};
 
-/// A whole number of the size that is wanted.
+/// Reads a whole number of the wanted size.
 fn whole_number<T: TryFrom<i64>>(value: &Value) -> T {
     T::try_from(value.as_i64().unwrap()).unwrap_or_else(|_| panic!("{value} does not fit"))
 }
@@ -251,7 +251,7 @@ pub fn tier_of(given: &Value) -> Value {
     standing_of(&list(&given["rules"], tier_rule), given)
 }
 
-/// The rules of the trust score are the engine's own.
+/// Applies the rules of the trust score, which are the engine's own.
 pub fn trust_tier(given: &Value) -> Value {
     standing_of(&trust_tiers(), given)
 }

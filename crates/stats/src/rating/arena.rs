@@ -45,7 +45,7 @@ pub struct Arena {
 pub enum DrawBonus {
     /// Every gain.
     Given,
-    /// Only that of a win.
+    /// Only the gain of a win.
     Withheld,
 }
 
@@ -136,7 +136,7 @@ impl Attempt {
     }
 }
 
-/// Where the rating of a challenge came from.
+/// The source of the rating of a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpponentSource {
     /// The calibrated difficulty.
@@ -154,7 +154,7 @@ pub struct Settlement {
     pub career: Career,
     /// Rating of the challenge, in points.
     pub opponent_elo: i64,
-    /// Where that came from.
+    /// The source of that rating.
     pub opponent_source: OpponentSource,
     /// The trust tier of the match.
     pub grade: Grade,
@@ -177,16 +177,16 @@ pub struct Settlement {
 /// The reason why a match cannot be settled. Nothing has changed then.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SettleError {
-    /// The difficulty has no rating, and the rules give none to those.
+    /// The difficulty has no rating, and the rules give unlisted ones none.
     UnlistedDifficulty {
         /// The difficulty.
         found: String,
-        /// Those that have one.
+        /// The difficulties with a rating.
         expected: Vec<String>,
     },
     /// A rating of the career is beyond a million points.
     Rating {
-        /// Where it stands: `elo`, or the category.
+        /// Its place: `elo`, or the category.
         name: String,
         /// The rating.
         found: i64,
@@ -261,7 +261,7 @@ impl Arena {
     /// matches, and no trust tier adds to it.
     ///
     /// # Errors
-    /// [`SettleError`], all of them.
+    /// If the match cannot be settled: every [`SettleError`].
     ///
     /// ```
     /// use karat_stats::rating::{Outcome, arena::{Arena, Attempt, Challenge}};
@@ -301,7 +301,7 @@ impl Arena {
         let Change { expected, play, floor } =
             self.change(career.elo, matches, opponent_elo, attempt.outcome);
         let grade = attempt.grade();
-        // A factor below 1 takes from a gain; nobody falls below the floor through it either.
+        // A factor below 1 takes from a gain; it takes no rating below the floor either.
         let after = career.elo + play + floor;
         let least = self.elo.floor_points.map_or(i64::MIN, |floor| libm::ceil(floor) as i64);
         let bonus = self.bonus(play + floor, grade, attempt.outcome).max(least.saturating_sub(after).min(0));
@@ -388,7 +388,7 @@ impl Career {
         self.best_streak = self.best_streak.max(streak);
     }
 
-    /// The counts that titles are given for.
+    /// Returns the counts that titles are given for.
     #[must_use]
     pub const fn deeds(&self) -> Deeds {
         Deeds {

@@ -26,7 +26,7 @@ impl Drift {
         Self { competitors, mean_before: mean(before), mean_after: mean(after) }
     }
 
-    /// By how many points the mean moved.
+    /// Returns the points by which the mean moved.
     #[must_use]
     pub fn points(&self) -> f64 {
         self.mean_after - self.mean_before

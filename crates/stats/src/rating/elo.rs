@@ -32,7 +32,7 @@ pub enum Rounding {
 pub struct Elo {
     /// Points of a newcomer.
     pub initial_points: f64,
-    /// Points below which nobody falls; a rating that stands below is lifted at its next match.
+    /// The lowest rating, in points; a rating below it is lifted at its next match.
     pub floor_points: Option<f64>,
     /// The factor K of a competitor of fewer than `established_from_matches` matches.
     pub factor_new: f64,
@@ -160,7 +160,7 @@ impl System for Elo {
         rating.points
     }
 
-    /// None: Elo does not say how sure it is.
+    /// Returns none: Elo does not say how sure it is.
     fn deviation(&self, _rating: &EloRating) -> Option<f64> {
         None
     }
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(half_up(0.499_999_999_999_999_94), 0.0);
     }
 
-    /// A half is only met where both stand equal, so the last bit of the expected score never decides a rounding.
+    /// A half is only met where both are equal, so the last bit of the expected score never decides a rounding.
     #[test]
     fn no_rounding_hangs_on_the_last_bit() {
         for difference in -6000..=6000 {

@@ -40,7 +40,7 @@ impl Forecast {
     }
 }
 
-/// Returns the mean score of the first competitors: what somebody would predict who knows no names. One half for no match.
+/// Returns the mean score of the first competitors: the best prediction without names. One half for no match.
 ///
 /// ```
 /// use karat_stats::rating::{Match, Outcome, mean_score};

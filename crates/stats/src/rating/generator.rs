@@ -1,4 +1,4 @@
-//! Binomial draws, exact: the counts of a league drawn again.
+//! Binomial random numbers, exact: the counts of a resampled league.
 
 use crate::random::Random;
 

@@ -1,4 +1,4 @@
-//! A league: the ratings of everybody between two matches, as a value that can be written and read back.
+//! A league: the ratings of all players between two matches, as a value that can be written and read back.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub struct Meeting<R> {
     pub second: R,
 }
 
-/// Everybody's rating, and the last match that counted.
+/// The ratings of all players, and the last match that counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct League<R> {
     /// The ratings by name.
@@ -77,11 +77,11 @@ impl fmt::Display for LeagueError {
 impl Error for LeagueError {}
 
 impl<R: Copy> League<R> {
-    /// Returns the league after one match, and what the match did. Whoever is not known yet enters with the system's initial
+    /// Returns the league after one match, and the change. A player that is not known yet enters with the system's initial
     /// rating. Matches must come by time, and at one time by id.
     ///
     /// # Errors
-    /// The second value is a [`LeagueError`] if the match does not count; the league is unchanged then.
+    /// If the match does not count: the second value is a [`LeagueError`], and the league is unchanged.
     pub fn next<S: System<Rating = R>>(
         mut self,
         system: &S,
@@ -105,12 +105,12 @@ impl<R: Copy> League<R> {
         (self, Ok(Meeting { expected, first, second }))
     }
 
-    /// Returns the league after a whole season, and what that did to the mean of everybody in it. The ratings are, bit
+    /// Returns the league after a whole season, and the change of the mean over all its players. The ratings are, bit
     /// for bit, those of [`League::next`] match by match.
     ///
     /// # Errors
-    /// The second value is a [`LeagueError`] if the season begins before the league's last match, or names a competitor
-    /// that it has not; the league is unchanged then.
+    /// If the season begins before the league's last match, or names a competitor that the league lacks: the second
+    /// value is a [`LeagueError`], and the league is unchanged.
     pub fn play<S: System<Rating = R>>(
         mut self,
         system: &S,

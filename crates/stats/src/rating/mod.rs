@@ -1,14 +1,14 @@
 //! Ratings: how strong competitors are, from who met whom and how it ended. Ratings in, a match in, ratings out.
 //!
 //! Two kinds. A [`System`] ([`Elo`], [`Glicko2`], [`WengLin`]) moves two ratings at each match, in the order of time; a
-//! [`League`] keeps the ratings of everybody between matches, and [`rate`] is the same over a whole [`Season`].
+//! [`League`] keeps the ratings of all players between matches, and [`rate`] is the same over a whole [`Season`].
 //! [`BradleyTerry`] looks at all matches at once, whatever their order, and gives intervals.
 //!
 //! - `outcome`, `season`: what a match is, how it may end, and the order in which matches count
 //! - `system`, `league`, `drift`: the one interface, the state between matches, and what happened to the mean
 //! - `elo`, `glicko2`, `weng_lin`: the systems; `arena`, `title`: what a solo match of the arena does to a career
 //! - `bradley_terry`: counts, the graph of comparisons, the fit, its intervals
-//! - `places`: ranks, their ranges, and groups that cannot be told apart
+//! - `places`: ranks, their ranges, and tie groups
 //! - `forecast`: how well ratings predict; `bounds`: what is refused; `generator`: seeded random numbers
 //!
 //! ```

@@ -37,7 +37,7 @@ impl Outcome {
         }
     }
 
-    /// `win`, `draw` or `loss`.
+    /// Returns `win`, `draw` or `loss`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl FromStr for Outcome {
     }
 }
 
-/// A match between two competitors, by their places in a list.
+/// A match between two competitors, by their indices in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Match {
     /// Place of the first competitor, from 0.

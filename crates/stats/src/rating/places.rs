@@ -8,25 +8,25 @@ use crate::ranks::RankRange;
 /// Most competitors for which every pair is compared.
 pub const MOST_COMPARED: usize = 2000;
 
-/// Where a competitor stands.
+/// The rank of a competitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The competitor, by its place in the caller's list.
+    /// The competitor, by its index in the caller's list.
     pub competitor: usize,
     /// The rank by points alone, from 1; equal points share a rank.
     pub rank: u32,
-    /// The ranks that it may have: one more than those that are told apart and above, to all but those that are told apart
-    /// and below. None for more than [`MOST_COMPARED`] competitors.
+    /// The ranks that it may have: from one more than the number that are separated from it and above, to the number of
+    /// all but those separated from it and below. `None` for more than [`MOST_COMPARED`] competitors.
     pub range: Option<RankRange>,
-    /// The group, from 1: competitors that cannot be told apart from the first of the group.
+    /// The tie group, from 1: competitors that are tied with the group leader.
     pub group: u32,
 }
 
-/// Returns the places of competitors with these points, the highest first, equal ones in the order of the list.
+/// Returns the ranks of competitors with these points, the highest first, equal ones in the order of the list.
 ///
 /// `told_apart` says of two competitors, the one with more points first, whether their difference is more than chance.
-/// Groups are made from the top: the first leads the first group, and those after it join while they cannot be told apart
-/// from the leader; the first that can be leads the next group. That two competitors are in different groups does not say
+/// Groups are made from the top: the first leads the first group, and those after it join while they are tied with the
+/// leader; the first that is not leads the next group. That two competitors are in different groups does not say
 /// that each of one differs from each of the other.
 ///
 /// ```

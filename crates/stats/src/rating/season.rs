@@ -9,12 +9,12 @@ use core::fmt;
 
 use super::outcome::{Match, Outcome};
 
-/// A match as it is reported: who met whom, when, and how it ended.
+/// A match as it is reported: the competitors, the time and the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<'a> {
     /// The id of the match, different from every other.
     pub id: &'a str,
-    /// When it was over, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which it was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: i64,
     /// Name of the first competitor.
     pub first: &'a str,
@@ -41,7 +41,7 @@ impl Event<'_> {
 /// The place of a match in the order of all matches: by time, and at one time by id (byte by byte).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Applied {
-    /// When the match was over, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which the match was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: i64,
     /// Its id.
     pub id: String,
@@ -68,7 +68,7 @@ pub enum EventError {
         /// The competitor.
         name: String,
     },
-    /// An id stands for two different matches.
+    /// One id is given to two different matches.
     TwoContents {
         /// The id.
         id: String,
@@ -89,7 +89,7 @@ impl fmt::Display for EventError {
             Self::TwoContents { id, first_place, second_place } => write!(
                 f,
                 "match `{id}`: the events at places {first_place} and {second_place} differ under one id, \
-                 expected one content; correct one of them or give it an id of its own"
+                 expected one content; correct one of them or give it its own id"
             ),
         }
     }
@@ -107,7 +107,7 @@ pub struct SeasonErrors {
 }
 
 impl SeasonErrors {
-    /// More than this many are only counted.
+    /// The most that are listed; others are only counted.
     pub const LISTED: usize = 100;
 }
 
@@ -132,19 +132,19 @@ impl Error for SeasonErrors {}
 /// Matches in the order in which they count, that of [`Applied`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Season {
-    /// The competitors, sorted by name; a [`Match`] holds places in this list.
+    /// The competitors, sorted by name; a [`Match`] has indices into this list.
     pub names: Vec<String>,
     /// The matches in order.
     pub matches: Vec<Match>,
-    /// When each match was over, in milliseconds since 1970-01-01T00:00:00Z.
+    /// The time at which each match was over, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_milliseconds: Vec<i64>,
-    /// The place of each match among the given events, from 0.
+    /// The index of each match among the given events.
     pub places: Vec<usize>,
     /// Events that repeat another one, id and content: each match counts once.
     pub repeated: usize,
-    /// Where the season begins.
+    /// The first event of the season.
     pub first: Applied,
-    /// Where it ends.
+    /// The last one.
     pub last: Applied,
 }
 
@@ -152,7 +152,7 @@ impl Season {
     /// Orders and checks `events`, which may come in any order.
     ///
     /// # Errors
-    /// [`SeasonErrors`] if there is no event, a competitor meets itself or has no name, or an id has two contents.
+    /// If there is no event, a competitor meets itself or has no name, or an id has two contents: [`SeasonErrors`].
     ///
     /// ```
     /// use karat_stats::rating::{Event, Outcome, Season};

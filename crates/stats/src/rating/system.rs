@@ -33,7 +33,7 @@ pub trait System {
     /// Returns the score expected of `first` against `second`, 0 to 1, where a draw counts half.
     fn expected(&self, first: &Self::Rating, second: &Self::Rating) -> f64;
 
-    /// Both ratings after a match.
+    /// Returns both ratings after a match.
     fn update(
         &self,
         first: &Self::Rating,
@@ -68,15 +68,15 @@ impl Error for MatchError {}
 /// Applies `matches` in their order to `ratings`, each match from the ratings that the ones before it left.
 ///
 /// # Errors
-/// [`MatchError`] if a match names a place that `ratings` has not, or one place twice. No rating has been moved then.
+/// If a match names a competitor that `ratings` lacks, or one twice: [`MatchError`]. No rating has been moved then.
 pub fn rate<S: System>(system: &S, ratings: &mut [S::Rating], matches: &[Match]) -> Result<(), MatchError> {
     each(system, ratings, matches, |_, _| ())
 }
 
-/// Like [`rate`], and gives for every match the score that was expected of the first competitor before it.
+/// Does what [`rate`] does, and returns for every match the score that was expected of the first competitor before it.
 ///
 /// # Errors
-/// As [`rate`].
+/// If [`rate`] fails.
 pub fn predict<S: System>(
     system: &S,
     ratings: &mut [S::Rating],
@@ -110,7 +110,7 @@ fn each<S: System>(
     Ok(())
 }
 
-/// Refuses a match whose competitors are not two different places below `competitors`.
+/// Refuses a match whose competitors are not two different indices below `competitors`.
 pub(super) fn check(matches: &[Match], competitors: usize) -> Result<(), MatchError> {
     let wrong =
         |found: &Match| found.first == found.second || found.first.max(found.second) as usize >= competitors;

@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 /// The condition of a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
-    /// A rating of at least so many points.
+    /// A rating of at least this many points.
     Rating(i64),
-    /// At least so many matches won.
+    /// At least this many matches won.
     Wins(u64),
-    /// At least so many challenges written and approved.
+    /// At least this many challenges written and approved.
     ChallengesAuthored(u64),
-    /// At least so many matches played.
+    /// At least this many matches played.
     Matches(u64),
-    /// Nothing.
+    /// No condition.
     Always,
 }
 

@@ -30,7 +30,7 @@ pub struct WengLin {
 }
 
 impl Default for WengLin {
-    /// 25 points, deviation 25/3, beta 25/6, kappa 0.0001 (section 6 of the paper).
+    /// Defaults to 25 points, deviation 25/3, beta 25/6, kappa 0.0001 (section 6 of the paper).
     fn default() -> Self {
         Self { initial_mean: 25.0, initial_deviation: 25.0 / 3.0, beta: 25.0 / 6.0, kappa: 0.0001 }
     }

@@ -6,17 +6,17 @@ use base64::engine::general_purpose::STANDARD;
 use super::note::parts;
 use super::{Hash, NoteError, Signer, VerifyingKey};
 
-/// How large a tree is and what its root is; its origin is the name of the key that signs it.
+/// The size and the root of a tree; its origin is the name of the key that signs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// How many leaves the tree has.
+    /// The number of leaves of the tree.
     pub size: u64,
     /// The hash of the whole tree.
     pub root: Hash,
 }
 
 impl Checkpoint {
-    /// The signed text: origin, size, root in base 64, an empty line, the signature.
+    /// Returns the signed text: origin, size, root in base 64, an empty line, the signature.
     ///
     /// ```
     /// use karat_store::log::{Checkpoint, Hash, Signer};
@@ -29,17 +29,17 @@ impl Checkpoint {
     /// ```
     ///
     /// # Errors
-    /// None for a name that a key can have.
+    /// If the name is not one that a key can have.
     pub fn sign(&self, signer: &Signer) -> Result<String, NoteError> {
         let origin = signer.verifying_key().name();
         signer.sign(&format!("{origin}\n{}\n{}\n", self.size, STANDARD.encode(self.root.0)))
     }
 
-    /// The checkpoint in `note`, if `key` signed it and it is of the log that `key` is named after. Lines after the root are
-    /// signed with it and not read.
+    /// Returns the checkpoint in `note`, if `key` signed it and it is of the log that `key` is named after. Lines after
+    /// the root are signed with it and not read.
     ///
     /// # Errors
-    /// That it is no checkpoint of that log, or that it was changed.
+    /// If it is not a checkpoint of that log, or was changed.
     pub fn open(note: &str, key: &VerifyingKey) -> Result<Self, NoteError> {
         let (name, checkpoint) = Self::read(key.open(note)?)?;
         if name != key.name() {
@@ -48,16 +48,16 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// The name of the log and the checkpoint that `note` claims. Nobody has checked a signature, so anybody may have
-    /// written it.
+    /// Returns the name of the log and the checkpoint that `note` claims. The signature is not checked, so anyone may
+    /// have written it.
     ///
     /// # Errors
-    /// That it is no checkpoint.
+    /// If it is not a checkpoint.
     pub fn claimed(note: &str) -> Result<(&str, Self), NoteError> {
         Self::read(parts(note)?.0)
     }
 
-    /// The name of the log and the checkpoint in the text of a note.
+    /// Reads the name of the log and the checkpoint in the text of a note.
     fn read(text: &str) -> Result<(&str, Self), NoteError> {
         let mut lines = text.lines();
         let name = lines.next().unwrap_or_default();
@@ -81,7 +81,7 @@ mod tests {
         let open = |text: &str| Checkpoint::open(&signer.sign(text).unwrap(), signer.verifying_key());
         assert_eq!(open(&format!("log\n12\n{root}\n")), Ok(Checkpoint { size: 12, root: Hash([5; 32]) }));
         assert!(open(&format!("log\n12\n{root}\nmore\n")).is_ok());
-        // Whoever has no key sees what a note claims, and whose it claims to be.
+        // Without a key, a note shows what it claims, and whose it claims to be.
         let other = signer.sign(&format!("other\n12\n{root}\n")).unwrap();
         let claimed = Checkpoint { size: 12, root: Hash([5; 32]) };
         assert_eq!(Checkpoint::claimed(&other), Ok(("other", claimed)));

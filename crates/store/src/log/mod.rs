@@ -4,7 +4,7 @@
 //! C2SP documents `tlog-tiles`, `tlog-checkpoint` and `signed-note`.
 //!
 //! * `tree`: grows leaf by leaf, and says which tiles changed.
-//! * `tile`: where hashes stand, by path and by place.
+//! * `tile`: the places of hashes, by path and by number.
 //! * `proof`: proofs out of tiles, and their verification from bytes alone.
 //! * `note`: keys, and texts signed with them.
 //! * `checkpoint`: the signed head of a tree.
@@ -31,22 +31,22 @@ pub use tree::Tree;
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// How many bytes it has.
+    /// The number of its bytes.
     pub const BYTES: usize = 32;
 
-    /// The root of the tree without leaves: the SHA-256 of nothing.
+    /// Returns the root of the tree without leaves: the SHA-256 of nothing.
     #[must_use]
     pub fn of_empty_tree() -> Self {
         Self(Sha256::digest([]).into())
     }
 
-    /// The hash of a leaf: SHA-256 over a zero byte and the entry.
+    /// Returns the hash of a leaf: SHA-256 over a zero byte and the entry.
     #[must_use]
     pub fn of_leaf(entry: &[u8]) -> Self {
         Self(Sha256::new().chain_update([0]).chain_update(entry).finalize().into())
     }
 
-    /// The hash of an inner node: SHA-256 over a one byte and the hashes of both children.
+    /// Returns the hash of an inner node: SHA-256 over a one byte and the hashes of both children.
     #[must_use]
     pub fn of_children(left: Self, right: Self) -> Self {
         let mut bytes = [1; 1 + 2 * Self::BYTES];
@@ -57,7 +57,7 @@ impl Hash {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The hash that stands in `bytes`, if they are as many as a hash has.
+    /// Returns the hash with these `bytes`, if there are as many as a hash has.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)

@@ -14,10 +14,10 @@ const ED25519: u8 = 1;
 const ID_BYTES: usize = 4;
 /// The longest note that is read, in bytes: enough for some hundred signatures.
 const NOTE_MAX_BYTES: usize = 64 * 1024;
-/// What every line with a signature begins with.
+/// The start of every line with a signature.
 const SIGNATURE_LINE: &str = "\u{2014} ";
 
-/// Why a key or a note is refused.
+/// The reason why a key or a note is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteError {
@@ -72,27 +72,27 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// The key that comes from 32 secret bytes, which must be drawn at random by the caller, under a `name` that is the
-    /// log's own, best an address without its scheme: `scores.example.org/main`.
+    /// Makes the key of 32 secret bytes, which the caller must draw at random, under a `name` that only this log has,
+    /// best an address without its scheme: `scores.example.org/main`.
     ///
     /// # Errors
-    /// That nothing can be named so.
+    /// If `name` cannot be the name of a key.
     pub fn new(name: &str, secret: &[u8; 32]) -> Result<Self, NoteError> {
         let key = SigningKey::from_bytes(secret);
         let public = VerifyingKey::new(name, key.verifying_key())?;
         Ok(Self { key, public })
     }
 
-    /// What others need to check its signatures.
+    /// Returns the key that others need to check its signatures.
     #[must_use]
     pub fn verifying_key(&self) -> &VerifyingKey {
         &self.public
     }
 
-    /// The note of `text`, which must end in a line feed.
+    /// Signs `text`, which must end in a line feed, and returns the note.
     ///
     /// # Errors
-    /// That the text cannot be that of a note.
+    /// If the text cannot be that of a note.
     pub fn sign(&self, text: &str) -> Result<String, NoteError> {
         check_text(text)?;
         let mut bytes = self.public.id.to_vec();
@@ -130,16 +130,16 @@ impl VerifyingKey {
         Ok(Self { name: name.to_owned(), id, key })
     }
 
-    /// Whose key it is.
+    /// Returns the name of the key.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The text of `note`, if this key signed it. Signatures by other keys are not looked at.
+    /// Returns the text of `note`, if this key signed it. Signatures by other keys are not looked at.
     ///
     /// # Errors
-    /// That it is no note, that this key did not sign it, or that something was changed since.
+    /// If it is not a note, if this key did not sign it, or if something was changed since.
     pub fn open<'a>(&self, note: &'a str) -> Result<&'a str, NoteError> {
         let (text, signatures) = parts(note)?;
         let mut signed = false;
@@ -156,13 +156,13 @@ impl VerifyingKey {
     }
 }
 
-/// What is said of a line that should be a signature.
+/// The error for a line that should be a signature.
 const NOT_A_SIGNATURE: NoteError = NoteError::Malformed("a line after the empty one is no signature");
 
-/// In whose name a signature is, and the id of the key with the bytes that it made.
+/// The name that a signature is in, and the id of the key with the bytes that it made.
 type NamedSignature<'a> = (&'a str, Vec<u8>);
 
-/// The text of a note, and its signatures. Nobody has checked them.
+/// Returns the text of a note, and its signatures, which are not checked.
 pub(super) fn parts(note: &str) -> Result<(&str, Vec<NamedSignature<'_>>), NoteError> {
     if note.len() > NOTE_MAX_BYTES {
         return Err(NoteError::Malformed("it is longer than 65,536 bytes"));

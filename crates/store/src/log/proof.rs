@@ -6,7 +6,7 @@ use std::fmt;
 use super::Hash;
 use super::tile::{TILE_HASHES, TILE_HEIGHT, Tile, hash_at};
 
-/// Why there is no proof, or why a proof does not hold.
+/// The reason why there is no proof, or why a proof is not valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProofError {
@@ -14,7 +14,7 @@ pub enum ProofError {
     NoSuchLeaf {
         /// The place asked for.
         index: u64,
-        /// How many leaves the tree has.
+        /// The number of leaves of the tree.
         size: u64,
     },
     /// A tree cannot go on from a larger one.
@@ -61,11 +61,11 @@ impl fmt::Display for ProofError {
 
 impl std::error::Error for ProofError {}
 
-/// The proof that the leaf `index` is in the tree of `size` leaves, from the sibling of the leaf up (RFC 9162, section
-/// 2.1.3.1). `read` gives the bytes of a tile, which may have more hashes than a tree of that size.
+/// Returns the proof that the leaf `index` is in the tree of `size` leaves, from the sibling of the leaf up (RFC 9162,
+/// section 2.1.3.1). `read` gives the bytes of a tile, which may have more hashes than a tree of that size.
 ///
 /// # Errors
-/// What `read` says; that there is no such leaf; that a tile is too short.
+/// If `read` fails, if there is no such leaf, or if a tile is too short.
 pub fn inclusion<E: From<ProofError>>(
     index: u64,
     size: u64,
@@ -91,11 +91,11 @@ pub fn inclusion<E: From<ProofError>>(
     Ok(path)
 }
 
-/// The proof that the tree of `new` leaves goes on from the tree of its first `old` leaves (RFC 9162, section 2.1.4.1).
-/// Empty where `old` is 0 or both are the same.
+/// Returns the proof that the tree of `new` leaves goes on from the tree of its first `old` leaves (RFC 9162, section
+/// 2.1.4.1). Empty if `old` is 0 or both are the same.
 ///
 /// # Errors
-/// What `read` says; that `old` is larger; that a tile is too short.
+/// If `read` fails, if `old` is larger, or if a tile is too short.
 pub fn consistency<E: From<ProofError>>(
     old: u64,
     new: u64,
@@ -128,10 +128,10 @@ pub fn consistency<E: From<ProofError>>(
     Ok(path)
 }
 
-/// The root of the tree of the first `size` leaves.
+/// Returns the root of the tree of the first `size` leaves.
 ///
 /// # Errors
-/// What `read` says; that a tile is too short.
+/// If `read` fails, or if a tile is too short.
 pub fn root_of<E: From<ProofError>>(
     size: u64,
     read: impl FnMut(Tile) -> Result<Vec<u8>, E>,
@@ -142,7 +142,7 @@ pub fn root_of<E: From<ProofError>>(
 /// Checks that `leaf` is at place `index` of the tree of `size` leaves whose root is `root` (RFC 9162, section 2.1.3.2).
 ///
 /// # Errors
-/// Why `path` does not prove it.
+/// If `path` does not prove it; the error says why.
 pub fn verify_inclusion(
     leaf: Hash,
     index: u64,
@@ -179,7 +179,7 @@ pub fn verify_inclusion(
 /// `old_root` (RFC 9162, section 2.1.4.2). Every tree goes on from the empty one.
 ///
 /// # Errors
-/// Why `path` does not prove it.
+/// If `path` does not prove it; the error says why.
 pub fn verify_consistency(
     old: u64,
     new: u64,
@@ -229,7 +229,7 @@ fn same_root(expected: Hash, found: Hash) -> Result<(), ProofError> {
     if expected == found { Ok(()) } else { Err(ProofError::WrongRoot { expected, found }) }
 }
 
-/// The largest power of two below `leaves`, which are at least two.
+/// Returns the largest power of two below `leaves`, which are at least two.
 fn half(leaves: u64) -> u64 {
     1 << (u64::BITS - 1 - (leaves - 1).leading_zeros())
 }
@@ -245,8 +245,8 @@ impl<E: From<ProofError>, R: FnMut(Tile) -> Result<Vec<u8>, E>> Nodes<R> {
         Self { read, tiles: BTreeMap::new() }
     }
 
-    /// The root of the subtree over the leaves `start..end`, of which there is at least one. A subtree that is not full
-    /// lies at the right edge, so the depth is at most 64.
+    /// Returns the root of the subtree over the leaves `start..end`, of which there is at least one. A subtree that is
+    /// not full lies at the right edge, so the depth is at most 64.
     fn root(&mut self, start: u64, end: u64) -> Result<Hash, E> {
         let leaves = end - start;
         if leaves.is_power_of_two() {
@@ -258,7 +258,7 @@ impl<E: From<ProofError>, R: FnMut(Tile) -> Result<Vec<u8>, E>> Nodes<R> {
         Ok(Hash::of_children(left, right))
     }
 
-    /// The root of the full subtree of `2^height` leaves from the leaf `start` on.
+    /// Returns the root of the full subtree of `2^height` leaves from the leaf `start` on.
     fn full(&mut self, height: u32, start: u64) -> Result<Hash, E> {
         let (level, within) = (height / TILE_HEIGHT, height % TILE_HEIGHT);
         let first = start >> (level * TILE_HEIGHT);
@@ -291,7 +291,7 @@ mod tests {
     use super::super::tree::tests::{definition, leaves};
     use super::*;
 
-    /// Every tile of the tree of these leaves.
+    /// Returns every tile of the tree of these leaves.
     fn tiles(leaves: &[Vec<u8>]) -> BTreeMap<Tile, Vec<u8>> {
         let mut tree = Tree::default();
         leaves.iter().for_each(|leaf| tree.append(Hash::of_leaf(leaf)));

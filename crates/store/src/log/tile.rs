@@ -1,4 +1,4 @@
-//! Tiles: where the hashes of a tree stand, after C2SP `tlog-tiles`.
+//! Tiles: the places of the hashes of a tree, after C2SP `tlog-tiles`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// How many hashes it has in a tree of `size` leaves, 0 to 256.
+    /// Returns the number of its hashes in a tree of `size` leaves, 0 to 256.
     ///
     /// ```
     /// use karat_store::log::Tile;
@@ -40,7 +40,7 @@ impl Tile {
         hashes.saturating_sub(self.number.saturating_mul(TILE_HASHES)).min(TILE_HASHES)
     }
 
-    /// Every tile of a tree of `size` leaves, level by level.
+    /// Returns every tile of a tree of `size` leaves, level by level.
     pub fn of_tree(size: u64) -> impl Iterator<Item = Self> {
         (0..8).flat_map(move |level| {
             let hashes = size >> (u32::from(level) * TILE_HEIGHT);
@@ -49,21 +49,21 @@ impl Tile {
     }
 }
 
-/// What a path of the format names: a tile or a bundle of entries, and how many hashes or entries of it.
+/// A path of the format: a tile or a bundle of entries, and the number of its hashes or entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TilePath {
     /// `tile/<level>/<number>[.p/<width>]`.
     Hashes {
-        /// Which tile.
+        /// The tile.
         tile: Tile,
-        /// How many of its hashes, 1 to 256.
+        /// The number of its hashes, 1 to 256.
         width: u64,
     },
     /// `tile/entries/<number>[.p/<width>]`: the entries below the tile of level 0 with that number.
     Entries {
         /// The number of the tile of level 0.
         number: u64,
-        /// How many entries, 1 to 256.
+        /// The number of entries, 1 to 256.
         width: u64,
     },
 }
@@ -130,8 +130,8 @@ impl FromStr for TilePath {
     }
 }
 
-/// A bundle of entries as the format writes it: each with its length before it in two bytes, the higher first. None where
-/// an entry is too long.
+/// Returns a bundle of entries as the format writes it: each with its length before it in two bytes, the higher first.
+/// None if an entry is too long.
 pub fn bundle<'a>(entries: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for entry in entries {
@@ -142,7 +142,7 @@ pub fn bundle<'a>(entries: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<u8>
     Some(bytes)
 }
 
-/// The hash at place `at` of the bytes of a tile.
+/// Returns the hash at place `at` of the bytes of a tile.
 pub(super) fn hash_at(tile: &[u8], at: u64) -> Option<Hash> {
     let start = usize::try_from(at).ok()?.checked_mul(Hash::BYTES)?;
     Hash::from_bytes(tile.get(start..start.checked_add(Hash::BYTES)?)?)

@@ -28,10 +28,10 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree of `size` leaves whose tiles `read` gives.
+    /// Loads the tree of `size` leaves whose tiles `read` gives.
     ///
     /// # Errors
-    /// What `read` says; or that a tile is shorter than a tree of that size needs.
+    /// If `read` fails, or if a tile is shorter than a tree of that size needs.
     pub fn load<E: From<ProofError>>(
         size: u64,
         mut read: impl FnMut(Tile) -> Result<Vec<u8>, E>,
@@ -64,13 +64,13 @@ impl Tree {
         Ok(tree)
     }
 
-    /// How many leaves it has.
+    /// Returns the number of leaves.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The hash of the whole tree.
+    /// Returns the hash of the whole tree.
     #[must_use]
     pub fn root(&self) -> Hash {
         let root = self.peaks.iter().rev().copied().reduce(|right, left| Hash::of_children(left, right));
@@ -103,7 +103,8 @@ impl Tree {
         self.size += 1;
     }
 
-    /// The tiles that changed since the last call, each with all its hashes, in the order of levels and numbers.
+    /// Returns the tiles that changed since the last call, each with all its hashes, in the order of levels and
+    /// numbers.
     pub fn take_changed(&mut self) -> Vec<(Tile, Vec<u8>)> {
         let mut changed = std::mem::take(&mut self.full);
         for level in std::mem::take(&mut self.partial) {
@@ -136,7 +137,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// The definition of RFC 9162, section 2.1.1, word by word.
+    /// Computes the root by the definition of RFC 9162, section 2.1.1, word by word.
     pub fn definition(leaves: &[Vec<u8>]) -> Hash {
         match leaves {
             [] => Hash::of_empty_tree(),

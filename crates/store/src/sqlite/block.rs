@@ -1,8 +1,8 @@
 //! Blocks: rows that were committed one after the other, packed together. The format is known here alone.
 //!
-//! Contents are JSON that says the same again and again, in other numbers, so many of them together take a quarter of the
-//! bytes. What is not written need not be copied, checksummed, carried over and read back: packing takes less time than it
-//! saves.
+//! Contents are JSON that repeats itself with other numbers, so packed together they take a quarter of the bytes.
+//! Bytes that are not written need not be copied, checksummed, carried over and read back: packing takes less time
+//! than it saves.
 //!
 //! A block is one byte that says how it is packed, and then
 //!
@@ -18,11 +18,11 @@ use std::ops::Range;
 use crate::item::{CONTENT_MAX_BYTES, Moment};
 use crate::port::Row;
 
-/// Rows are packed together up to so many bytes. Larger blocks are hardly smaller in all, and reading one row takes longer.
+/// The most bytes of rows packed together. Larger blocks are hardly smaller in all, and reading one row takes longer.
 const BLOCK_BYTES: usize = 32 << 10;
 /// No row takes more: the largest content, and far more than the largest entry.
 const ROW_MAX_BYTES: usize = CONTENT_MAX_BYTES + (1 << 20);
-/// One byte of LZ4 stands for no more than so many.
+/// The most bytes that one byte of LZ4 can expand to.
 const LZ4_RATIO_MAX: usize = 255;
 const HEAD_BYTES: usize = 16;
 const PLAIN: u8 = 0;
@@ -30,7 +30,7 @@ const LZ4: u8 = 1;
 /// The way and the number of bytes, before what is packed.
 const PREFIX_BYTES: usize = 5;
 
-/// The rows of a commit, cut into what goes into one block each.
+/// Cuts the rows of a commit into what goes into one block each.
 pub(super) fn cut(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
     let mut bytes = 0;
     rows.chunk_by(move |row, next| {
@@ -55,7 +55,7 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    /// The block of `rows`, or that a row is too large for any.
+    /// Packs `rows` into a block, or reports that a row is too large for any.
     pub fn pack(&mut self, rows: &[Row]) -> Result<&[u8], String> {
         let Self { plain, packed } = self;
         plain.clear();
@@ -106,13 +106,13 @@ pub(super) struct Stored<'a> {
 #[derive(Default)]
 pub(super) struct Block {
     positions: Range<u64>,
-    /// Heads, entries and contents of as many rows as there are positions; all lengths are in keeping with it.
+    /// Heads, entries and contents of as many rows as there are positions; all lengths agree with it.
     plain: Vec<u8>,
 }
 
 impl Block {
-    /// Reads the block that begins with the row `first` and has so many, in place of the one before; or says what is wrong
-    /// with it, and has no rows. No more memory is taken than a sound block of that length may need.
+    /// Reads the block of `rows` rows from the row `first` on, in place of the one before; or returns what is wrong,
+    /// and has no rows. No more memory is taken than a sound block of that length may need.
     pub fn unpack(&mut self, first: u64, rows: u64, packed: &[u8]) -> Result<(), String> {
         self.positions = 0..0;
         let sound = first.checked_add(rows).filter(|_| self.fill(packed) && self.has_rows(rows));
@@ -142,7 +142,7 @@ impl Block {
         true
     }
 
-    /// Whether the bytes are so many rows.
+    /// Returns whether the bytes are this many rows.
     fn has_rows(&self, rows: u64) -> bool {
         let heads = usize::try_from(rows).ok().and_then(|rows| rows.checked_mul(HEAD_BYTES));
         let Some((heads, bodies)) = heads.and_then(|bytes| self.plain.split_at_checked(bytes)) else {
@@ -153,17 +153,17 @@ impl Block {
         lengths.sum::<u64>() == bodies.len() as u64
     }
 
-    /// Whether it takes more memory than most blocks do: it is that of a large row.
+    /// Returns whether it takes more memory than most blocks do, as that of a large row does.
     pub fn is_large(&self) -> bool {
         self.plain.capacity() > 2 * BLOCK_BYTES
     }
 
-    /// Which rows it has.
+    /// Returns the positions of its rows.
     pub fn positions(&self) -> Range<u64> {
         self.positions.clone()
     }
 
-    /// Those of its rows that are at `positions`.
+    /// Returns those of its rows that are at `positions`.
     pub fn rows(&self, positions: &Range<u64>) -> impl Iterator<Item = Stored<'_>> {
         let Range { start, end } = self.positions;
         let count = usize::try_from(end - start).unwrap_or(0);
@@ -184,7 +184,7 @@ impl Block {
     }
 }
 
-/// From when on a row is known, and the lengths of its entry and content.
+/// Returns the moment from which on a row is known, and the lengths of its entry and content.
 fn head(bytes: &[u8]) -> (Moment, u64, u64) {
     let number = |start, end| {
         bytes

@@ -113,7 +113,7 @@ impl Sqlite {
     /// and before that it cannot be read.
     ///
     /// # Errors
-    /// If there is none, or if it is something else or from a newer version.
+    /// If there is no store at `path`, or if it is something else or from a newer version.
     pub fn open(path: &Path) -> Result<Self> {
         let place = Place { path: path.to_owned() };
         if !path.exists() {
@@ -161,7 +161,7 @@ pub fn verify(path: &Path, key: &VerifyingKey, known: &[String]) -> Result<Audit
 /// Does the same, reports the progress, and needs no key, as [`audit_watched`].
 ///
 /// # Errors
-/// As [`verify`].
+/// If [`verify`] fails.
 pub fn verify_watched(
     path: &Path,
     key: Option<&VerifyingKey>,
@@ -199,14 +199,14 @@ pub fn copy(path: &Path, copy: &Path) -> Result<()> {
     sync().map_err(|error| target.io_error("write", &error))
 }
 
-/// Where a store is, for its files and for messages.
+/// The path of a store, for its files and for messages.
 #[derive(Debug, Clone)]
 struct Place {
     path: PathBuf,
 }
 
 impl Place {
-    /// The file beside the store whose name ends in `suffix`.
+    /// Returns the file beside the store whose name ends in `suffix`.
     fn beside(&self, suffix: &str) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(suffix);
@@ -249,7 +249,7 @@ impl Place {
         }
     }
 
-    /// The right to write, against other processes and within this one.
+    /// Takes the right to write, against other processes and within this one.
     fn lock(&self) -> Result<File> {
         let path = self.beside(LOCK);
         let options = OpenOptions::new().create(true).truncate(false).write(true).open(&path);

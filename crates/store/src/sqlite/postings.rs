@@ -1,10 +1,10 @@
 //! The postings in memory: which rows each term finds.
 //!
-//! An ordered index of random terms on disk costs more with every row, because each posting touches a page of its own. So
-//! the file has the postings in the order of commits, one blob per commit, and a process that asks for terms reads all
-//! blobs once into a sorted set.
+//! An ordered index of random terms on disk costs more with every row, because each posting touches a different page.
+//! So the file has the postings in the order of commits, one blob per commit, and a process that asks for terms reads
+//! all blobs once into a sorted set.
 //!
-//! Set and blobs have the first 64 bits of each term. Two terms may share them, by chance or because somebody made them so:
+//! Set and blobs have the first 64 bits of each term. Two terms may share them, by chance or on purpose:
 //! a position found here is a candidate, and its row says whether the term finds it.
 
 use std::collections::BTreeSet;
@@ -20,14 +20,14 @@ const POSTING_BYTES: usize = 12;
 /// From this many postings on it is faster to sort them all than to add them one by one.
 const MANY: usize = 4096;
 
-/// The first 64 bits of a term.
+/// Returns the first 64 bits of a term.
 fn key(term: Term) -> u64 {
     let [key @ .., _, _, _, _, _, _, _, _] = term.0;
     u64::from_be_bytes(key)
 }
 
-/// The blob of the postings of a commit whose first row is at `first`, or `None` if a row is before that or too far
-/// behind it.
+/// Returns the blob of the postings of a commit whose first row is at `first`, or `None` if a row is before that or too
+/// far behind it.
 pub(super) fn blob(first: u64, postings: &[(Term, u64)]) -> Option<Vec<u8>> {
     let mut blob = Vec::with_capacity(POSTING_BYTES * postings.len());
     for (term, position) in postings {
@@ -38,7 +38,7 @@ pub(super) fn blob(first: u64, postings: &[(Term, u64)]) -> Option<Vec<u8>> {
     Some(blob)
 }
 
-/// The number of postings in a blob of `bytes` bytes, or `None` if it cannot be a blob.
+/// Returns the number of postings in a blob of `bytes` bytes, or `None` if it cannot be a blob.
 pub(super) fn count(bytes: u64) -> Option<u64> {
     let each = POSTING_BYTES as u64;
     bytes.is_multiple_of(each).then_some(bytes / each)
@@ -79,7 +79,7 @@ struct State {
 }
 
 impl Postings {
-    /// The position up to which the postings of all rows are known.
+    /// Returns the position up to which the postings of all rows are known.
     pub fn end(&self) -> u64 {
         self.state.read().unwrap_or_else(PoisonError::into_inner).end
     }
@@ -96,7 +96,7 @@ impl Postings {
         state.end = state.end.max(end);
     }
 
-    /// The first `limit` positions within `range` at which `term` may be found.
+    /// Returns the first `limit` positions within `range` at which `term` may be found.
     pub fn candidates(&self, term: Term, range: &Range<u64>, order: Order, limit: usize) -> Vec<u64> {
         if range.is_empty() {
             return Vec::new();

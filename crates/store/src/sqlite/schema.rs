@@ -44,7 +44,7 @@ pub(super) fn check(connection: &Connection, place: &Place) -> Result<()> {
     }
 }
 
-/// The version of a store.
+/// Returns the version of a store.
 fn version(connection: &Connection, place: &Place) -> Result<i64> {
     let application: i64 = place.query(connection, "PRAGMA application_id")?;
     let found: i64 = place.query(connection, "PRAGMA user_version")?;
@@ -120,7 +120,7 @@ fn log_postings(transaction: &Transaction<'_>, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// The ways in which the tables themselves differ from those that are made here. Statistics for the planner of queries,
+/// Returns the differences between the tables and those that are made here. Statistics for the planner of queries,
 /// which `ANALYZE` leaves, change no answer.
 pub(super) fn differences(connection: &Connection, place: &Place) -> Result<Vec<String>> {
     let read = || -> rusqlite::Result<Vec<(String, String)>> {

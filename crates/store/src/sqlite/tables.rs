@@ -47,7 +47,7 @@ impl Tables {
         self.run(|connection| connection.prepare_cached(statement)?.execute([]).map(drop))
     }
 
-    /// The number of rows; `None` in an empty store.
+    /// Returns the number of rows; `None` in an empty store.
     pub fn size(&self) -> Result<Option<u64>> {
         self.run(|connection| {
             connection.prepare_cached("SELECT size FROM head")?.query_row([], |row| row.get(0)).optional()
@@ -183,8 +183,8 @@ impl Tables {
 const BLOCKS: &str = "SELECT first, rows, packed FROM block \
      WHERE first >= coalesce((SELECT max(first) FROM block WHERE first <= ?1), ?1) AND first < ?2 ORDER BY first";
 
-/// The places of the hashes of a tile: those of one level follow each other, and the level that grows most comes last, where
-/// a table takes new rows most easily.
+/// Returns the places of the hashes of a tile: those of one level follow each other, and the level that grows most
+/// comes last, where a table takes new rows most easily.
 fn places(tile: Tile) -> Range<i64> {
     const LEVEL_BITS: u32 = 56;
     const LEVELS: u64 = 64;
@@ -193,7 +193,7 @@ fn places(tile: Tile) -> Range<i64> {
     signed(start)..signed(start + TILE_HASHES)
 }
 
-/// A number as SQLite can store it; no stored number is larger.
+/// Converts a number to one that SQLite can store; no stored number is larger.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -24,7 +24,7 @@ impl SqliteWriter {
 }
 
 impl Drop for SqliteWriter {
-    /// A store that was stopped is one file.
+    /// Empties the write-ahead log, so that a stopped store is one file.
     fn drop(&mut self) {
         checkpoint(&self.tables);
     }
@@ -48,7 +48,7 @@ impl Write for SqliteWriter {
             tables.write(&commit)?;
             Ok(Some(commit))
         })?;
-        // Only now: what is not committed is found by nobody.
+        // Only now: what is not committed must not be found.
         if let Some(commit) = written {
             let mut batch = Batch::default();
             batch.add(&commit.postings);

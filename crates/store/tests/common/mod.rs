@@ -1,4 +1,4 @@
-//! What the tests of a store share: folders that vanish, keys, items.
+//! Helpers of the tests of a store: temporary folders, keys, items.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use karat_store::port::Backend;
 use karat_store::sqlite::Sqlite;
 use karat_store::{Kind, Limits, Moment, NewItem, Store};
 
-/// A folder of its own, removed when it is dropped.
+/// A separate folder, removed when it is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -47,7 +47,7 @@ pub fn signer() -> Signer {
     Signer::new("karat.example/test", &[42; 32]).unwrap()
 }
 
-/// Every backend there is, empty, with its name.
+/// Returns every backend there is, empty, with its name.
 pub fn backends(folder: &Folder) -> Vec<(&'static str, Arc<dyn Backend>)> {
     let path = folder.file("contract.db");
     vec![("memory", Arc::new(Memory::new())), ("sqlite", Arc::new(Sqlite::create(&path).unwrap()))]
@@ -68,7 +68,7 @@ pub fn evidence(id: &str, content: &str) -> NewItem {
     }
 }
 
-/// A record of that evidence; as little of one as a receipt looks at.
+/// Returns a record of that evidence, with only what a receipt looks at.
 pub fn record(evidence: &NewItem) -> NewItem {
     let digest = Digest::of(&evidence.content);
     let content = format!(r#"{{"evidence":{{"digest":"{digest}"}},"schema":"karat/record/1"}}"#);

@@ -22,7 +22,7 @@ impl Dice {
         self.roll(1 << 53) as f64 / (1u64 << 53) as f64
     }
 
-    /// Awkward numbers more often than a uniform draw would give.
+    /// Draws awkward numbers more often than a uniform generator would.
     fn number(&mut self) -> f64 {
         match self.roll(8) {
             0 => 0.0,

@@ -77,8 +77,8 @@ pub(super) fn resolve_groups(draft: &Draft, mean: Mean, report: &mut Report<'_>)
         if let (Some(parent), Some(name)) = (parent, &group.parent)
             && parent >= place
         {
-            let message = format!("group `{}` stands before its parent `{}`", group.key.value, name.value);
-            report.error(Code::Cycle, name.span.clone(), message, "a parent stands before its members");
+            let message = format!("group `{}` comes before its parent `{}`", group.key.value, name.value);
+            report.error(Code::Cycle, name.span.clone(), message, "put a parent before its members");
         }
         let has_member =
             draft.dimensions.iter().any(|d| d.group.as_ref().is_some_and(|g| g.value == group.key.value))

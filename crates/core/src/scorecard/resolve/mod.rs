@@ -26,7 +26,7 @@ use crate::diagnostic::Code;
 use crate::facts::Digest;
 use crate::number::Decimal;
 
-/// Builds a card of its own. Problems are reported; the card is only good if none is an error.
+/// Builds a card that borrows nothing. Problems are reported; the card is only good if none is an error.
 pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> Option<Scorecard> {
     for (there, name) in [(!draft.dims.is_empty(), "dims"), (!draft.describe.is_empty(), "describe")] {
         if there {

@@ -1,4 +1,4 @@
-//! The names of a card: what each stands for, and in which order formulas can be computed.
+//! The names of a card: the meaning of each, and the order in which formulas can be computed.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -41,7 +41,7 @@ pub(super) fn unique<'a>(names: impl Iterator<Item = &'a Text>, what: &str, repo
     }
 }
 
-/// Where a formula stands decides which names it may use.
+/// The place of a formula, which decides the names it may use.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Place {
     Let,
@@ -105,7 +105,7 @@ impl Names {
         names
     }
 
-    /// Depth-first over lets and dimensions together; a cycle is reported once, with its members.
+    /// Searches lets and dimensions together, depth first; a cycle is reported once, with its members.
     fn find_order(&mut self, draft: &Draft, report: &mut Report<'_>) {
         let lets = draft.lets.len();
         let needs: Vec<Vec<usize>> = (0..lets + draft.dimensions.len())

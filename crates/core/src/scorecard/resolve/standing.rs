@@ -49,7 +49,7 @@ pub(super) fn resolve_standing(
     Standing { gate, tiers, confidence, ..rules.clone() }
 }
 
-/// The newest readings, each of its own age, only have a mean where the card is one weighted mean.
+/// Checks the shape: the newest readings, each with its own age, only have a mean where the card is one weighted mean.
 fn check_shape(draft: &Draft, place: &Range<usize>, report: &mut Report<'_>) {
     let found = [
         (draft.mean.is_some_and(|mean| mean != Mean::WeightedMean), "another mean"),

@@ -63,7 +63,8 @@ fn weight_of(profile: &DraftProfile, key: &str) -> Option<Option<Decimal>> {
     profile.weights.iter().find(|(known, _)| known.value == key).map(|&(_, weight)| weight)
 }
 
-/// A guard that lets every sum pass, or a weighted sum that could exceed 1 by more than its tolerance, guards nothing.
+/// Warns of a guard without effect: every sum passes it, or a weighted sum that could exceed 1 by more than its
+/// tolerance.
 pub(super) fn check_guards(
     draft: &Draft,
     mean: Mean,

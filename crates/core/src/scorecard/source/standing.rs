@@ -150,7 +150,8 @@ fn read_window(section: &Fields<'_, '_>, score: StandingScore, report: &mut Repo
     WindowLimits { tasks, span_seconds }
 }
 
-/// Returns a success or failure by decree has no readings, so where readings are taken an item counts as it is or not at all.
+/// Reads the treatment of outcomes. A success or failure by decree has no readings, so where readings are taken an item
+/// counts as it is or not at all.
 fn read_outcomes(section: &Fields<'_, '_>, score: StandingScore, report: &mut Report<'_>) -> Policy {
     use Treatment::{Excluded, Failure, Scored, Success};
     const FIELDS: &[&str] = &["no-verdict", "stopped", "not-applicable", "refused"];

@@ -16,7 +16,7 @@ pub struct ShareRules {
 pub enum TooFew {
     /// The cap rises to one part for each subject with a score above zero, so that all of these get the same.
     RaiseCap,
-    /// The cap holds, and what nobody may have stays unassigned.
+    /// The cap is kept, and what no subject may have stays unassigned.
     LeaveRest,
 }
 

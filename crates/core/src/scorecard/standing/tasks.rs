@@ -18,7 +18,7 @@ impl Difficulty {
     /// Every difficulty, easiest first.
     pub const ALL: [Self; 4] = [Self::Newcomer, Self::Contender, Self::Veteran, Self::Legendary];
 
-    /// As written: `newcomer`.
+    /// Returns the name as written: `newcomer`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,16 +30,16 @@ impl Difficulty {
     }
 }
 
-/// From which rates a challenge counts as how hard.
+/// The rates from which a challenge has a difficulty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalibrationRules {
-    /// Fewer completed matches give no difficulty.
+    /// The fewest completed matches that give a difficulty.
     pub completed_min: u64,
-    /// Win rate and completion rate from which a challenge is no harder than this, both inclusive; the first that holds
-    /// counts. A challenge that meets none is legendary.
+    /// Win rate and completion rate from which a challenge is no harder than this, both inclusive; the first that is
+    /// met counts. A challenge that meets none is legendary.
     pub steps: Vec<CalibrationStep>,
-    /// By how much both rates must pass a threshold before a calibrated difficulty changes; 0 for none. Keeps a challenge at a
-    /// threshold from changing with every match.
+    /// The margin by which both rates must pass a threshold before a calibrated difficulty changes; 0 for none. Keeps a
+    /// challenge at a threshold from changing with every match.
     pub margin: Decimal,
 }
 
@@ -55,7 +55,8 @@ pub struct CalibrationStep {
 }
 
 impl Default for CalibrationRules {
-    /// Twenty completed matches; newcomer from 65 % won and 85 % completed, contender from 45 and 70, veteran from 25 and 50.
+    /// Defaults to twenty completed matches; newcomer from 65 % won and 85 % completed, contender from 45 and 70,
+    /// veteran from 25 and 50.
     fn default() -> Self {
         let step = |difficulty, win, completion| CalibrationStep {
             difficulty,
@@ -74,14 +75,14 @@ impl Default for CalibrationRules {
     }
 }
 
-/// When a task has outlived its use, and when it is probably broken.
+/// The rules by which a task is retired, or is probably broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LifecycleRules {
     /// A score above this counts as solved.
     pub solved_above: Score,
     /// A score below this counts as failed.
     pub failed_below: Score,
-    /// More than this share of the scores of a period must be solved, or failed, for the period to count.
+    /// The share of the scores of a period that must be exceeded, solved or failed, for the period to count.
     pub share_above: Decimal,
     /// Periods in a row that must count.
     pub periods: u32,
@@ -90,7 +91,8 @@ pub struct LifecycleRules {
 }
 
 impl Default for LifecycleRules {
-    /// More than 70 % of scores above 0.90 (or below 0.10), three periods in a row; five more in quarantine.
+    /// Defaults to more than 70 % of scores above 0.90 (or below 0.10), three periods in a row; five more in
+    /// quarantine.
     fn default() -> Self {
         Self {
             solved_above: Score::from_billionths(900_000_000),

@@ -280,11 +280,11 @@ fn what_can_never_matter_is_a_warning() {
         ),
         (
             "tier = [{ name = \"bronze\", confidence = 0.5 }]",
-            "KC307 tier `bronze` asks for a confidence of 0.5, which is not known without `confidence`: nobody reaches it",
+            "KC307 tier `bronze` asks for a confidence of 0.5, which is not known without `confidence`: no subject reaches it",
         ),
         (
             "confidence = {}\ntier = [{ name = \"bronze\", confidence = 1 }]",
-            "KC307 tier `bronze` asks for a confidence of 1, which stays below 1: nobody reaches it",
+            "KC307 tier `bronze` asks for a confidence of 1, which stays below 1: no subject reaches it",
         ),
         (
             "gate = { dimension = \"security\", step = [{ below = 0, cap = 5 }] }",

@@ -9,9 +9,9 @@ const DAY_SECONDS: u32 = 86_400;
 /// The limits of a window. With both the narrower one counts; with neither the window has all scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowLimits {
-    /// At most this many scores, the newest.
+    /// The most scores, from the newest.
     pub tasks: Option<NonZeroU32>,
-    /// Only scores less than this many seconds older than the latest moment.
+    /// The span in seconds: only scores less than this much older than the latest moment count.
     pub span_seconds: Option<NonZeroU32>,
 }
 
@@ -50,7 +50,7 @@ pub struct DecayRule {
 /// The part of the score that loses points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecayScope {
-    /// Each dimension, by the age of its own evidence.
+    /// Each dimension, by the age of the evidence for it.
     Dimension,
     /// The composite, by the age of the newest evidence; readings keep their value.
     Composite,
@@ -59,7 +59,7 @@ pub enum DecayScope {
 /// The loss in a part of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Periods {
-    /// Its part.
+    /// In proportion.
     Exact,
     /// Nothing, until it is over.
     Whole,
@@ -78,7 +78,7 @@ impl Default for DecayRule {
     }
 }
 
-/// When a score is held, and who may let it pass.
+/// The rules by which a score is held and may pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewRules {
     /// A change of more points than this, up or down, is a swing.
@@ -99,8 +99,8 @@ pub struct ReviewRules {
 }
 
 impl Default for ReviewRules {
-    /// Over 200 points at once (the document), over 300 within seven days, three days for a decision by one reviewer, or two
-    /// where the highest tier is at stake.
+    /// Defaults to over 200 points at once (the document), over 300 within seven days, three days for a decision by one
+    /// reviewer, or two where the highest tier is at stake.
     fn default() -> Self {
         Self {
             swing_points: 200,
@@ -123,12 +123,13 @@ pub struct CertificationRules {
     pub promotion_seconds: u32,
     /// A tier that is lost only to decay is held this long: time for fresh evidence.
     pub at_risk_seconds: u32,
-    /// Where the evidence is too old for the tier, one tier is lost for each such time without a full batch.
+    /// If the evidence is too old for the tier, one tier is lost for each such time without a full batch.
     pub silence_seconds: u32,
 }
 
 impl Default for CertificationRules {
-    /// Confirmed after 24 hours, one tier up in 7 days, 14 days of notice, one tier down for 90 days of silence.
+    /// Defaults to confirmed after 24 hours, one tier up in 7 days, 14 days of notice, one tier down for 90 days of
+    /// silence.
     fn default() -> Self {
         Self {
             confirm_seconds: DAY_SECONDS,
@@ -142,9 +143,9 @@ impl Default for CertificationRules {
 /// The loss of worth with age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreshnessRule {
-    /// Up to this age evidence is worth all it is.
+    /// The age up to which evidence has full worth.
     pub full_until_seconds: u32,
-    /// From this age on it is worth `least`; between the two it falls in a line.
+    /// The age from which it is worth `least`; between the two its worth falls in a line.
     pub least_from_seconds: u32,
     /// The worth of the oldest evidence, in billionths.
     pub least: i64,

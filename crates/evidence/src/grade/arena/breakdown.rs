@@ -1,4 +1,4 @@
-//! The score of a match from the scores of its dimensions, as the arena tells it.
+//! The score of a match from the scores of its dimensions, as the arena shows it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Breakdown {
 pub struct WeightedScore {
     /// Key of the dimension.
     pub dimension: String,
-    /// Its score, 0 to 1000; 0 where there is none.
+    /// Its score, 0 to 1000; 0 without one.
     pub score: f64,
     /// Its share of the total.
     pub weight: f64,
@@ -60,7 +60,8 @@ pub fn breakdown(weights: &[(String, f64)], scores: &BTreeMap<&str, f64>, max_sc
 }
 
 impl Breakdown {
-    /// As the response of the arena has it: `{"score", "score_breakdown": {DIMENSION: {"score", "weight", "weighted"}}}`.
+    /// Returns it as in the response of the arena: `{"score", "score_breakdown": {DIMENSION: {"score", "weight",
+    /// "weighted"}}}`.
     pub fn detail(&self) -> Value {
         let part = |part: &WeightedScore| {
             let value = json!({"score": part.score, "weight": part.weight, "weighted": part.weighted});

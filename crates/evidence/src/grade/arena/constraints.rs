@@ -35,7 +35,7 @@ impl Constraints {
     ///
     /// # Errors
     ///
-    /// A limit that is not above 0 or of another type, one that is not known, one in both spellings.
+    /// If a limit is not above 0 or of another type, unknown, or in both spellings.
     pub fn read(value: &Value) -> Result<Self, Problems> {
         let mut problems = Problems::default();
         let constraints = Self::read_at(value, "$.constraints", &mut problems);
@@ -118,12 +118,12 @@ impl Usage {
         usage
     }
 
-    /// Input and output tokens.
+    /// Returns input and output tokens.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// The fields as JSON.
+    /// Returns the fields as JSON.
     pub fn detail(&self) -> Value {
         detail(self)
     }
@@ -148,8 +148,8 @@ pub struct Violation {
     pub message: String,
 }
 
-/// The limits that a trajectory did not keep, none where the match is not verified: a log that is not valid shows nothing. They
-/// are advice and change no score.
+/// Returns the limits that a trajectory did not keep. None if the match is not verified: a log that is not valid shows
+/// nothing. They are advice and change no score.
 pub fn constraint_violations(
     constraints: &Constraints,
     verified: bool,

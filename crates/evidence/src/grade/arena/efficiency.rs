@@ -11,7 +11,7 @@ use super::detail;
 /// Efficiency of a trajectory without a single model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WithoutModelCall {
-    /// Nothing: one tool call in the log must not earn what a thrifty agent earns.
+    /// No points: one tool call in the log must not earn what a thrifty agent earns.
     #[default]
     Nothing,
     /// Everything, since nothing was used. The deployed arena does so.
@@ -66,15 +66,15 @@ impl Efficiency {
         ])
     }
 
-    /// The fields as JSON.
+    /// Returns the fields as JSON.
     pub fn detail(self) -> Value {
         detail(&self)
     }
 }
 
-/// `max(0, 1 - used / limit)` for tokens (input and output) and for calls: of model calls and tool calls, where both are
-/// limited, the smaller (Scoring, "Efficiency Dimensions": "only scored when the match includes trajectory data and the
-/// challenge defines constraints. Unverified matches score 0").
+/// Returns `max(0, 1 - used / limit)` for tokens (input and output) and for calls: of model calls and tool calls, where
+/// both are limited, the smaller (Scoring, "Efficiency Dimensions": "only scored when the match includes trajectory
+/// data and the challenge defines constraints. Unverified matches score 0").
 ///
 /// ```
 /// use karat_evidence::grade::arena::{Constraints, Usage, WithoutModelCall, efficiency};

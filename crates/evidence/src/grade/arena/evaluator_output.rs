@@ -22,7 +22,7 @@ pub struct EvaluatorOutput {
 }
 
 impl EvaluatorOutput {
-    /// The fields as JSON.
+    /// Returns the fields as JSON.
     pub fn detail(&self) -> Value {
         detail(self)
     }
@@ -41,8 +41,8 @@ impl EvaluatorOutput {
 ///
 /// # Errors
 ///
-/// An exit status other than 0 (none stands for a script that was stopped), whatever was printed; no such line; a score in it
-/// that is no number, or below 0. None of these may fall back to another evaluator.
+/// If the exit status is not 0 (none means a script that was stopped), whatever was printed; if there is no such line;
+/// if a score in it is not a number, or below 0. None of these may fall back to another evaluator.
 pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<EvaluatorOutput, Problems> {
     if exit_code != Some(0) {
         let found =
@@ -60,7 +60,7 @@ pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<Ev
     let first = results.next();
     let (count, last) = results.fold((1, first), |(count, _), result| (count + 1, Some(result)));
     let Some((line, scores)) = last else {
-        let hint = "print `{\"scores\": {\"DIMENSION\": NUMBER}}` on a line of its own";
+        let hint = "print `{\"scores\": {\"DIMENSION\": NUMBER}}` on its own line";
         let found = format!("no scores in {} lines", stdout.lines().count());
         return Err(refusal("$.stdout", found, "a line with an object `scores`", hint));
     };
@@ -111,7 +111,7 @@ mod tests {
             let problems = parse(stdout).unwrap_err();
             assert_eq!(problems.iter().next().unwrap().path, "$.stdout", "{stdout}");
         }
-        // A later line that is none does not hide an earlier one.
+        // A later line without a result does not hide an earlier one.
         assert_eq!(parse("{\"scores\": {}}\n{\"scores\": []}").unwrap().line, 1);
         let nested = format!("{}1{}", "{\"scores\":".repeat(100_000), "}".repeat(100_000));
         assert!(parse(&nested).is_err());

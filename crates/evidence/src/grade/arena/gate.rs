@@ -27,11 +27,11 @@ impl MatchStatus {
         ("expired", Self::Expired),
     ];
 
-    /// The status of that name.
+    /// Reads the status of that name.
     ///
     /// # Errors
     ///
-    /// A name that is none of `pending`, `active`, `completed`, `expired`.
+    /// If the name is not one of `pending`, `active`, `completed`, `expired`.
     pub fn parse(name: &str) -> Result<Self, Problems> {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, status)| *status).ok_or_else(|| {
@@ -57,13 +57,13 @@ pub struct Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
-    /// It is scored.
+    /// Accepted and scored.
     Accepted,
     /// There is no such match.
     NoMatch,
     /// "Only the entering agent can submit".
     NotOwner,
-    /// It has been submitted before.
+    /// Submitted before.
     AlreadyCompleted,
     /// "Expired matches cannot be submitted".
     Expired,
@@ -75,7 +75,7 @@ impl Gate {
         self == Self::Accepted
     }
 
-    /// The status of HTTP that the arena answers with.
+    /// Returns the HTTP status of the arena's answer.
     pub fn http_status(self) -> u16 {
         match self {
             Self::Accepted => 200,
@@ -86,14 +86,14 @@ impl Gate {
         }
     }
 
-    /// Outcome and status, as JSON: `{"outcome", "http_status"}`.
+    /// Returns outcome and status, as JSON: `{"outcome", "http_status"}`.
     pub fn detail(self) -> Value {
         serde_json::json!({ "outcome": self, "http_status": self.http_status() })
     }
 }
 
-/// The checks before a submission is looked at, in their order: the match exists, the requester entered it, it has not been
-/// completed, it has not expired (Scoring, "Submission Validation": ownership, then time limit).
+/// Checks what comes before a submission is looked at, in this order: the match exists, the requester entered it, it
+/// has not been completed, it has not expired (Scoring, "Submission Validation": ownership, then time limit).
 pub fn submission_gate(arrival: Arrival) -> Gate {
     match arrival.status {
         None => Gate::NoMatch,

@@ -21,8 +21,8 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// The first 16 hexadecimal digits of the SHA-256 of the five parts as compact JSON, in their order, `null` for what is
-    /// not given, tools in the order of their UTF-16 code units (Clawdiators, harness fingerprint).
+    /// Returns the first 16 hexadecimal digits of the SHA-256 of the five parts as compact JSON, in their order, `null`
+    /// for what is not given, tools in the order of their UTF-16 code units (Clawdiators, harness fingerprint).
     ///
     /// ```
     /// use karat_evidence::grade::arena::Harness;
@@ -67,14 +67,14 @@ impl Harness {
         digits.chars().take(16).collect()
     }
 
-    /// The name of a harness that gives itself none: framework and [`Harness::structural_hash`].
+    /// Returns the name of a harness that gives no name: framework and [`Harness::structural_hash`].
     pub fn id(&self) -> Option<String> {
         self.base_framework.as_ref().map(|framework| format!("{framework}-{}", self.structural_hash()))
     }
 }
 
-/// A warning if an agent submits with a harness other than the registered one, or with one though none is registered.
-/// Nothing to say where no harness is named.
+/// Returns a warning if an agent submits with a harness other than the registered one, or with one though none is
+/// registered. Nothing to say where no harness is named.
 pub fn harness_warning(registered: Option<&str>, submitted: Option<&str>) -> Option<String> {
     let submitted = submitted.filter(|id| !id.is_empty())?;
     match registered {

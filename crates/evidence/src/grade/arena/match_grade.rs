@@ -32,7 +32,7 @@ pub struct MatchGrade {
     pub evaluation: Evaluation,
     /// Problems of its form.
     pub submission_warnings: Vec<SubmissionWarning>,
-    /// The checks of the trajectory; none if there is none.
+    /// The checks of the trajectory, if there is one.
     pub trajectory: Option<TrajectoryGrade>,
     /// Usage of the trajectory, if there is one.
     pub usage: Option<Usage>,
@@ -62,8 +62,8 @@ pub struct MatchGrade {
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the parts or the payload; a submission that is not accepted, which has no score; a ground
-/// truth that does not fit the evaluator.
+/// If something is wrong with the parts or the payload: everything; if a submission is not accepted, which has no
+/// score; if a ground truth does not fit the evaluator.
 pub fn grade_match(
     parts: &Value,
     evaluator: &Evaluator,
@@ -98,8 +98,8 @@ pub fn grade_match(
 }
 
 impl MatchGrade {
-    /// Everything but the evidence, as JSON. `submission_warnings`, `constraint_violations` and `harness_warning` are left out
-    /// where there are none, as in the response of the arena.
+    /// Returns everything but the evidence, as JSON. `submission_warnings`, `constraint_violations` and `harness_warning`
+    /// are left out if they are empty, as in the response of the arena.
     pub fn detail(&self) -> Value {
         let mut detail = json!({
             "evaluation": self.evaluation.detail(),
@@ -234,7 +234,7 @@ mod tests {
         grade_match(parts, &evaluator(), &MatchOptions::default()).unwrap()
     }
 
-    /// The published score of the evidence under the challenge's card.
+    /// Returns the published score of the evidence under the challenge's card.
     fn scored(evidence: &Value) -> (f64, Vec<(String, f64)>) {
         let card = Scorecard::parse(CHALLENGE, &|_| Some(PALETTE.to_owned())).unwrap();
         let wanted: Vec<_> = card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect();

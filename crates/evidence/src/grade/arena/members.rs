@@ -7,7 +7,7 @@ use crate::json::document::EXACT;
 use crate::json::locate;
 use crate::json::problem::{Problem, Problems, nearest, quoted};
 
-/// An object and where it stands.
+/// An object and its place.
 #[derive(Debug, Clone)]
 pub(super) struct Members<'a> {
     map: &'a Map<String, Value>,
@@ -24,7 +24,7 @@ pub(super) struct Member<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// The members of `value`, which must be an object.
+    /// Reads the members of `value`, which must be an object.
     pub fn of(value: &'a Value, path: &str, problems: &mut Problems) -> Option<Self> {
         let map = value.as_object();
         if map.is_none() {
@@ -33,35 +33,35 @@ impl<'a> Members<'a> {
         map.map(|map| Self { map, path: path.to_owned(), null_is_absent: false })
     }
 
-    /// The same, with `null` for what is not known, as records write it.
+    /// Returns the same, with `null` for what is not known, as records write it.
     pub fn with_nulls(self) -> Self {
         Self { null_is_absent: true, ..self }
     }
 
-    /// The object itself.
+    /// Returns the object itself.
     pub fn map(&self) -> &'a Map<String, Value> {
         self.map
     }
 
-    /// Where a member stands, or would stand.
+    /// Returns the path of a member, present or not.
     pub fn path_of(&self, name: &str) -> String {
         let mut path = self.path.clone();
         locate::push_member(&mut path, name);
         path
     }
 
-    /// Every member, by name.
+    /// Returns every member, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, Member<'a>)> {
         self.map.iter().map(|(name, value)| (name.as_str(), Member { value, path: self.path_of(name) }))
     }
 
-    /// A member, if it is there.
+    /// Returns a member, if it exists.
     pub fn get(&self, name: &str) -> Option<Member<'a>> {
         let value = self.map.get(name).filter(|value| !(self.null_is_absent && value.is_null()))?;
         Some(Member { value, path: self.path_of(name) })
     }
 
-    /// A member that must be there.
+    /// Reads a member that must be there.
     pub fn require(&self, name: &str, expected: &str, problems: &mut Problems) -> Option<Member<'a>> {
         let member = self.get(name);
         if member.is_none() {
@@ -92,12 +92,12 @@ impl<'a> Member<'a> {
         refuse(problems, &self.path, described(self.value), expected, hint);
     }
 
-    /// An object.
+    /// Reads an object.
     pub fn members(&self, problems: &mut Problems) -> Option<Members<'a>> {
         Members::of(self.value, &self.path, problems)
     }
 
-    /// The elements of an array.
+    /// Reads the elements of an array.
     pub fn elements(&self, problems: &mut Problems) -> Option<Vec<Self>> {
         let elements = self.value.as_array();
         if elements.is_none() {
@@ -107,7 +107,7 @@ impl<'a> Member<'a> {
         elements.map(|elements| elements.iter().enumerate().map(place).collect())
     }
 
-    /// A text.
+    /// Reads a text.
     pub fn text(&self, problems: &mut Problems) -> Option<&'a str> {
         let text = self.value.as_str();
         if text.is_none() {
@@ -122,7 +122,7 @@ impl<'a> Member<'a> {
         Some(elements.iter().filter_map(|element| element.text(problems).map(str::to_owned)).collect())
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     pub fn flag(&self, problems: &mut Problems) -> Option<bool> {
         let flag = self.value.as_bool();
         if flag.is_none() {
@@ -131,7 +131,7 @@ impl<'a> Member<'a> {
         flag
     }
 
-    /// A number within a range; `expected` says which.
+    /// Reads a number within a range; `expected` says which.
     pub fn number(&self, min: f64, max: f64, expected: &str, problems: &mut Problems) -> Option<f64> {
         let number = self.value.as_f64().filter(|number| (min..=max).contains(number));
         if number.is_none() {
@@ -140,7 +140,7 @@ impl<'a> Member<'a> {
         number
     }
 
-    /// A whole number from `min` on.
+    /// Reads a whole number from `min` on.
     pub fn count(&self, min: f64, problems: &mut Problems) -> Option<u64> {
         let expected = if min > 0.0 { "a whole number above 0" } else { "a whole number not below 0" };
         let number = self.number(min, EXACT, expected, problems)?;
@@ -157,12 +157,12 @@ pub(super) fn refuse(problems: &mut Problems, path: &str, found: String, expecte
     problems.add(|| Problem::at(path, found, expected, hint));
 }
 
-/// One problem as all that is wrong.
+/// Returns one problem as the only one.
 pub(super) fn refusal(path: &str, found: String, expected: &str, hint: &str) -> Problems {
     Problem::at(path, found, expected, hint).into()
 }
 
-/// The same problems with their lines and columns, where `place` knows them.
+/// Returns the same problems with their lines and columns, where `place` knows them.
 pub(super) fn located(problems: &Problems, place: impl Fn(&str) -> Option<(u64, u64)>) -> Problems {
     let mut located = Problems::default();
     for problem in problems {

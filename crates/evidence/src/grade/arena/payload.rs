@@ -20,7 +20,7 @@ pub struct Submission<'a> {
     pub answer: &'a Map<String, Value>,
     /// The harness that the agent says it played with.
     pub harness_id: Option<&'a str>,
-    /// The trajectory, step by step as it was given; none if there is none.
+    /// The trajectory, step by step as it was given, if any.
     pub replay_log: Option<Vec<Step<'a>>>,
 }
 
@@ -61,8 +61,8 @@ pub enum Action<'a> {
 ///
 /// # Errors
 ///
-/// Everything that does not fit: no answer or one that is no object, metadata of other types, a trajectory of more than
-/// [`STEPS_MAX`] steps, and what [`replay_log`] refuses.
+/// If parts do not fit: all of them: no answer or one that is not an object, metadata of other types, a trajectory of
+/// more than [`STEPS_MAX`] steps, and what [`replay_log`] refuses.
 ///
 /// ```
 /// use karat_evidence::grade::arena::submission;
@@ -104,8 +104,8 @@ pub(super) fn read_at<'a>(payload: &'a Value, path: &str, problems: &mut Problem
 ///
 /// # Errors
 ///
-/// More than [`STEPS_MAX`] steps; in each step a missing member, a wrong type, a text beyond [`TOOL_TEXT_MAX`] or
-/// [`RESPONSE_TEXT_MAX`], a token count that is not a whole number from 0 on.
+/// If there are more than [`STEPS_MAX`] steps; if in a step a member is missing, a type is wrong, a text is longer than
+/// [`TOOL_TEXT_MAX`] or [`RESPONSE_TEXT_MAX`], or a token count is not a whole number from 0 on.
 pub fn replay_log(log: &Value) -> Result<Vec<Step<'_>>, Problems> {
     let mut problems = Problems::default();
     let steps = steps(&Member { value: log, path: "$.replay_log".to_owned() }, &mut problems);

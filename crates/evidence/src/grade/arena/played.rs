@@ -148,7 +148,7 @@ impl<'a> Played<'a> {
     }
 }
 
-/// A result, or what is wrong with it among the rest.
+/// Returns a result, or adds what is wrong with it among the rest.
 fn told<T>(result: Result<T, Problems>, problems: &mut Problems) -> Option<T> {
     result.map_err(|refused| refused.iter().for_each(|problem| problems.add(|| problem.clone()))).ok()
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use karat_core::json;
 use serde_json::Value;
 
-/// The text form of a scalar: what `String(value)` gives; none for arrays and objects, which have no form worth comparing.
+/// Returns the text form of a scalar: what `String(value)` gives; none for arrays and objects, which have no form worth
+/// comparing.
 pub(super) fn form(value: &Value) -> Option<Cow<'_, str>> {
     Some(match value {
         Value::Null => "null".into(),
@@ -21,25 +22,25 @@ pub(super) fn form(value: &Value) -> Option<Cow<'_, str>> {
     })
 }
 
-/// The decimal number that a text is, white space around it aside. Unlike `Number(text)` this does not take nothing for
-/// 0, nor reads hexadecimal digits.
+/// Reads the decimal number that a text is, white space around it aside. Unlike `Number(text)` this does not take
+/// nothing for 0, nor reads hexadecimal digits.
 pub(super) fn decimal(text: &str) -> Option<f64> {
     let text = trim(text);
     let is_decimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
     if is_decimal { text.parse().ok().filter(|number: &f64| number.is_finite()) } else { None }
 }
 
-/// White space of ECMAScript: that of Unicode without U+0085, with U+FEFF.
+/// Returns true for white space of ECMAScript: that of Unicode without U+0085, with U+FEFF.
 pub(super) fn is_white_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }
 
-/// A text without the white space around it.
+/// Returns a text without the white space around it.
 pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(is_white_space)
 }
 
-/// Length in UTF-16 code units, which is the length of a text in ECMAScript.
+/// Returns the length in UTF-16 code units, which is the length of a text in ECMAScript.
 pub(super) fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -49,7 +50,7 @@ pub(super) fn fits(text: &str, most: usize) -> bool {
     text.len() <= most || length(text) <= most
 }
 
-/// The first `most` UTF-16 code units of a text; a character that would be cut in half is left out.
+/// Returns the first `most` UTF-16 code units of a text; a character that would be cut in half is left out.
 pub(super) fn first(text: &str, most: usize) -> &str {
     let mut units = 0;
     let end = text.char_indices().find(|(_, c)| {

@@ -130,7 +130,7 @@ pub enum TrajectoryCheck {
 }
 
 impl TrajectoryGrade {
-    /// The checks that failed, in their order.
+    /// Returns the checks that failed, in their order.
     pub fn failed_checks(&self) -> Vec<TrajectoryCheck> {
         [
             (TrajectoryCheck::NonEmpty, self.non_empty),
@@ -142,7 +142,7 @@ impl TrajectoryGrade {
         .collect()
     }
 
-    /// The fields, and `failed_checks`, as JSON.
+    /// Returns the fields, and `failed_checks`, as JSON.
     pub fn detail(&self) -> Value {
         let mut detail = detail(self);
         if let Value::Object(members) = &mut detail {
@@ -246,14 +246,14 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// The standing of a match. `attempt_number` is 1 for the first time that the agent *entered* the challenge: a match that
-    /// was left to expire showed the task, so it has to count.
+    /// Returns the standing of a match. `attempt_number` is 1 for the first time that the agent *entered* the
+    /// challenge: a match that was left to expire showed the task, so it has to count.
     pub fn new(verified: bool, memoryless: bool, attempt_number: u64) -> Self {
         let first_attempt = attempt_number == 1;
         Self { verified, memoryless, first_attempt, benchmark_grade: verified && memoryless && first_attempt }
     }
 
-    /// The fields as JSON.
+    /// Returns the fields as JSON.
     pub fn detail(self) -> Value {
         detail(&self)
     }

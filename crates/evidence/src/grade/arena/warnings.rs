@@ -26,7 +26,7 @@ pub struct SubmissionWarning {
     pub severity: Severity,
     /// The field of the submission, `answer` for the whole of it, `coverage` for what was left out.
     pub field: String,
-    /// For people.
+    /// The text for people.
     pub message: String,
     /// The dimension that an error makes 0; none where it makes none 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,13 +38,13 @@ impl SubmissionWarning {
         Self { severity, field: field.to_owned(), message, dimension: None }
     }
 
-    /// The fields as JSON, without `dimension` where there is none.
+    /// Returns the fields as JSON, without `dimension` if there is no dimension.
     pub fn detail(&self) -> Value {
         detail(self)
     }
 }
 
-/// An error for each field that is missing or no text, in the order of `expected_ids`.
+/// Returns an error for each field that is missing or not a text, in the order of `expected_ids`.
 pub fn validate_required_strings<Id: AsRef<str>>(
     expected_ids: &[Id],
     submission: &Map<String, Value>,
@@ -60,8 +60,8 @@ pub fn validate_required_strings<Id: AsRef<str>>(
     expected_ids.iter().filter_map(|id| error(id.as_ref())).collect()
 }
 
-/// For a submission of one scalar for each expected field: an error for each that is an array or object; then one error on
-/// `answer` if none of the fields is there, or one warning on `coverage` if some are not. `null` is there.
+/// Returns, for a submission of one scalar for each expected field: an error for each that is an array or object; then
+/// one error on `answer` if none of the fields is there, or one warning on `coverage` if some are not. `null` is there.
 pub fn validate_flat_answers<Id: AsRef<str>>(
     expected_ids: &[Id],
     submission: &Map<String, Value>,
@@ -109,7 +109,7 @@ pub fn assign_dimensions(
     assigned
 }
 
-/// The dimensions that errors make 0 ("severity `error` (scores 0 on that dimension)").
+/// Returns the dimensions that errors make 0 ("severity `error` (scores 0 on that dimension)").
 pub fn refused_dimensions(warnings: &[SubmissionWarning]) -> BTreeSet<&str> {
     let errors = warnings.iter().filter(|warning| warning.severity == Severity::Error);
     errors.filter_map(|warning| warning.dimension.as_deref()).collect()

@@ -32,7 +32,7 @@ struct Criterion {
 
 #[derive(Debug)]
 enum Test {
-    /// In lower case.
+    /// A text, in lower case.
     Keyword(String),
     JsonKey(String),
     Pattern {
@@ -45,7 +45,7 @@ enum Test {
 /// The share of criteria that a text meets, and which.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChecklistGrade {
-    /// Met criteria as a share of all, 0 to 1; a criterion that stands twice counts twice.
+    /// Met criteria as a share of all, 0 to 1; a criterion that is given twice counts twice.
     pub value: f64,
     /// Number of criteria that are met.
     pub met: usize,
@@ -83,9 +83,9 @@ impl Checklist {
     pub const CRITERIA_MAX: usize = 1000;
 
     /// Reads the criteria of a task: objects of `type` (`keyword` if it is left out) and `text`, or `pattern` for a
-    /// `regex`; `value` may stand for either.
+    /// `regex`; `value` may replace either.
     ///
-    /// - `keyword`: the text, without regard to case, stands in the output;
+    /// - `keyword`: the text, without regard to case, is in the output;
     /// - `json_key`: the output is a JSON object and has this key, exactly, at its top;
     /// - `regex`: the pattern is found in the output, without regard to case, `^` and `$` being start and end of the
     ///   output (or the place before its last line break). The dialect is that of the crate `regex`, which searches in
@@ -104,9 +104,9 @@ impl Checklist {
     ///
     /// # Errors
     ///
-    /// All criteria that are not as described, that no text fails (an empty or blank keyword, a pattern that is found in
-    /// every text), whose pattern is no regular expression or would become too large; a list without criteria, or with
-    /// patterns that are too long together.
+    /// If criteria are not as described, cannot fail (an empty or blank keyword, a pattern that is found in every
+    /// text), or have a pattern that is not a regular expression or would become too large: all of them; if a list has
+    /// no criteria, or patterns that are too long together.
     pub fn load(criteria: &Value, unknown: UnknownCriterion) -> Result<Self, Problems> {
         let path = "$.reference.goal_checklist";
         let Some(list) = criteria.as_array().filter(|list| (1..=Self::CRITERIA_MAX).contains(&list.len()))
@@ -181,7 +181,7 @@ impl Output<'_> {
 }
 
 impl Criterion {
-    /// `bytes_max` is the share of the memory for compiled patterns.
+    /// Compiles a criterion; `bytes_max` is the share of the memory for compiled patterns.
     fn load(
         criterion: &Value,
         path: &str,

@@ -1,4 +1,4 @@
-//! Code: the share of tests that pass, and how tidy it is; or the share of expected patterns that stand in it.
+//! Code: the share of tests that pass, and how tidy it is; or the share of expected patterns that it contains.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub struct CodeOptions {
 }
 
 impl CodeOptions {
-    /// Those of published scores: 0.7 for tests, 0.3 for tidiness, of which each violation takes 0.05.
+    /// The weights of published scores: 0.7 for tests, 0.3 for tidiness, of which each violation takes 0.05.
     pub const PUBLISHED: Self = Self { tests_weight: 0.7, lint_weight: 0.3, lint_penalty: 0.05 };
 }
 
@@ -59,7 +59,7 @@ pub struct CodeGrade {
 ///
 /// # Errors
 ///
-/// No test ran; the violations are not counted though they have a weight; the weights do not sum to 1.
+/// If no test ran, if the violations are not counted though they have a weight, or if the weights do not sum to 1.
 pub fn code(
     tests: TestResults,
     lint_violations: Option<u64>,
@@ -102,7 +102,7 @@ pub fn code(
     Ok(CodeGrade { value, pass_rate, lint_score, lint_violations, tests })
 }
 
-/// The number of violations in the output of a linter that prints one a line, such as `pycodestyle`.
+/// Returns the number of violations in the output of a linter that prints one a line, such as `pycodestyle`.
 pub fn count_lint_lines(output: &str) -> u64 {
     output.lines().filter(|line| !line.trim().is_empty()).count() as u64
 }
@@ -119,7 +119,7 @@ impl CodeGrade {
     }
 }
 
-/// Patterns that should stand in code literally. A weak stand-in for tests: the code is not run.
+/// Patterns that code should contain literally. A weak substitute for tests: the code is not run.
 #[derive(Debug)]
 pub struct Patterns {
     patterns: Vec<String>,
@@ -132,7 +132,7 @@ pub struct PatternsGrade {
     pub value: f64,
     /// Number of patterns found.
     pub found: usize,
-    /// Those that were not, in the order of the task.
+    /// Patterns that were not found, in the order of the task.
     pub missing: Vec<String>,
 }
 
@@ -144,7 +144,7 @@ impl Patterns {
     ///
     /// # Errors
     ///
-    /// No patterns, too many, or an empty one, which stands in every code.
+    /// If there are no patterns, too many, or an empty one, which every code contains.
     pub fn load(patterns: &Value) -> Result<Self, Problems> {
         let path = "$.reference.expected_patterns";
         let list = patterns.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -172,7 +172,7 @@ impl Patterns {
     }
 }
 
-/// Grades code by the patterns that stand in it, literally and in the same case; without patterns it is worth 0.
+/// Grades code by the patterns that it contains, literally and in the same case; without patterns it is worth 0.
 pub fn code_patterns(patterns: &[String], code: &str) -> PatternsGrade {
     let (found, missing): (Vec<&String>, Vec<_>) =
         patterns.iter().partition(|pattern| code.contains(pattern.as_str()));

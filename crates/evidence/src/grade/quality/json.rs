@@ -1,8 +1,8 @@
 //! The JSON that an output holds, read strictly.
 //!
-//! An output is compared with what was expected, so a text that two readers may understand differently is refused: a key
-//! that stands twice in one object, a whole number that neither 64 bits nor a double hold. Not a number and infinity are
-//! no JSON, and neither are half surrogate pairs.
+//! An output is compared with what was expected, so a text that two readers may understand differently is refused: a
+//! key that is given twice in one object, a whole number that neither 64 bits nor a double hold. Not a number and
+//! infinity are no JSON, and neither are half surrogate pairs.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::json::problem::quoted;
 /// Reason for not using a text as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NotUsed {
-    /// It is not JSON, for this reason.
+    /// Not JSON, for this reason.
     NotJson(String),
-    /// It is JSON of which two readers would make different values, for this reason.
+    /// JSON that two readers would read as different values, for this reason.
     Ambiguous(String),
 }
 
@@ -119,8 +119,8 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 }
 
-/// The first whole number of a JSON text that 64 bits do not hold: the parser rounds such a number to a double, so that
-/// two different ones would be equal.
+/// Returns the first whole number of a JSON text that 64 bits do not hold: the parser rounds such a number to a double,
+/// so that two different ones would be equal.
 fn long_integer(text: &str) -> Option<&str> {
     /// Every number of fewer digits fits.
     const DIGITS: usize = 19;
@@ -135,7 +135,7 @@ fn long_integer(text: &str) -> Option<&str> {
     })
 }
 
-/// The pieces of a JSON text between its strings.
+/// Returns the pieces of a JSON text between its strings.
 fn outside_strings(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -156,7 +156,7 @@ fn outside_strings(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns whether two values are the same: objects without regard to the order of keys, arrays in order, numbers by
-/// value (`1` is `1.0`, and no double stands for a whole number that it does not hold), and `true` is not `1`.
+/// value (`1` is `1.0`, and no double equals a whole number that it cannot hold), and `true` is not `1`.
 pub(super) fn are_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_i128(), b.as_i128()) {

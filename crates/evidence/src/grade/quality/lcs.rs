@@ -13,7 +13,7 @@ pub(super) struct Pattern {
     tokens: Tokens,
     words: usize,
     index: Index,
-    /// For each distinct token one row of bits: where it stands in the list.
+    /// The positions of each distinct token in the list, as a row of bits.
     rows: Vec<u64>,
 }
 
@@ -38,7 +38,7 @@ impl Pattern {
         &self.tokens
     }
 
-    /// Length of the longest common subsequence.
+    /// Returns the length of the longest common subsequence.
     pub(super) fn common(&self, other: &Tokens) -> usize {
         match self.words {
             0 => 0,
@@ -56,7 +56,7 @@ impl Pattern {
         }
     }
 
-    /// The same with the column in registers.
+    /// Does the same with the column in registers.
     fn common_in<const WORDS: usize>(&self, other: &Tokens) -> usize {
         let mut column = [u64::MAX; WORDS];
         for row in other.iter().filter_map(|token| self.row(other, token)?.first_chunk::<WORDS>()) {
@@ -107,7 +107,7 @@ impl Pattern {
     }
 }
 
-/// One token of the other list: `column + (column & row) | column & !row`.
+/// Takes one token of the other list: `column + (column & row) | column & !row`.
 fn advance(column: &mut [u64], row: &[u64]) {
     let mut carry = false;
     for (column, row) in column.iter_mut().zip(row) {
@@ -125,18 +125,18 @@ fn zeros(column: &[u64]) -> usize {
 /// Map from tokens to rows.
 #[derive(Debug)]
 enum Index {
-    /// For short lists: open addressing, at most half full. It is never iterated, so its order is not seen.
+    /// A table for short lists: open addressing, at most half full. It is never iterated, so its order is not seen.
     Hashed { slots: Vec<Slot>, rows: u32 },
-    /// For long lists, in which tokens made to collide would cost quadratic time.
+    /// A tree for long lists, in which tokens made to collide would cost quadratic time.
     Sorted(BTreeMap<Vec<u8>, u32>),
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    /// No token has the key 0, which stands for a free slot.
+    /// No token has the key 0, which means a free slot.
     key: u64,
     row: u32,
-    /// A place in the list where the token stands.
+    /// A place of the token in the list.
     at: u32,
 }
 
@@ -153,7 +153,7 @@ impl Index {
         }
     }
 
-    /// The row of the token at this place of the list; a new one if it has none yet.
+    /// Returns the row of the token at this place of the list; a new one if it has none yet.
     fn add(&mut self, tokens: &Tokens, at: usize, token: Token) -> usize {
         let row = match self {
             Self::Hashed { slots, rows } => {
@@ -189,7 +189,7 @@ impl Index {
     }
 }
 
-/// The place of the token, or the free place where it would be.
+/// Returns the place of the token, or the free place where it would be.
 #[inline(always)]
 fn place(slots: &[Slot], tokens: &Tokens, others: &Tokens, other: Token) -> usize {
     let mask = slots.len().wrapping_sub(1);

@@ -27,12 +27,12 @@ pub use task::{CodeEvidence, Evidence, Grade, Grading, Options, Task};
 pub use tokens::Tokenizer;
 pub use transform::{KeyCounts, PartialCredit, Transform, TransformGrade, TransformOutcome};
 
-/// One problem as all that is wrong.
+/// Returns one problem as the only one.
 fn refuse(path: &str, found: String, expected: &str, hint: &str) -> Problems {
     Problem::at(path, found, expected, hint).into()
 }
 
-/// A value in the words of a message.
+/// Describes a value in the words of a message.
 fn described(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),

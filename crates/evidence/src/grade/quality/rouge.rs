@@ -36,7 +36,7 @@ pub struct RougeL {
     pub tokenizer: Tokenizer,
 }
 
-/// The reference's tokens, told apart by one longest common subsequence with the answer.
+/// The reference's tokens, divided by one longest common subsequence with the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlap {
     /// Tokens that the answer has in this order.
@@ -52,14 +52,14 @@ impl Reference {
     pub const TOKENS_MAX: usize = 10_000;
     /// Most tokens of an answer.
     pub const ANSWER_TOKENS_MAX: usize = 1_000_000;
-    /// A table of more words of 64 bits than this is not built to tell which tokens matched.
+    /// A table of more words of 64 bits than this is not built to find which tokens matched.
     const TABLE_WORDS_MAX: usize = 1 << 20;
 
     /// Cuts a reference text into tokens.
     ///
     /// # Errors
     ///
-    /// A text longer than [`Self::BYTES_MAX`] or of more than [`Self::TOKENS_MAX`] tokens.
+    /// If the text is longer than [`Self::BYTES_MAX`] or has more than [`Self::TOKENS_MAX`] tokens.
     pub fn new(text: &str, tokenizer: Tokenizer) -> Result<Self, Problems> {
         let tokens = tokens(text, tokenizer, "$.reference.reference_answer", Self::TOKENS_MAX)?;
         Ok(Self { pattern: Pattern::new(tokens), tokenizer })
@@ -89,7 +89,7 @@ impl Reference {
     ///
     /// # Errors
     ///
-    /// An answer longer than [`Self::BYTES_MAX`] or of more than [`Self::ANSWER_TOKENS_MAX`] tokens.
+    /// If the answer is longer than [`Self::BYTES_MAX`] or has more than [`Self::ANSWER_TOKENS_MAX`] tokens.
     pub fn grade(&self, answer: &str) -> Result<RougeL, Problems> {
         Ok(self.compare(&self.answer(answer)?))
     }
@@ -99,7 +99,7 @@ impl Reference {
     ///
     /// # Errors
     ///
-    /// Those of [`Self::grade`].
+    /// If [`Self::grade`] fails.
     pub fn overlap(&self, answer: &str) -> Result<Option<Overlap>, Problems> {
         let places = self.pattern.common_places(&self.answer(answer)?, Self::TABLE_WORDS_MAX);
         Ok(places.map(|places| {
@@ -150,7 +150,7 @@ impl Overlap {
     /// More tokens than this are not listed.
     pub const LISTED: usize = 100;
 
-    /// The first [`Self::LISTED`] tokens of each list: `matched`, `missing`.
+    /// Returns the first [`Self::LISTED`] tokens of each list: `matched`, `missing`.
     pub fn detail(&self) -> Value {
         let first = |list: &[String]| json!(list.iter().take(Self::LISTED).collect::<Vec<_>>());
         json!({ "matched": first(&self.matched), "missing": first(&self.missing) })

@@ -146,7 +146,7 @@ impl<'a> Survey<'a> {
                 format!("at most {} subschemas, each as often as it is referred to", Schema::SUBSCHEMAS_MAX);
             return Err(("more subschemas".to_owned(), expected));
         }
-        // A part that was seen before may stand deeper here.
+        // A part that was seen before may be deeper here.
         nested(depth + size.height, Schema::NESTED_MAX)?;
         Ok(size)
     }
@@ -174,7 +174,7 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The patterns of a schema, as often as they stand in it.
+/// Returns the patterns of a schema, repeated ones too.
 fn patterns(schema: &Value) -> Vec<&str> {
     let mut patterns = Vec::new();
     let mut open = vec![schema];
@@ -200,11 +200,11 @@ fn nested(depth: usize, most: usize) -> Result<(), (String, String)> {
     Err(("deeper ones".to_owned(), format!("subschemas and references nested at most {most} deep")))
 }
 
-/// The reference of a schema.
+/// Returns the reference of a schema.
 fn reference(schema: &Value, depth: usize) -> Result<Option<&str>, (String, String)> {
     let expected = "references by `$ref` to `#` or `#/...`, a part of the schema itself".to_owned();
     for key in ["$dynamicRef", "$recursiveRef", "$id", "id"] {
-        // The whole may have an identifier; a part with one of its own would be a document of its own.
+        // The whole may have an identifier; a part with an identifier would be a separate document.
         let is_allowed = depth == 0 && key.ends_with("id");
         if !is_allowed && schema.get(key).is_some_and(Value::is_string) {
             return Err((format!("`{key}`"), expected));

@@ -43,7 +43,7 @@ fn steps(tail: u64) -> u8 {
     STEPS[(tail >> 56) as usize % 32 * 32 + (tail >> 48) as usize % 32]
 }
 
-/// A suffix of at most seven letters and what stands in its place.
+/// A suffix of at most seven letters and its replacement.
 struct Suffix {
     length: usize,
     /// The letters, the last in the highest byte.
@@ -89,7 +89,7 @@ const Y: u8 = 2;
 /// A word on its way through the steps, with its vowels marked, so that the measure of any beginning of it is a count of
 /// bits.
 ///
-/// Rules look at the end of a word only, and take away fewer letters than the window has. What stands before the window
+/// Rules look at the end of a word only, and take away fewer letters than the window has. The part before the window
 /// is summed up once.
 pub(super) struct Word<'a> {
     letters: &'a mut [u8],
@@ -97,11 +97,11 @@ pub(super) struct Word<'a> {
     kinds: &'a [u8],
     start: usize,
     length: usize,
-    /// The last eight letters, the last in the highest byte; before the word stands a zero.
+    /// The last eight letters, the last in the highest byte; before the word is a zero.
     tail: u64,
     /// Steps that may change the word in its present form.
     steps: u8,
-    /// Where the window begins, counted from the start of the word.
+    /// The start of the window, counted from the start of the word.
     window: usize,
     /// Bit `i`: letter `window + i` is a vowel. Bits beyond the word mean nothing.
     vowels: u64,
@@ -113,7 +113,7 @@ pub(super) struct Word<'a> {
 const WINDOW: usize = 64;
 
 impl<'a> Word<'a> {
-    /// The word of `length` letters that stands in `letters` from `start` on. It is of `a-z0-9`, longer than two letters,
+    /// Takes the word of `length` letters in `letters` from `start` on. It is of `a-z0-9`, longer than two letters,
     /// with a zero and seven more bytes before it and eight behind it; `kinds` has the [`kind()`] of each of the letters.
     #[inline]
     pub(super) fn new(letters: &'a mut [u8], kinds: &'a [u8], start: usize, length: usize) -> Self {
@@ -133,7 +133,7 @@ impl<'a> Word<'a> {
         word
     }
 
-    /// False if the word is surely its own stem.
+    /// Returns false if the word is surely its own stem.
     #[inline]
     pub(super) fn may_change(&self) -> bool {
         self.steps != 0
@@ -196,7 +196,7 @@ impl<'a> Word<'a> {
         self.measure_before += u32::from(is_vowel && self.vowels & 1 == 0);
     }
 
-    /// The stem of a word that has one of its own.
+    /// Returns the stem of a word that is an exception.
     fn irregular(&self) -> Option<&'static [u8]> {
         let may_be = rules!["eed" => "", "ews" => "", "ies" => "", "ing" => "", "ngs" => "", "owe" => ""];
         if !may_be.iter().fold(false, |may_be, ending| may_be | ending.ends(self.tail)) {
@@ -229,7 +229,7 @@ impl<'a> Word<'a> {
         Suffix::new(suffix, "").ends(self.tail)
     }
 
-    /// The letter `back` places before the last, `back` being below 8; a zero before the word.
+    /// Returns the letter `back` places before the last, `back` being below 8; a zero before the word.
     fn letter(&self, back: usize) -> u8 {
         (self.tail << (8 * back) >> 56) as u8
     }
@@ -258,7 +258,7 @@ impl<'a> Word<'a> {
         at.checked_sub(self.window).is_some_and(|at| self.vowels >> at.min(WINDOW - 1) & 1 == 1)
     }
 
-    /// The measure of the word without its last `taken` letters: 0, 1, or 2 for all above.
+    /// Returns the measure of the word without its last `taken` letters: 0, 1, or 2 for all above.
     fn measure_without(&self, taken: usize) -> u32 {
         let length = self.length.saturating_sub(self.window + taken);
         let ends_of_vowels = self.vowels & !(self.vowels >> 1) & lowest(length.saturating_sub(1));
@@ -302,7 +302,7 @@ impl<'a> Word<'a> {
         self.replace(if self.ends_with("sses") { 2 } else { taken }, b"");
     }
 
-    /// Past tenses and present participles.
+    /// Removes past tenses and present participles.
     fn step_1b(&mut self) {
         let taken = match self.letter(0) {
             b'd' if self.ends_with("ied") => return self.replace(if self.length == 4 { 1 } else { 2 }, b""),
@@ -335,7 +335,7 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// The first of the suffixes that the word ends with is replaced if what stands before it has at least this measure.
+    /// Replaces the first of the suffixes that the word ends with if the part before it has at least this measure.
     /// A suffix whose measure is too small ends the search.
     fn apply(&mut self, measure: u32, rules: &[Suffix]) {
         if let Some(rule) = rules.iter().find(|rule| rule.ends(self.tail))
@@ -424,13 +424,13 @@ fn follows_as_vowel(letter: u8, after_vowel: bool, is_first: bool) -> bool {
     }
 }
 
-/// The lowest bits of eight bytes, that of the first byte lowest.
+/// Returns the lowest bits of eight bytes, that of the first byte lowest.
 fn lowest_bits(eight: u64) -> u64 {
     // The factor moves the lowest bit of byte i to bit 56 + i.
     (eight & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// The lowest `count` bits.
+/// Returns the lowest `count` bits.
 fn lowest(count: usize) -> u64 {
     if count >= WINDOW { u64::MAX } else { (1 << count) - 1 }
 }

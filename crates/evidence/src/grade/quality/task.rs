@@ -32,7 +32,7 @@ pub enum CodeEvidence {
     /// The results of its tests and the count of its lint violations.
     #[default]
     Tests,
-    /// Patterns that stand in it: the code is not run, so this says little.
+    /// Patterns that it contains: the code is not run, so this says little.
     Patterns,
 }
 
@@ -84,7 +84,7 @@ pub enum Grading {
     Tests(CodeGrade),
     /// Code by the patterns in it.
     Patterns(PatternsGrade),
-    /// A text, and which tokens of the reference it has, if the texts are not too long to tell.
+    /// A text, and which tokens of the reference it has, if the texts are not too long to find out.
     Rag(RougeL, Option<Overlap>),
     /// A checklist.
     Agent(ChecklistGrade),
@@ -153,8 +153,8 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// An output that is not an object, a text or code that is not a text; no test results or no count of violations
-    /// where code is graded by them; what the grader refuses in the output.
+    /// If an output is not an object, a text or code is not a text; if there are no test results or no count of
+    /// violations where code is graded by them; if the grader refuses the output.
     pub fn grade(&self, evidence: &Evidence<'_>) -> Result<Grade, Problems> {
         let nothing = |reason: String| Grade {
             value: 0.0,
@@ -295,7 +295,7 @@ fn load_transform(reference: &Value, partial_credit: PartialCredit) -> Result<Tr
     Transform::new(member(reference, "expected_output"), schema, partial_credit)
 }
 
-/// A member of an object; null if there is none.
+/// Returns a member of an object; null if it is absent.
 fn member<'a>(value: &'a Value, name: &str) -> &'a Value {
     value.get(name).unwrap_or(&Value::Null)
 }

@@ -20,7 +20,7 @@ pub enum Tokenizer {
 }
 
 impl Tokenizer {
-    /// The name in a record: `reference` or `unicode`.
+    /// Returns the name in a record: `reference` or `unicode`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reference => "reference",
@@ -28,7 +28,7 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of `text`, stemmed.
+    /// Returns the tokens of `text`, stemmed.
     ///
     /// ```
     /// use karat_evidence::grade::quality::Tokenizer;
@@ -53,7 +53,7 @@ pub(super) struct Tokens {
     list: Vec<Token>,
 }
 
-/// A token: where it stands, and a number by which it is found.
+/// A token: its place, and a number by which it is found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     /// The bytes of a token of up to eight, which no other such token shares since none has a zero byte; of a longer one,
@@ -167,7 +167,7 @@ impl Tokens {
         tokens
     }
 
-    /// Adds the token that stands in `letters`, which is stemmed if it is a word of `a-z0-9` and long enough.
+    /// Adds the token in `letters`, which is stemmed if it is a word of `a-z0-9` and long enough.
     #[inline]
     fn push(&mut self, start: usize, length: usize, is_ascii: bool) {
         const SHORTEST: usize = 4;
@@ -199,12 +199,12 @@ impl Tokens {
 const LOWEST_BYTES: [u64; 9] =
     [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, u64::MAX >> 8, u64::MAX];
 
-/// The eight bytes from `at` on, the first lowest.
+/// Returns the eight bytes from `at` on, the first lowest.
 pub(super) fn eight(letters: &[u8], at: usize) -> Option<u64> {
     letters.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
 }
 
-/// The lower case of a byte that stands in tokens; 0 for all others. Without branches, so that many bytes go at once.
+/// Returns the lower case of a byte that tokens can contain; 0 for all others. Without branches, for many bytes at once.
 fn letter(byte: u8) -> u8 {
     let lower = byte | 0x20;
     let is_letter = lower.wrapping_sub(b'a') < 26;
@@ -213,7 +213,7 @@ fn letter(byte: u8) -> u8 {
     if is_letter | is_digit { lower } else { 0 }
 }
 
-/// Returns how many of the eight bytes stand before the first zero, the first byte being the lowest.
+/// Returns how many of the eight bytes are before the first zero, the first byte being the lowest.
 fn bytes_before_zero(eight: u64) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let zeros = eight.wrapping_sub(ONES) & !eight & ONES << 7;

@@ -43,7 +43,7 @@ pub struct TransformGrade {
     pub value: f64,
     /// Outcome of the comparison.
     pub outcome: TransformOutcome,
-    /// Where and why it is not as expected; empty for a match.
+    /// The place and kind of the difference; empty for a match.
     pub reason: String,
     /// The keys that were compared for partial credit.
     pub keys: Option<KeyCounts>,
@@ -58,7 +58,7 @@ pub enum TransformOutcome {
     Different,
     /// No JSON where JSON was expected.
     NotJson,
-    /// JSON that two readers would understand differently, such as a key that stands twice.
+    /// JSON that two readers would understand differently, such as a key that is given twice.
     Ambiguous,
     /// JSON that the schema refuses.
     Invalid,
@@ -76,7 +76,7 @@ pub struct KeyCounts {
 }
 
 impl TransformOutcome {
-    /// The name in a record: `match`, `different`, `not_json`, `ambiguous`, `invalid`.
+    /// Returns the name in a record: `match`, `different`, `not_json`, `ambiguous`, `invalid`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -92,10 +92,10 @@ impl Transform {
     /// Prepares a task: the expected value, perhaps a JSON Schema that outputs must be valid against, and what an output
     /// is worth that is not the expected one.
     ///
-    /// An expected text that is itself JSON stands for the value it holds; any other is compared as text, without the
-    /// white space around it. A schema without `$schema` is of draft 2020-12; it may refer to its own parts only, and
-    /// its patterns are searched in linear time, in outputs of up to [`Checklist::SEARCHED_BYTES_MAX`] bytes: a longer one is
-    /// not valid.
+    /// An expected text that is itself JSON means the value in it; any other is compared as text, without the white
+    /// space around it. A schema without `$schema` is of draft 2020-12; it may refer to its own parts only, and its
+    /// patterns are searched in linear time, in outputs of up to [`Checklist::SEARCHED_BYTES_MAX`] bytes: a longer one
+    /// is not valid.
     ///
     /// ```
     /// use karat_evidence::grade::quality::{PartialCredit, Transform};
@@ -110,8 +110,8 @@ impl Transform {
     ///
     /// # Errors
     ///
-    /// An expected value that is null, blank, ambiguous, too deep or not valid against the schema; a schema that is no
-    /// schema or refers to another document.
+    /// If the expected value is null, blank, ambiguous, too deep or not valid against the schema; if the schema is not
+    /// valid or refers to another document.
     pub fn new(
         expected: &Value,
         schema: Option<&Value>,
@@ -246,7 +246,7 @@ impl KeyCounts {
     }
 }
 
-/// Where the first difference of two values is, in the order of the expected keys, and which.
+/// Returns the place of the first difference of two values, in the order of the expected keys, and the difference.
 fn difference(expected: &Value, found: &Value) -> String {
     let mut path = String::from("$");
     let (mut expected, mut found) = (expected, found);

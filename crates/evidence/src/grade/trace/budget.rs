@@ -1,4 +1,4 @@
-//! The time that an evaluation may take. Whoever evaluates measures; what is here only compares, and changes no score.
+//! The time that an evaluation may take. The caller measures it; the code here only compares, and changes no score.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ pub struct StageTimes {
 }
 
 impl StageTimes {
-    /// No stages.
+    /// Starts without stages.
     pub const fn new() -> Self {
         Self { stages: Vec::new() }
     }
@@ -28,12 +28,12 @@ impl StageTimes {
         self.stages.clear();
     }
 
-    /// The stages with their times.
+    /// Returns the stages with their times.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Duration)> {
         self.stages.iter().copied()
     }
 
-    /// The time of all stages.
+    /// Returns the time of all stages.
     pub fn total(&self) -> Duration {
         self.iter().fold(Duration::ZERO, |total, (_, time)| total.saturating_add(time))
     }
@@ -59,14 +59,14 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// 100 ms for an evaluation (scoring document of reasoning traces, "Performance Budget").
+    /// Defaults to 100 ms for an evaluation (scoring document of reasoning traces, "Performance Budget").
     fn default() -> Self {
         Self { limit: Duration::from_millis(100) }
     }
 }
 
 impl Budget {
-    /// By how much the budget was exceeded, and where; none if it was kept. Exactly the limit is kept.
+    /// Returns the excess over the budget, and the stages; none if it was kept. Exactly the limit is kept.
     pub fn overrun(&self, times: &StageTimes) -> Option<Overrun> {
         let total = times.total();
         if total <= self.limit {

@@ -1,4 +1,4 @@
-//! Problems of values that stand in evidence.
+//! Problems of values in evidence.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ pub(super) fn problem(path: &str, found: String, expected: &str) -> Problem {
     Problem::at(path, found, expected, "")
 }
 
-/// A value as it is told to somebody; `None` is one that is not there.
+/// Returns a value as messages show it; `None` is one that is not there.
 pub(super) fn shown(value: Option<&Value>) -> String {
     match value {
         None => "nothing".to_owned(),

@@ -6,12 +6,12 @@
 /// One-sided 90 % quantile of the normal distribution, as the trust document's bounds use it.
 pub const Z_90: f64 = 1.2816;
 
-/// Lower end of the Wilson score interval for a share, 0 to 1.
+/// Returns the lower end of the Wilson score interval for a share, 0 to 1.
 ///
 /// `share` is the observed share (0 to 1), `count` the sample size (above 0; an effective size need not be whole), `z`
 /// the quantile of the normal distribution ([`Z_90`] for one-sided 90 %). Wilson, "Probable inference, the law of
 /// succession, and statistical inference", JASA 22 (1927); recommended by Brown, Cai and DasGupta, Statistical Science
-/// 16 (2001). None if an argument is outside of its range, or so large that doubles cannot tell.
+/// 16 (2001). None if an argument is outside of its range, or too large for doubles.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::{Z_90, wilson_lower_bound};
@@ -32,8 +32,9 @@ pub fn wilson_lower_bound(share: f64, count: f64, z: f64) -> Option<f64> {
     (!bound.is_nan()).then(|| bound.clamp(0.0, share))
 }
 
-/// Kish's effective sample size of weighted observations: `(sum w)^2 / sum w^2`, between 1 and the number of weights
-/// above 0. Kish, "Survey Sampling" (1965), 8.2. None without a weight above 0, or if one is below 0 or not finite.
+/// Returns Kish's effective sample size of weighted observations: `(sum w)^2 / sum w^2`, between 1 and the number of
+/// weights above 0. Kish, "Survey Sampling" (1965), 8.2. None without a weight above 0, or if one is below 0 or not
+/// finite.
 pub fn effective_count(weights: &[f64]) -> Option<f64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     let are_weights = weights.iter().all(|weight| (0.0..=f64::MAX).contains(weight));
@@ -48,7 +49,8 @@ pub fn effective_count(weights: &[f64]) -> Option<f64> {
     Some(sum * sum / squares)
 }
 
-/// The chance that `k` trials drawn without replacement from `trials` all pass: `C(passed, k) / C(trials, k)`, 0 to 1.
+/// Returns the chance that `k` trials drawn without replacement from `trials` all pass: `C(passed, k) / C(trials, k)`,
+/// 0 to 1.
 ///
 /// The unbiased estimate of pass^k: Yao et al., "tau-bench" (2024), after the estimate of pass@k by Chen et al.,
 /// "Evaluating large language models trained on code" (2021). It takes as many steps as the smaller of `k` and the number
@@ -94,8 +96,8 @@ pub struct Forecast {
     pub outcome: f64,
 }
 
-/// Mean squared difference of confidence and outcome, 0 (best) to 1, over single forecasts: the outcome of each is 0 or 1.
-/// Brier, Monthly Weather Review 78 (1950), in the form for two outcomes. None without forecasts.
+/// Returns the mean squared difference of confidence and outcome, 0 (best) to 1, over single forecasts: the outcome of
+/// each is 0 or 1. Brier, Monthly Weather Review 78 (1950), in the form for two outcomes. None without forecasts.
 pub fn brier_score(forecasts: &[Forecast]) -> Option<f64> {
     mean(forecasts.iter().map(|forecast| {
         let error = forecast.confidence - forecast.outcome;
@@ -103,8 +105,8 @@ pub fn brier_score(forecasts: &[Forecast]) -> Option<f64> {
     }))
 }
 
-/// Expected calibration error, 0 (best) to 1: the mean over bins, by size, of the distance between mean confidence and
-/// share that came true.
+/// Returns the expected calibration error, 0 (best) to 1: the mean over bins, by size, of the distance between mean
+/// confidence and share that came true.
 ///
 /// The forecasts are ordered by confidence and cut into `bins` bins whose sizes differ by one at most. Naeini, Cooper and
 /// Hauskrecht, AAAI (2015); Guo et al., "On calibration of modern neural networks", ICML (2017). Forecasts of the same
@@ -137,13 +139,13 @@ pub fn expected_calibration_error(forecasts: &[Forecast], bins: usize) -> Option
     Some((gaps.sum::<f64>() / count as f64).min(1.0))
 }
 
-/// Arithmetic mean; none of nothing.
+/// Returns the arithmetic mean; none without values.
 pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.into_iter().fold((0.0, 0u64), |(sum, count), value| (sum + value, count + 1));
     if count == 0 { None } else { Some(sum / count as f64) }
 }
 
-/// Median: the middle value, or the mean of the two in the middle. None of nothing.
+/// Returns the median: the middle value, or the mean of the two in the middle. None without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut ordered = values.to_vec();
     ordered.sort_by(f64::total_cmp);
@@ -157,9 +159,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(lower / 2.0 + upper / 2.0)
 }
 
-/// The smallest value that at least `percent` of a hundred values do not exceed (nearest rank, no interpolation): Hyndman and
-/// Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996), definition 1. None of nothing, or
-/// if `percent` is above 100.
+/// Returns the smallest value that at least `percent` of a hundred values do not exceed (nearest rank, no
+/// interpolation): Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996),
+/// definition 1. None without values, or if `percent` is above 100.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::percentile;
@@ -173,13 +175,13 @@ pub fn percentile(values: &[f64], percent: u8) -> Option<f64> {
     }
     let mut ordered = values.to_vec();
     ordered.sort_by(f64::total_cmp);
-    // In whole numbers: 0.95 times a count may lie beside the whole number that it stands for.
+    // In whole numbers: 0.95 times a count may be next to the whole number that it means.
     let rank = (ordered.len() as u128 * u128::from(percent)).div_ceil(100).max(1) as usize;
     ordered.get(rank - 1).copied()
 }
 
-/// Shannon entropy of the shares of `counts`, in nats: 0 if all fall on one, `ln n` if `n` are alike. Shannon, "A
-/// mathematical theory of communication" (1948), section 6. None if there is nothing to count.
+/// Returns the Shannon entropy of the shares of `counts`, in nats: 0 if all fall on one, `ln n` if `n` are alike.
+/// Shannon, "A mathematical theory of communication" (1948), section 6. None if there is nothing to count.
 ///
 /// ```
 /// use karat_evidence::grade::trust::estimators::entropy;
@@ -200,9 +202,9 @@ pub fn entropy(counts: &[u64]) -> Option<f64> {
     Some((-terms.sum::<f64>()).max(0.0))
 }
 
-/// Standard deviation of what several groups have around their own means: the square root of the pooled variance,
-/// `sum of squared deviations / sum (n - 1)`. With one group it is the sample standard deviation. None if no group has
-/// two values.
+/// Returns the standard deviation of what several groups have around their own means: the square root of the pooled
+/// variance, `sum of squared deviations / sum (n - 1)`. With one group it is the sample standard deviation. None if no
+/// group has two values.
 pub fn pooled_deviation<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Option<f64> {
     let (mut squares, mut freedom) = (0.0, 0u64);
     for group in groups {

@@ -33,7 +33,7 @@ pub struct AgentEvidence {
     /// Judges' verdicts on checks whose method is the jury. The rows of one check make one panel.
     #[serde(default, deserialize_with = "or_default")]
     pub verdicts: Vec<VerdictRow>,
-    /// Staked collateral, and what it stands for.
+    /// Staked collateral, and the deals that it secures.
     #[serde(default, deserialize_with = "or_default")]
     pub bond: Bond,
     /// Incidents in the field.
@@ -48,7 +48,7 @@ pub struct AgentEvidence {
 }
 
 impl AgentEvidence {
-    /// The moment of the newest thing that the evidence tells; none if it tells of nothing.
+    /// Returns the time of the newest item in the evidence; none without items.
     ///
     /// ```
     /// use karat_core::timestamp::Timestamp;
@@ -75,7 +75,7 @@ impl AgentEvidence {
     }
 }
 
-/// Allowances for the tasks of a class: set by whoever sets the tasks, never by the agent.
+/// Allowances for the tasks of a class: set with the tasks, never by the agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskClass {
@@ -93,7 +93,7 @@ pub struct TaskClass {
 pub struct Declaration {
     /// Its own name.
     pub id: String,
-    /// From when on it is in force.
+    /// The time from which it is in force.
     pub time: Timestamp,
     /// The configuration that is said to run.
     #[serde(default, deserialize_with = "or_default")]
@@ -148,7 +148,7 @@ fn or_first_level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(first_level))
 }
 
-/// A `null` stands for a field that is left out.
+/// Reads a value; a `null` means that the field is left out.
 pub(super) fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -170,7 +170,7 @@ pub struct Evaluation {
     /// True if it ended.
     #[serde(default, deserialize_with = "or_default")]
     pub status: EvaluationStatus,
-    /// True if its owner wants it back. It is remarked and counts all the same: otherwise only good ones would stay.
+    /// True if its owner wants it back. It is marked and still counts: otherwise only good ones would stay.
     #[serde(default, deserialize_with = "or_default")]
     pub withdrawn: bool,
     /// The checks.
@@ -182,7 +182,7 @@ pub struct Evaluation {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EvaluationStatus {
-    /// It ended.
+    /// It ran to its end.
     #[default]
     Completed,
     /// It broke off. The checks that it has count.
@@ -224,7 +224,7 @@ pub struct Check {
     pub category: Category,
     /// The task that was set. Checks of one task count as one.
     pub task: String,
-    /// Family of the task; the task is its own if there is none.
+    /// Family of the task; without one, the task is its own family.
     pub task_family: Option<String>,
     /// The harm, attack, control, skill or class of tasks, whatever the category asks for.
     pub class: Option<String>,
@@ -243,7 +243,7 @@ pub struct Check {
     pub score: Option<f64>,
     /// The configuration that was seen; for the category `runtime`, where it is compared with the declaration.
     pub observed: Option<Runtime>,
-    /// Digest of the input; equal ones are the same test. The task stands in if there is none.
+    /// Digest of the input; equal ones are the same test. Without one, the task is used instead.
     pub input_digest: Option<String>,
     /// Level of the skill that the task asks for.
     #[serde(default = "first_level", deserialize_with = "or_first_level")]
@@ -255,7 +255,7 @@ pub struct Check {
     pub completed: bool,
     /// Confidence that the agent stated before the result was known, 0 to 1.
     pub confidence: Option<f64>,
-    /// True if the agent flagged its output as wrong before anybody else did.
+    /// True if the agent flagged its output as wrong before anyone else did.
     pub flagged: Option<bool>,
     /// Duration of the response.
     pub latency_seconds: Option<f64>,
@@ -290,7 +290,7 @@ pub enum Category {
     Control,
     /// A claim of the agent about itself holds.
     Claim,
-    /// Something that the agent does not claim to do was declined or handed on.
+    /// Something that the agent does not claim to do was declined or passed on.
     OutOfScope,
     /// The use policy of the model's provider was kept.
     Policy,
@@ -330,7 +330,7 @@ pub enum Severity {
     /// Weight 1.
     #[default]
     Minor,
-    /// Weight 0: told, not counted.
+    /// Weight 0: reported, not counted.
     Info,
 }
 
@@ -351,14 +351,14 @@ pub enum Difficulty {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// By a rule.
+    /// Decided by a rule.
     #[default]
     Deterministic,
-    /// By a measurement.
+    /// Decided by a measurement.
     Metric,
-    /// By judges, whose verdicts name the check.
+    /// Decided by judges, whose verdicts name the check.
     Jury,
-    /// By a rule of thumb: half the weight, and a dimension that rests on nothing else ends at 0.8.
+    /// Decided by a rule of thumb: half the weight, and a dimension that rests on nothing else ends at 0.8.
     Heuristic,
 }
 

@@ -1,4 +1,4 @@
-//! The grade of an agent: for each dimension the facts that a scorecard reads, or why there are none yet.
+//! The grade of an agent: for each dimension the facts that a scorecard reads, or why they are not measured yet.
 
 use karat_core::facts::Fact;
 use karat_core::timestamp::Timestamp;
@@ -22,7 +22,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The name, as details write it.
+    /// Returns the name, as details write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Measured => "measured",
@@ -69,17 +69,17 @@ pub struct AgentGrade {
 }
 
 impl AgentGrade {
-    /// The dimension of this name.
+    /// Returns the dimension of this name.
     pub fn dimension(&self, key: &str) -> Option<&DimensionGrade> {
         self.dimensions.iter().find(|dimension| dimension.key == key)
     }
 
-    /// The value of a fact; missing if the evidence does not suffice for it.
+    /// Returns the value of a fact; missing if the evidence does not suffice for it.
     pub fn fact(&self, name: &str) -> Fact<'static> {
         self.all_facts().find(|(known, _)| *known == name).map_or(Fact::Missing, |(_, fact)| fact)
     }
 
-    /// Every fact that there is, with its name.
+    /// Returns every fact that there is, with its name.
     pub fn all_facts(&self) -> impl Iterator<Item = (&'static str, Fact<'static>)> {
         let measured = self.dimensions.iter().flat_map(|dimension| &dimension.facts);
         measured.chain(&self.standing).copied()
@@ -149,7 +149,7 @@ impl From<String> for Unmeasured {
 ///
 /// # Errors
 ///
-/// Everything that [`AgentEvidence::check`] finds.
+/// If [`AgentEvidence::check`] finds problems: all of them.
 pub fn grade(evidence: &AgentEvidence, options: &Options) -> Result<AgentGrade, Problems> {
     let problems = evidence.check();
     if !problems.is_empty() {

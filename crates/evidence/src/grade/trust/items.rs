@@ -42,12 +42,12 @@ impl<'a> Item<'a> {
         self.check.class.as_deref().unwrap_or_default()
     }
 
-    /// 1 for a success, else 0.
+    /// Returns 1 for a success, else 0.
     pub(super) fn passed(&self) -> f64 {
         f64::from(u8::from(self.success == Some(true)))
     }
 
-    /// Returns the key that tells its input from others.
+    /// Returns the key that distinguishes its input from others.
     pub(super) fn input(&self) -> &'a str {
         self.check.input_digest.as_deref().unwrap_or(&self.check.task)
     }
@@ -116,7 +116,7 @@ impl<'a> Agent<'a> {
         time.seconds_since(self.options.as_of) > self.options.skew_seconds
     }
 
-    /// The items that are not from the future, each once, newest first, equal moments by id.
+    /// Returns the items that are not from the future, each once, newest first, equal moments by id.
     pub(super) fn present<T>(
         &mut self,
         kind: &'static str,
@@ -138,12 +138,12 @@ impl<'a> Agent<'a> {
         self.declarations.get(later.checked_sub(1)?).copied()
     }
 
-    /// The checks of a category that count, newest first.
+    /// Returns the checks of a category that count, newest first.
     pub(super) fn counting(&self, category: Category) -> Vec<&Item<'a>> {
         self.items.iter().filter(|item| item.check.category == category && item.counts()).collect()
     }
 
-    /// Age of a moment, not below 0.
+    /// Returns the age of a timestamp, not below 0.
     pub(super) fn age_seconds(&self, time: Timestamp) -> f64 {
         self.options.as_of.seconds_since(time).max(0.0)
     }
@@ -153,7 +153,7 @@ impl<'a> Agent<'a> {
         self.age_seconds(time) <= seconds
     }
 
-    /// Returns what was set aside or remarked: `quarantined` (`{kind, id}`), `withdrawn` (ids of evaluations), `panels`
+    /// Returns what was set aside or marked: `quarantined` (`{kind, id}`), `withdrawn` (ids of evaluations), `panels`
     /// by check.
     pub(super) fn detail(&self) -> (Value, Value, Value) {
         let quarantined = self.quarantined.iter().map(|(kind, id)| json!({ "kind": kind, "id": id }));
@@ -194,7 +194,7 @@ fn item<'a>(
     Item { check, evaluation, time, weight, score, success, differs }
 }
 
-/// The weight of a check, the jury's part aside.
+/// Returns the weight of a check, the jury's part aside.
 fn weight(check: &Check, evaluation: &Evaluation) -> f64 {
     let severity = match check.severity {
         Severity::Critical => 5.0,
@@ -219,8 +219,8 @@ fn weight(check: &Check, evaluation: &Evaluation) -> f64 {
     severity * difficulty * method * independence
 }
 
-/// In what an observed configuration differs from a declared one: another model, prompt or schema, a tool or permission that
-/// is not declared, more requests than declared. None if they have nothing that can be compared.
+/// Returns the differences of an observed configuration from a declared one: another model, prompt or schema, a tool or
+/// permission that is not declared, more requests than declared. None if they have nothing that can be compared.
 fn differences(declared: &Runtime, observed: &Runtime) -> Option<Vec<&'static str>> {
     let text =
         |declared: &Option<String>, observed: &Option<String>| Some(declared.as_ref()? == observed.as_ref()?);

@@ -16,7 +16,7 @@ pub struct Options {
     pub window_seconds: f64,
     /// Tolerance for clocks that run ahead: an item that is at most this much later than the verdict has the age 0.
     pub skew_seconds: f64,
-    /// From this score on a graded output is a success; 0.6, like the jury's line.
+    /// The score from which a graded output is a success; 0.6, like the jury's line.
     pub pass_score: f64,
     /// The largest share of weight that one family of tasks may have in a dimension. Where there are too few families for
     /// it, all have the same.
@@ -28,7 +28,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults, at a moment.
+    /// Returns the defaults, at a moment.
     pub fn at(as_of: Timestamp) -> Self {
         Self {
             as_of,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::json::problem::{Problem, Problems, quoted};
 
-/// A problem without a hint, its line not known.
+/// Returns a problem without a hint, its line not known.
 pub(super) fn found(path: &str, found: impl Display, expected: impl Display) -> Problem {
     Problem {
         path: path.to_owned(),

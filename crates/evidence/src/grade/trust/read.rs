@@ -16,7 +16,7 @@ impl AgentEvidence {
     ///
     /// # Errors
     ///
-    /// A text that is not JSON or not of this shape, with the first place where it is not; else everything that
+    /// If a text is not JSON or not of this shape: the first place where it is not; else everything that
     /// [`check`](Self::check) finds.
     pub fn from_json(text: &[u8]) -> Result<Self, Problems> {
         let mut parser = serde_json::Deserializer::from_slice(text);
@@ -29,8 +29,8 @@ impl AgentEvidence {
         if problems.is_empty() { Ok(evidence) } else { Err(problems) }
     }
 
-    /// Everything that cannot be right: a number out of its range, a name that stands for two things or for none, a result
-    /// that contradicts another. The same item given twice is no problem.
+    /// Returns everything that cannot be right: a number out of its range, a name that means two things or nothing, a
+    /// result that contradicts another. The same item given twice is no problem.
     pub fn check(&self) -> Problems {
         let mut problems = Problems::default();
         let all = &mut problems;
@@ -46,7 +46,7 @@ impl AgentEvidence {
             for (path, check) in once(&evaluation.checks, &format!("{path}.checks"), |it| &it.id, all) {
                 check_check(check, &path, &classes, all);
                 let other = checks.insert(&check.id, (&evaluation.id, check));
-                // Within one evaluation it has been told already.
+                // Within one evaluation it has been reported already.
                 if other.is_some_and(|(other, _)| other != evaluation.id) {
                     all.add(|| {
                         let found_id = format!("{} of another evaluation", quoted(&check.id));
@@ -99,7 +99,7 @@ impl AgentEvidence {
     }
 }
 
-/// A text that has not the shape of evidence.
+/// Returns the problem of a text that lacks the shape of evidence.
 fn misshapen(path: &str, error: &serde_json::Error) -> Problem {
     let mut path = if path == "." { "$".to_owned() } else { format!("$.{}", short(path)) };
     let text = error.to_string();
@@ -122,7 +122,7 @@ fn misshapen(path: &str, error: &serde_json::Error) -> Problem {
     Problem { line, column, ..found(&path, found_text, expected) }
 }
 
-/// The beginning of a text that may hold whatever the evidence holds.
+/// Returns the beginning of a text that may hold whatever the evidence holds.
 fn short(text: &str) -> String {
     const SHOWN: usize = 120;
     let plain = |c: char| if karat_core::diagnostic::steers_terminal(c) { '\u{fffd}' } else { c };
@@ -143,8 +143,8 @@ fn in_words(expected: &str) -> String {
     .to_owned()
 }
 
-/// The items of a list, each once, with its path. The same item again is passed over; another one of the same name is a
-/// problem.
+/// Returns the items of a list, each once, with its path. The same item again is passed over; another one of the same
+/// name is a problem.
 fn once<'a, T: PartialEq>(
     list: &'a [T],
     path: &str,
@@ -154,7 +154,7 @@ fn once<'a, T: PartialEq>(
     once_by("id", list, path, id, problems)
 }
 
-/// The same, where items have their name in `field`.
+/// Does the same where items have their name in `field`.
 fn once_by<'a, T: PartialEq>(
     field: &str,
     list: &'a [T],
@@ -169,11 +169,11 @@ fn once_by<'a, T: PartialEq>(
         match known.insert(id(item), item) {
             Some(first) if first == item => continue,
             Some(_) => problems.add(|| Problem {
-                hint: "a correction is an item of its own".to_owned(),
+                hint: "a correction is a separate item".to_owned(),
                 ..found(
                     &format!("{path}.{field}"),
                     format!("{} of another item", quoted(id(item))),
-                    "an id of its own",
+                    "its own id",
                 )
             }),
             None => required(id(item), &format!("{path}.{field}"), problems),
@@ -281,7 +281,8 @@ fn check_class(check: &Check, path: &str, classes: &BTreeSet<&str>, all: &mut Pr
     }
 }
 
-/// Exactly one thing decides a check: a flag, a score, an observation or a jury; none is needed where there was no output.
+/// Checks that exactly one thing decides a check: a flag, a score, an observation or a jury; none is needed where there
+/// was no output.
 fn check_result(check: &Check, path: &str, all: &mut Problems) {
     let results = [check.passed.is_some(), check.score.is_some(), check.observed.is_some()];
     let given = results.into_iter().filter(|&is_given| is_given).count();
@@ -325,7 +326,7 @@ fn check_bond(bond: &Bond, all: &mut Problems) {
             all.add(|| {
                 found(
                     &place,
-                    "a moment at which the deposit did not stand",
+                    "a moment at which the deposit was not posted",
                     "one between posting and withdrawal",
                 )
             });

@@ -39,7 +39,7 @@ pub(super) fn incidents(agent: &mut Agent<'_>) -> Vec<(&'static str, Fact<'stati
     ]
 }
 
-/// The stake that stands, for how long, and how it fared.
+/// Grades the stake that is posted, for how long, and how it fared.
 pub(super) fn bond(agent: &mut Agent<'_>) -> Graded {
     let evidence = agent.evidence;
     let deposits = agent.present("deposit", &evidence.bond.deposits, |it| (it.time, it.id.as_str()));
@@ -150,7 +150,7 @@ pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
     Ok(Measured { age_seconds: agent.age_seconds(used.anchor), facts, seen })
 }
 
-/// Work that was accepted, promises that were kept in time, and what the others say.
+/// Grades work that was accepted, promises that were kept in time, and what the others say.
 pub(super) fn teamwork<'a>(agent: &mut Agent<'a>) -> Graded {
     let evidence = agent.evidence;
     let all = agent.present("collaboration", &evidence.collaborations, |it| (it.time, it.id.as_str()));

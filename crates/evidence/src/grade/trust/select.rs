@@ -45,7 +45,7 @@ pub(super) struct Selection<'s, T> {
     pub is_beyond_window: bool,
 }
 
-/// The reason of a dimension that is not measured.
+/// Returns the reason of a dimension that is not measured.
 pub(super) fn not_yet(found: usize, needed: usize, what: &str) -> String {
     format!("not measured yet, {found} of {needed} {what}")
 }
@@ -61,8 +61,8 @@ pub(super) fn select<'s, T, K: Ord>(
     select_varied(agent, items, time, unit, need, |_| "", Variety::ANY)
 }
 
-/// The same where the items must be of several kinds: a minimum is whole only with them. So one kind that is tested again
-/// and again neither makes the others fresh nor, once they leave the window, the dimension unmeasured.
+/// Does the same where the items must be of several kinds: a minimum is whole only with them. So one kind that is
+/// tested again and again neither makes the others fresh nor, once they leave the window, the dimension unmeasured.
 pub(super) fn select_varied<'s, T, K: Ord>(
     agent: &Agent<'_>,
     items: &'s [T],
@@ -120,12 +120,12 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// Lower Wilson bound (one-sided 90 %) of the mean as a share.
+    /// Returns the lower Wilson bound (one-sided 90 %) of the mean as a share.
     pub(super) fn lower(&self) -> f64 {
         wilson_lower_bound(self.mean, self.effective_count, Z_90).unwrap_or_default()
     }
 
-    /// `mean`, `effective_count`, `tasks`, `family_share`, `cut_families`.
+    /// Returns `mean`, `effective_count`, `tasks`, `family_share`, `cut_families`.
     pub(super) fn detail(&self) -> Value {
         json!({
             "mean": self.mean,
@@ -137,7 +137,7 @@ impl Estimate {
     }
 }
 
-/// Weighted mean of `value` over the tasks of `items`; none without a weight.
+/// Returns the weighted mean of `value` over the tasks of `items`; none without a weight.
 pub(super) fn estimate<'a, 's>(
     items: impl IntoIterator<Item = &'s Item<'a>>,
     value: impl Fn(&Item<'a>) -> f64,
@@ -190,8 +190,9 @@ where
     })
 }
 
-/// The share that a family may have, and the weight to which that cuts the heavy ones: as small as it must be for none of
-/// them to exceed the share of what is left. With fewer families than the share asks for it is relaxed to an equal part.
+/// Returns the share that a family may have, and the weight to which that cuts the heavy ones: as small as it must be
+/// for none of them to exceed the share of what is left. With fewer families than the share asks for it is relaxed to
+/// an equal part.
 fn family_level(totals: &[f64], largest_share: f64) -> Option<(f64, f64)> {
     let mut heaviest = totals.to_vec();
     heaviest.sort_by(|a, b| b.total_cmp(a));
@@ -206,7 +207,7 @@ fn family_level(totals: &[f64], largest_share: f64) -> Option<(f64, f64)> {
     }
     for (cut, (&total, &rest)) in heaviest.iter().zip(&rest).enumerate() {
         let left = 1.0 - cut as f64 * share;
-        // The tolerance keeps families that are alike from being told apart by a rounding.
+        // The tolerance keeps families that are alike from being separated by a rounding.
         if left > 0.0 && total * left <= share * rest * (1.0 + 1e-12) {
             return Some((share, if cut == 0 { total } else { share * rest / left }));
         }
@@ -220,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    /// The weights of families after the cut.
+    /// Returns the weights of families after the cut.
     fn cut(totals: &[f64], share: f64) -> Vec<f64> {
         let (_, level) = family_level(totals, share).unwrap();
         totals.iter().map(|total| total.min(level)).collect()

@@ -26,7 +26,7 @@ pub(super) fn is_heuristic<'a>(items: impl IntoIterator<Item = &'a Item<'a>>) ->
     Fact::Flag(items.into_iter().all(|item| item.check.method == Method::Heuristic))
 }
 
-/// Weighted mean of the scores of tasks.
+/// Returns the weighted mean of the scores of tasks.
 pub(super) fn accuracy(agent: &Agent<'_>) -> Graded {
     let items = agent.counting(Category::Task);
     let need = Need { units: agent.options.minimum.accuracy_tasks, items_per_unit: 1, name: "tasks" };
@@ -140,7 +140,8 @@ pub(super) fn self_audit(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// Mean over classes of tasks, by samples, of how the 95th percentile of response times stays within the class's budget.
+/// Returns the mean over classes of tasks, by samples, of how the 95th percentile of response times stays within the
+/// class's budget.
 pub(super) fn latency(agent: &Agent<'_>) -> Graded {
     let budgets: BTreeMap<&str, f64> = agent
         .evidence

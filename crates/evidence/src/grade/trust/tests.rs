@@ -1,4 +1,4 @@
-//! Agents from their evidence: each dimension's facts, what is not measured yet, and the score that the card makes of it.
+//! Agents from their evidence: each dimension's facts, what is not measured yet, and the card's score of it.
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item, ItemContext};
@@ -30,7 +30,7 @@ fn graded(evidence: &Value) -> AgentGrade {
     grade(&read(evidence), &Options::at(at(AS_OF))).unwrap()
 }
 
-/// An agent with one evaluation of these checks, by a third party, on the first of May.
+/// Makes an agent with one evaluation of these checks, by a third party, on the first of May.
 fn agent(checks: Vec<Value>) -> Value {
     json!({
         "agent_id": "bot-7",
@@ -41,7 +41,7 @@ fn agent(checks: Vec<Value>) -> Value {
     })
 }
 
-/// A check with these members over what each needs.
+/// Makes a check with these members over what each needs.
 fn check(number: usize, category: &str, members: Value) -> Value {
     let mut check =
         json!({ "id": format!("{category}-{number}"), "category": category, "task": format!("t{number}") });
@@ -72,7 +72,7 @@ fn card() -> Scorecard {
     Scorecard::parse(include_str!("../../../../../scorecards/trust/1.1.0.toml"), &|_| None).unwrap()
 }
 
-/// Returns what `look` finds in the record that the card makes of a grade.
+/// Returns what `look` finds in the record that the card computes from a grade.
 fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     let scorer = Scorer::new(card()).unwrap();
     let facts: Vec<Fact<'_>> =
@@ -89,7 +89,7 @@ fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
     look(&scorer.score(&mut work, &item, &Context::default()).unwrap())
 }
 
-/// The readings that the card makes of a grade.
+/// Returns the readings that the card computes from a grade.
 fn readings(grade: &AgentGrade) -> Vec<(String, Option<f64>)> {
     let reading = |reading: Option<i64>| reading.map(|reading| Score::from_billionths(reading).to_f64());
     scored(grade, |record| {
@@ -101,7 +101,7 @@ fn reading(grade: &AgentGrade, key: &str) -> Option<f64> {
     readings(grade).into_iter().find(|(known, _)| known == key).unwrap().1
 }
 
-/// `count` checks of a category, of which the first `passed` pass, in tasks and families of their own.
+/// Returns `count` checks of a category, of which the first `passed` pass, each in a different task and family.
 fn many(category: &str, count: usize, passed: usize, members: &Value) -> Vec<Value> {
     let one = |at: usize| {
         let mut check = check(at, category, members.clone());
@@ -111,7 +111,7 @@ fn many(category: &str, count: usize, passed: usize, members: &Value) -> Vec<Val
     (0..count).map(one).collect()
 }
 
-/// The same, spread over three classes.
+/// Returns the same, spread over three classes.
 fn in_classes(category: &str, count: usize, passed: usize) -> Vec<Value> {
     let mut checks = many(category, count, passed, &json!({}));
     let classes = ["one", "two", "three"].into_iter().cycle();
@@ -136,7 +136,7 @@ fn the_card_reads_what_the_grader_makes() {
     assert!(readings(&grade).iter().all(|(_, reading)| reading.is_some()));
 }
 
-/// An agent of whom everything is known.
+/// Makes an agent of whom everything is measured.
 fn all_measured() -> Value {
     let mut checks: Vec<Value> = (0..30)
         .map(|at| {
@@ -248,7 +248,7 @@ fn a_grade_of_refused_evidence_is_refused() {
     }
 }
 
-/// Each list of an object in another order, some of its items twice.
+/// Puts each list of an object in another order, some of its items twice.
 fn shuffle(value: &mut Value, seed: &mut u64) {
     if let Value::Object(members) = value {
         members.values_mut().for_each(|member| shuffle(member, seed));

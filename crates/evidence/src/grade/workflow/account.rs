@@ -15,14 +15,15 @@ pub struct Account {
     /// The cost of all attempts in TAO, those without success included: the formula asks for the actual cost. `None` if
     /// that of an attempt is not known.
     pub actual_tao: Option<f64>,
-    /// From the first moment of the log to the last, so that steps at the same time count once. `None` if an attempt
-    /// lacks a moment.
+    /// The time from the first moment of the log to the last, so that steps at the same time count once. `None` if an
+    /// attempt lacks a moment.
     pub actual_seconds: Option<f64>,
     /// Attempts after the first of each step.
     pub actual_retries: u64,
     /// Retries that the plan declares.
     pub declared_retry_budget: u64,
-    /// Retries beyond the declared ones, of the whole run: what one step declares and does not need pays for another.
+    /// Retries beyond the declared ones, of the whole run: another step may use what one step declares and does not
+    /// need.
     pub unplanned_retries: u64,
     /// Attempts, not steps, that exceeded their declared limit. `None` if one without moments may have.
     pub timeouts: Option<u64>,
@@ -79,14 +80,14 @@ pub struct StepAccount {
 /// State of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepState {
-    /// It ended in success.
+    /// Ended in success.
     Completed,
-    /// It failed after all its declared retries: a hard failure.
+    /// Failed after all its declared retries: a hard failure.
     Failed,
-    /// It failed and was not tried again, though the plan declares more retries. No hard failure, because the declared
+    /// Failed and not tried again, though the plan declares more retries. No hard failure, because the declared
     /// retries were not used up.
     FailedWithRetriesLeft,
-    /// It was never tried, because a reference had no value: a hard failure.
+    /// Never tried, because a reference had no value: a hard failure.
     UnresolvedReference,
     /// The budget was used up before it ended.
     BudgetAborted,
@@ -95,7 +96,7 @@ pub enum StepState {
 }
 
 impl StepState {
-    /// The name in a detail.
+    /// Returns the name in a detail.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -249,7 +250,7 @@ fn fail_unresolved(plan: &Plan, steps: &mut [StepAccount]) {
 
 impl Account {
     /// Returns the observations, to be kept with a score: the numbers of the account under the names of their fields
-    /// (`null` where there is none), those of [`Seen`] under `seen`, and under `steps` those of each step, whose `state` is a
+    /// (`null` if absent), those of [`Seen`] under `seen`, and under `steps` those of each step, whose `state` is a
     /// [name](StepState::name).
     #[must_use]
     pub fn detail(&self) -> Value {

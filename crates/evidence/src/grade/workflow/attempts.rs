@@ -34,15 +34,15 @@ pub struct Attempt {
 /// Outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It gave an output: `success`.
+    /// An output: `success`.
     Success,
-    /// It did not: `failed`.
+    /// No output: `failed`.
     Failed,
-    /// It was stopped for taking too long: `timeout`.
+    /// Stopped for taking too long: `timeout`.
     Timeout,
-    /// Nothing was tried, because the budget was used up: `budget_abort`.
+    /// Not tried, because the budget was used up: `budget_abort`.
     BudgetAbort,
-    /// Nothing was tried, because a reference had no value: `unresolved_reference`.
+    /// Not tried, because a reference had no value: `unresolved_reference`.
     UnresolvedReference,
 }
 
@@ -89,8 +89,8 @@ impl LogTime {
         parse_nanoseconds(text).map(Self)
     }
 
-    /// The time from `earlier` to this moment in seconds; negative if this moment is the earlier one. Up to 104 days (2^53
-    /// nanoseconds) it is rounded once.
+    /// Returns the time from `earlier` to this moment in seconds; negative if this moment is the earlier one. Up to 104
+    /// days (2^53 nanoseconds) it is rounded once.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> f64 {
         const SECOND: i128 = 1_000_000_000;
@@ -111,7 +111,8 @@ impl Attempt {
     }
 
     /// Returns whether it exceeded the time limit that the plan declares for an attempt at its step: not without a
-    /// limit, and not by taking exactly as long. A harness that stopped it for that says so itself. `None` without moments to tell by.
+    /// limit, and not by taking exactly as long. A harness that stopped it for that says so itself. `None` without
+    /// times.
     #[must_use]
     pub fn exceeds(&self, timeout_seconds: Option<f64>) -> Option<bool> {
         match timeout_seconds {
@@ -130,14 +131,14 @@ impl Log {
     /// `step` and `outcome` are required. Records without an `attempt` are counted in the order of the text.
     ///
     /// # Errors
-    /// All contradictions: a step that the plan does not have, an attempt that ends before it starts or starts before the
-    /// one before it, attempts that are missing or there twice, anything after a success, a cost of something that was
-    /// not tried, a timeout within the declared limit.
+    /// If there are contradictions: all of them. A step that the plan does not have, an attempt that ends before it
+    /// starts or starts before the one before it, attempts that are missing or there twice, anything after a success, a
+    /// cost of something that was not tried, a timeout within the declared limit.
     pub fn from_json(text: &[u8], plan: &Plan) -> Result<(Self, Vec<Note>), Problems> {
         super::from_json(text, |log, check| read(log, check, plan, "$"))
     }
 
-    /// The attempts, sorted by step and number.
+    /// Returns the attempts, sorted by step and number.
     #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts

@@ -18,7 +18,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The cost at which a run is stopped: the smaller one of the task's budget and 1.5 times the plan's estimate.
+    /// Returns the cost at which a run is stopped: the smaller one of the task's budget and 1.5 times the plan's
+    /// estimate.
     #[must_use]
     pub fn ceiling_tao(&self) -> f64 {
         let budget = self.max_budget_tao.unwrap_or(f64::INFINITY);
@@ -29,7 +30,7 @@ impl Budget {
 /// State of a step in a dry run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DryState {
-    /// It is carried out.
+    /// Carried out.
     Success,
     /// A reference has no value, so it fails hard before its first attempt.
     Failed,
@@ -38,7 +39,7 @@ pub enum DryState {
 }
 
 impl DryState {
-    /// The name as the published validator writes it.
+    /// Returns the name as the published validator writes it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -129,8 +130,8 @@ fn has_value(reference: &Reference, plan: &Plan, states: &[Option<DryState>]) ->
 }
 
 impl DryRun {
-    /// The numbers under the names of their fields, and under `status` the [name](DryState::name) of the state of every
-    /// step.
+    /// Returns the numbers under the names of their fields, and under `status` the [name](DryState::name) of the state
+    /// of every step.
     #[must_use]
     pub fn detail(&self) -> Value {
         let status: Map<String, Value> =

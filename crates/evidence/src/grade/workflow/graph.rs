@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Graph {
     nodes: usize,
-    /// From and to, sorted, each once.
+    /// The edges (from, to), sorted, each once.
     edges: Vec<(usize, usize)>,
 }
 
 /// Bits of the word that says which of as many nodes lie before a node.
 const LANES: usize = u64::BITS as usize;
-/// So many times at most the whole graph is walked to find what lies before what.
+/// The most walks of the whole graph to find what lies before what.
 const WALKS: usize = 16;
 
 impl Graph {
-    /// A graph of the edges whose ends are among its nodes and differ.
+    /// Makes a graph of the edges whose ends are among its nodes and differ.
     pub(super) fn new(nodes: usize, mut edges: Vec<(usize, usize)>) -> Self {
         edges.retain(|&(from, to)| from < nodes && to < nodes && from != to);
         edges.sort_unstable();
@@ -29,11 +29,11 @@ impl Graph {
         self.edges.iter().skip(first).take_while(move |&&(from, _)| from == node).map(|&(_, to)| to)
     }
 
-    /// The nodes in levels, each node in the first level after those of all its predecessors (Kahn 1962), and within a
-    /// level by number.
+    /// Returns the nodes in levels, each node in the first level after those of all its predecessors (Kahn 1962), and
+    /// within a level by number.
     ///
     /// # Errors
-    /// Cycles that prevent it, none of which shares a node with another.
+    /// If cycles prevent it: some of them, none of which shares a node with another.
     pub(super) fn tiers(&self) -> Result<Vec<Vec<usize>>, Vec<Vec<usize>>> {
         let mut waiting = vec![0usize; self.nodes];
         for &(_, to) in &self.edges {
@@ -62,7 +62,8 @@ impl Graph {
         if placed == self.nodes { Ok(tiers) } else { Err(self.cycles(&waiting)) }
     }
 
-    /// Every node that still waits has a predecessor that waits too, so going back from one must come round.
+    /// Finds cycles. Every node that still waits has a predecessor that waits too, so going back from one must come
+    /// round.
     fn cycles(&self, waiting: &[usize]) -> Vec<Vec<usize>> {
         let waits = |node: usize| waiting.get(node).is_some_and(|&count| count > 0);
         let mut before = vec![None; self.nodes];
@@ -84,7 +85,7 @@ impl Graph {
                 walk.push(node);
                 here = before.get(node).copied().flatten();
             }
-            // Where the walk of an earlier start was met, that walk has told the cycle.
+            // Where the walk of an earlier start was met, that walk has reported the cycle.
             if let Some(first) = here.and_then(|met| walk.iter().position(|&node| node == met)) {
                 let mut cycle = walk.split_off(first);
                 cycle.reverse();
@@ -96,9 +97,9 @@ impl Graph {
         cycles
     }
 
-    /// For each pair, whether the first node lies before the second, given the tiers of the graph. `None` where too many
-    /// different nodes are asked about for all answers to be found in a time in proportion to the graph: the direct
-    /// edges are always answered, and of the other first nodes the first 1,024.
+    /// Returns, for each pair, whether the first node lies before the second, given the tiers of the graph. `None`
+    /// where too many different nodes are asked about for all answers to be found in a time in proportion to the graph:
+    /// the direct edges are always answered, and of the other first nodes the first 1,024.
     pub(super) fn lies_before(&self, tiers: &[Vec<usize>], pairs: &[(usize, usize)]) -> Vec<Option<bool>> {
         let mut answers: Vec<_> =
             pairs.iter().map(|pair| self.edges.binary_search(pair).ok().map(|_| true)).collect();
@@ -120,7 +121,8 @@ impl Graph {
         answers
     }
 
-    /// For each node, which of the nodes of the `lanes` (sorted, at most 64) lie before it or are it: a bit for each.
+    /// Returns, for each node, which of the nodes of the `lanes` (sorted, at most 64) lie before it or are it: a bit
+    /// for each.
     fn lanes_before(&self, tiers: &[Vec<usize>], lanes: &[usize]) -> Vec<u64> {
         let mut before = vec![0u64; self.nodes];
         for (lane, &node) in lanes.iter().enumerate() {
@@ -147,7 +149,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Transitive closure by squaring paths (Warshall 1962), to compare with.
+    /// Computes the transitive closure by squaring paths (Warshall 1962), to compare with.
     fn closure(nodes: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
         let mut reach = vec![vec![false; nodes]; nodes];
         for &(from, to) in edges.iter().filter(|(from, to)| from != to) {

@@ -64,13 +64,13 @@ pub enum References {
     Refused,
     /// It gets a note: such a step may fail, and the account of the run will say whether it did.
     Noted,
-    /// It is not looked for, and the steps have no [references](Step::references): for a plan whose run is told by totals,
+    /// It is not looked for, and the steps have no [references](Step::references): for a plan whose run is given by totals,
     /// in which references play no part.
     Unread,
 }
 
 impl PlanRules {
-    /// The rules of the published validator of C-SWON, by which an answer with a plan counts as no answer.
+    /// Returns the rules of the published validator of C-SWON, by which an answer with a plan counts as no answer.
     #[must_use]
     pub fn published_validator() -> Self {
         Self {
@@ -92,13 +92,13 @@ impl PlanRules {
 impl Plan {
     /// Reads a plan: an object with `nodes`, `edges` and `error_handling`.
     ///
-    /// Beside the plan there are notes on what is no fault but hardly meant: an edge given twice, retries of an unknown
-    /// step, something that looks like a reference and is none.
+    /// Beside the plan there are notes on what is not a fault but hardly meant: an edge given twice, retries of an unknown
+    /// step, something that looks like a reference but is not.
     ///
     /// # Errors
-    /// All faults, with path, line and column: blank and repeated ids, edges to unknown steps and from a step to itself,
-    /// cycles node by node, references to a step that is not upstream, subnets that are not allowed, a number out of its
-    /// range, a key given twice. Cycles that share a node are told one after the other.
+    /// If there are faults; all of them, with path, line and column: blank and repeated ids, edges to unknown steps and from
+    /// a step to itself, cycles node by node, references to a step that is not upstream, subnets that are not allowed, a
+    /// number out of its range, a key given twice. Cycles that share a node are reported one after the other.
     ///
     /// ```
     /// use karat_evidence::grade::workflow::{Plan, PlanRules};
@@ -120,25 +120,26 @@ impl Plan {
         super::from_json(text, |plan, check| read(plan, check, rules, "$"))
     }
 
-    /// The steps, sorted by id in the order of code points.
+    /// Returns the steps, sorted by id in the order of code points.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The steps that may be carried out at the same time, tier after tier: a step stands in the first tier after those
+    /// Returns the steps that may be carried out at the same time, tier after tier: a step is in the first tier after those
     /// of all steps that have an edge to it. Within a tier by id (Kahn 1962).
     pub fn tiers(&self) -> impl Iterator<Item = impl Iterator<Item = &Step>> {
         self.tiers.iter().map(|tier| tier.iter().filter_map(|&at| self.steps.get(at)))
     }
 
-    /// The sum of `retry_count` over all of `error_handling`, that of unknown steps included, as the formula has it.
+    /// Returns the sum of `retry_count` over all of `error_handling`, that of unknown steps included, as the formula
+    /// has it.
     #[must_use]
     pub fn declared_retry_budget(&self) -> u64 {
         self.declared_retry_budget
     }
 
-    /// The place of the step with this id among the [steps](Self::steps).
+    /// Finds the place of the step with this id among the [steps](Self::steps).
     #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.steps.binary_search_by(|step| step.id.as_str().cmp(id)).ok()

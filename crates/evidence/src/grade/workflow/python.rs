@@ -9,7 +9,7 @@ enum Part<'a> {
     Mark(&'static str),
 }
 
-/// The value as text. A text inside of an array or an object is put in quotes, one that stands alone is not.
+/// Returns the value as text. A text inside an array or an object is put in quotes, one alone is not.
 pub(super) fn text(value: &Value) -> String {
     if let Value::String(text) = value {
         return text.clone();
@@ -48,7 +48,7 @@ pub(super) fn text(value: &Value) -> String {
     out
 }
 
-/// The shortest digits that read back as the number, with an exponent below 1e-4 and from 1e16 on.
+/// Returns the shortest digits that read back as the number, with an exponent below 1e-4 and from 1e16 on.
 fn float(number: f64) -> String {
     let magnitude = number.abs();
     if magnitude == 0.0 || (1e-4..1e16).contains(&magnitude) {

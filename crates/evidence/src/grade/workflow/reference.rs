@@ -1,4 +1,4 @@
-//! Data references: `${step.output.path}` in the parameters of a step stands for a part of what another step gave
+//! Data references: `${step.output.path}` in the parameters of a step means a part of the output of another step
 //! (C-SWON documentation, section 3.2).
 
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The reference as a plan writes it.
+    /// Returns the reference as a plan writes it.
     #[must_use]
     pub fn text(&self) -> String {
         format!("${{{}.output.{}}}", self.step, self.path)
@@ -35,7 +35,7 @@ impl Reference {
 pub(super) enum Piece<'a> {
     /// Stays as it is.
     Text(&'a str),
-    /// Looks like a reference, is none, and stays as it is.
+    /// Looks like a reference but is not, and is left unchanged.
     Lookalike(&'a str),
     Reference {
         step: &'a str,
@@ -91,7 +91,7 @@ pub struct StepResult {
     pub output: Value,
 }
 
-/// So many bytes at most are put in place of the references of one step: a short text may refer to a long one very often.
+/// The most bytes that replace the references of one step: a short text may refer to a long one very often.
 pub const RESOLVED_BYTES_MAX: usize = 16 << 20;
 
 /// Puts what earlier steps gave in place of every reference in the texts of `params`, at any depth; the keys of objects
@@ -101,9 +101,9 @@ pub const RESOLVED_BYTES_MAX: usize = 16 << 20;
 /// `2.0`, `{'a': 1}`.
 ///
 /// # Errors
-/// Every reference to a step that is not among the `results` or did not end in success, and to a member that its output
-/// does not have. With one of them the step fails before its first attempt, which is a hard failure. Also a reference
-/// that would make what is put in longer than [`RESOLVED_BYTES_MAX`].
+/// If there are references to a step that is not among the `results` or did not end in success, or to a member that its
+/// output does not have: every one. With one of them the step fails before its first attempt, which is a hard failure.
+/// Also if a reference would make what is put in longer than [`RESOLVED_BYTES_MAX`].
 ///
 /// ```
 /// use karat_evidence::grade::workflow::{StepResult, resolve};

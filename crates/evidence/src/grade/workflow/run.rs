@@ -36,8 +36,8 @@ pub struct Limits {
     pub max_latency_seconds: Option<f64>,
 }
 
-/// The facts of a run, each under the name by which the workflow scorecard declares it. `None` is what neither log nor
-/// harness tells; it is not 0.
+/// The facts of a run, each under the name by which the workflow scorecard declares it. `None` is what neither the log
+/// nor the harness reports; it is not 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunGrade {
     /// Steps that ended in success.
@@ -85,15 +85,15 @@ const RAO: f64 = 1e-9;
 /// Times agree to the millisecond.
 const MILLISECOND: f64 = 1e-3;
 
-/// The facts of a run.
+/// Grades a run and returns its facts.
 ///
 /// With a log the facts are what the log amounts to, and the totals must agree with it: counts exactly, costs to 1e-9
 /// TAO, times to the millisecond. Where the log is not complete (an attempt without cost, or without moments) the total
 /// of the harness is taken; it must not be below what the log shows for certain. Without a log all totals are taken.
 ///
 /// # Errors
-/// Every total that contradicts the log, with both numbers; every total or limit that is negative or not finite; more
-/// steps completed than the plan has.
+/// If totals contradict the log: every one, with both numbers; if totals or limits are negative or not finite: every
+/// one; if more steps are completed than the plan has.
 ///
 /// ```
 /// use karat_evidence::grade::workflow::{Limits, Log, Plan, PlanRules, Totals, grade_run};
@@ -151,7 +151,8 @@ pub fn grade_run(
     if problems.is_empty() { Ok(grade) } else { Err(problems) }
 }
 
-/// The facts of a run whose totals and limits have been checked by themselves, and where totals contradict the log.
+/// Returns the facts of a run whose totals and limits have been checked by themselves, and where totals contradict the
+/// log.
 pub(crate) fn settle(
     plan: &Plan,
     log: Option<&Log>,
@@ -225,14 +226,14 @@ pub(crate) fn settle(
 }
 
 impl RunGrade {
-    /// The retries beyond the declared ones.
+    /// Returns the retries beyond the declared ones.
     #[must_use]
     pub fn unplanned_retries(&self) -> Option<u64> {
         Some(self.actual_retries?.saturating_sub(self.declared_retry_budget))
     }
 
-    /// Returns the observations, to be kept with a score: under `facts` the facts and `unplanned_retries` (`null` where
-    /// there is none), under `log` the [detail of the account](Account::detail), or `null` without a log.
+    /// Returns the observations, to be kept with a score: under `facts` the facts and `unplanned_retries` (`null` if
+    /// absent), under `log` the [detail of the account](Account::detail), or `null` without a log.
     #[must_use]
     pub fn detail(&self) -> Value {
         json!({

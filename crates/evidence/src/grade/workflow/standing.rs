@@ -26,7 +26,7 @@ pub struct WarmUp {
 /// `raw_score` is 0 to 1. Periods are in blocks of the chain.
 ///
 /// # Errors
-/// A score out of its range.
+/// If a score is out of its range.
 ///
 /// ```
 /// use karat_evidence::grade::workflow::warm_up;
@@ -49,16 +49,16 @@ pub fn warm_up(
 }
 
 impl WarmUp {
-    /// `raw_score`, `factor` and `score`.
+    /// Returns `raw_score`, `factor` and `score`.
     #[must_use]
     pub fn detail(&self) -> Value {
         json!({"raw_score": self.raw_score, "factor": self.factor, "score": self.score})
     }
 }
 
-/// So many earlier scores at most are compared with (C-SWON validator).
+/// The most earlier scores that are compared with (C-SWON validator).
 pub const JUMP_HISTORY: usize = 10;
-/// With fewer earlier scores nothing is flagged (C-SWON validator).
+/// The fewest earlier scores with which a jump is flagged (C-SWON validator).
 pub const JUMP_HISTORY_MIN: usize = 3;
 /// A rise of more than this is flagged (C-SWON validator).
 pub const JUMP_MIN: f64 = 0.5;
@@ -74,11 +74,11 @@ pub struct Jump {
     pub rise: f64,
 }
 
-/// The jump of `score` over its `history` (oldest first), if there is one: more than 0.5 above the mean of the last ten
-/// scores, of which there are at least three. A fall is no jump.
+/// Returns the jump of `score` over its `history` (oldest first), if there is one: more than 0.5 above the mean of the
+/// last ten scores, of which there are at least three. A fall is no jump.
 ///
 /// # Errors
-/// Every score that is not a number from 0 to 1.
+/// If scores are not numbers from 0 to 1: every one.
 ///
 /// ```
 /// use karat_evidence::grade::workflow::jump;
@@ -108,20 +108,20 @@ pub fn jump(history: &[f64], score: f64) -> Result<Option<Jump>, Problems> {
 }
 
 impl Jump {
-    /// Score, mean and rise to four decimals, as the published flag has them.
+    /// Returns score, mean and rise to four decimals, as the published flag has them.
     #[must_use]
     pub fn published(&self) -> (f64, f64, f64) {
         (four_decimals(self.score), four_decimals(self.previous_mean), four_decimals(self.rise))
     }
 
-    /// `score`, `previous_mean` and `rise`, in full.
+    /// Returns `score`, `previous_mean` and `rise`, in full.
     #[must_use]
     pub fn detail(&self) -> Value {
         json!({"score": self.score, "previous_mean": self.previous_mean, "rise": self.rise})
     }
 }
 
-/// The nearest number of four decimals; of two that are equally near the one whose last digit is even.
+/// Returns the nearest number of four decimals; of two that are equally near the one whose last digit is even.
 fn four_decimals(number: f64) -> f64 {
     // Formatting works on the exact value, which a multiplication by 10,000 would round before its time.
     format!("{number:.4}").parse().unwrap_or(number)

@@ -49,7 +49,7 @@ pub enum BootstrapError {
         /// Rounds it takes.
         expected: u64,
     },
-    /// So many rounds have no fit that they could hold the end of an interval.
+    /// This many rounds have no fit, so that they could hold the end of an interval.
     WithoutFit {
         /// Rounds without a fit.
         found: u64,
@@ -79,7 +79,8 @@ impl fmt::Display for BootstrapError {
 impl Error for BootstrapError {}
 
 impl Resamples {
-    /// These rounds and those that follow: the rounds of two halves, each drawn on its own, are those of the whole.
+    /// Joins these rounds and those that follow: the rounds of two halves, each drawn separately, are those of the
+    /// whole.
     #[must_use]
     pub fn followed_by(mut self, others: Self) -> Self {
         self.strengths.extend(others.strengths);
@@ -87,10 +88,11 @@ impl Resamples {
         self
     }
 
-    /// Percentile intervals, in logits: the quantiles of the rounds, with linear interpolation between two of them.
+    /// Returns percentile intervals, in logits: the quantiles of the rounds, with linear interpolation between two of
+    /// them.
     ///
     /// # Errors
-    /// [`BootstrapError`].
+    /// If the rounds do not suffice: [`BootstrapError`].
     pub fn intervals(&self, confidence: f64) -> Result<Vec<Interval>, BootstrapError> {
         if !(confidence > 0.0 && confidence < 1.0) {
             return Err(BootstrapError::Confidence { found: confidence });
@@ -129,7 +131,7 @@ impl BradleyTerry {
     /// Draws and fits the rounds of a bootstrap, each from the strengths of `fit`, which is that of `counts`.
     ///
     /// # Errors
-    /// [`FitError`] if `counts` are no league.
+    /// If `counts` are not a league: [`FitError`].
     pub fn resample(&self, counts: &Counts, fit: &Fit, bootstrap: &Bootstrap) -> Result<Resamples, FitError> {
         check(counts)?;
         let mut sums = vec![0u64];

@@ -37,9 +37,9 @@ impl PairCount {
 /// Counts of the matches by pair and outcome: all that the model needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
-    /// The competitors. Pairs hold places in this list.
+    /// The competitors. Pairs have indices into this list.
     pub names: Vec<String>,
-    /// The pairs that have met, by their places.
+    /// The pairs that have met, by their indices.
     pub pairs: Vec<PairCount>,
 }
 
@@ -50,7 +50,7 @@ pub enum CountsError {
     Match(MatchError),
     /// More matches than [`Counts::MOST`].
     TooManyMatches {
-        /// Number of there that are.
+        /// Number of matches given.
         found: u64,
     },
     /// Two competitors have one name.
@@ -76,7 +76,7 @@ impl fmt::Display for CountsError {
 
 impl Error for CountsError {}
 
-/// A table of cells for all pairs is used while it has at most so many cells for every match.
+/// The most cells for every match at which a table of cells for all pairs is used.
 const CELLS_PER_MATCH: usize = 4;
 
 impl Counts {
@@ -86,7 +86,7 @@ impl Counts {
     /// Counts `matches` between the competitors called `names`, in any order.
     ///
     /// # Errors
-    /// [`CountsError`] for a match of nobody or against oneself, or a name given twice.
+    /// If a match is against oneself or of an unknown competitor, or a name is given twice: [`CountsError`].
     pub fn new(names: &[String], matches: &[Match]) -> Result<Self, CountsError> {
         check(matches, names.len()).map_err(CountsError::Match)?;
         if matches.len() as u64 > Self::MOST {
@@ -111,7 +111,7 @@ impl Counts {
         self.pairs.iter().fold(0, |sum, pair| sum.saturating_add(pair.matches()))
     }
 
-    /// Returns the matches among the competitors at these places alone, such as one group of a [`Separation`].
+    /// Returns the matches among the competitors with these indices alone, such as one group of a [`Separation`].
     ///
     /// Places that are not there, or there twice, are passed over.
     ///
@@ -132,7 +132,7 @@ impl Counts {
         }
     }
 
-    /// Returns the groups whose members are comparable with each other, as places, the largest first.
+    /// Returns the groups whose members are comparable with each other, as indices, the largest first.
     #[must_use]
     pub fn groups(&self) -> Vec<Vec<u32>> {
         let mut groups = graph::components(&self.pairs, self.names.len());

@@ -22,7 +22,7 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// From the difference of two strengths and the tie parameter.
+    /// Computes it from the difference of two strengths and the tie parameter.
     #[inline]
     pub(super) fn of(difference: f64, tie: f64) -> Self {
         // Over the weight of the stronger side, so that nothing overflows.
@@ -73,12 +73,12 @@ const INNER_TOLERANCE: f64 = 1e-6;
 const LEAST_BEND: f64 = 1e-14;
 
 impl Equations {
-    /// For so many competitors.
+    /// Makes equations for this number of competitors.
     pub(super) fn new(competitors: usize) -> Self {
         Self { links: Vec::new(), diagonal: vec![0.0; competitors + 1], residual: vec![0.0; competitors + 1] }
     }
 
-    /// Sets them up at `strengths` and `tie`; the tie parameter is fixed if there is none.
+    /// Sets them up at `strengths` and `tie`; without a tie, its parameter is fixed.
     pub(super) fn set(&mut self, pairs: &[PairCount], strengths: &[f64], tie: Option<f64>) {
         self.links.clear();
         self.diagonal.fill(0.0);
@@ -108,7 +108,7 @@ impl Equations {
             add(&mut self.diagonal, second, curvature);
             self.links.push(Link { first: pair.first, second: pair.second, curvature, cross });
         }
-        // A fixed parameter has an equation of its own that holds.
+        // A fixed parameter has a separate equation that is always satisfied.
         if let (Some(curvature), Some(residual)) = (self.diagonal.last_mut(), self.residual.last_mut()) {
             *curvature = if tie.is_some() { tie_curvature } else { 1.0 };
             *residual = tie_residual;
@@ -156,7 +156,7 @@ impl Equations {
         vector.iter().zip(&self.diagonal).map(|(value, scale)| value / scale).collect()
     }
 
-    /// `out` becomes the slopes times `vector`.
+    /// Sets `out` to the slopes times `vector`.
     fn apply(&self, vector: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let tie = vector.last().copied().unwrap_or(0.0);
@@ -176,7 +176,7 @@ impl Equations {
         }
     }
 
-    /// Calls `visit` with the places, the curvature and the cross slope of every pair, and gives the tie curvature.
+    /// Calls `visit` with the indices, the curvature and the cross slope of every pair, and gives the tie curvature.
     pub(super) fn slopes(&self, mut visit: impl FnMut(usize, usize, f64, f64)) -> f64 {
         for link in &self.links {
             visit(link.first as usize, link.second as usize, link.curvature, link.cross);

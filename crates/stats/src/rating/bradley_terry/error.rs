@@ -1,4 +1,4 @@
-//! The reason why matches have no strengths, told so that somebody can fix them.
+//! The reason why matches have no strengths, in words that say what to fix.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use core::fmt;
 use super::counts::{Counts, PairCount};
 use super::graph;
 
-/// So many names are written out; the rest is counted.
+/// The most names that are written out; the rest is counted.
 const NAMED: usize = 10;
 
 /// Comparisons that do not hold together: between some groups no match, or none that the weaker one scored in, says how
@@ -26,7 +26,7 @@ pub struct Separation {
 }
 
 impl Separation {
-    /// None if everybody is comparable with everybody.
+    /// Finds the separation; `None` if all competitors are comparable with each other.
     pub(super) fn find(counts: &Counts) -> Option<Self> {
         let mut groups = graph::components(&counts.pairs, counts.names.len());
         if groups.len() < 2 {
@@ -80,8 +80,8 @@ impl fmt::Display for Separation {
         }
         write!(
             f,
-            "; expected that everybody scored against everybody else, directly or through others; add matches between \
-             the groups, or rate one of them alone (the largest has {largest} of {} competitors)",
+            "; expected that every competitor scored against every other, directly or through others; add matches \
+             between the groups, or rate one of them alone (the largest has {largest} of {} competitors)",
             self.groups.iter().map(Vec::len).sum::<usize>()
         )
     }
@@ -102,12 +102,12 @@ fn list(f: &mut fmt::Formatter<'_>, names: &[String]) -> fmt::Result {
 pub enum FitError {
     /// Strengths are differences: one competitor has none.
     TooFewCompetitors {
-        /// Number of there that are.
+        /// Number of competitors given.
         found: usize,
     },
     /// There is no match.
     NoMatch,
-    /// A pair is not two places of the list, the lower first.
+    /// A pair is not two indices of the list, the lower first.
     Pair {
         /// Place of the pair among the pairs.
         place: usize,
@@ -116,10 +116,10 @@ pub enum FitError {
     },
     /// More matches than [`Counts::MOST`].
     TooManyMatches {
-        /// Number of there that are.
+        /// Number of competitors given.
         found: u64,
     },
-    /// Every match was drawn, so nothing tells competitors apart.
+    /// Every match was drawn, so competitors cannot be separated.
     AllDrawn {
         /// Number of matches.
         matches: u64,
@@ -152,7 +152,7 @@ impl fmt::Display for FitError {
             }
             Self::AllDrawn { matches } => write!(
                 f,
-                "all {matches} matches were drawn, so nothing tells the competitors apart; expected at least one win"
+                "all {matches} matches were drawn, so the competitors cannot be separated; expected at least one win"
             ),
             Self::Separated(separation) => separation.fmt(f),
             Self::NotConverged { steps, last_step } => write!(

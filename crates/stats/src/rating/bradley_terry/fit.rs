@@ -22,7 +22,7 @@ const LAST_STEP: f64 = 1e-8;
 /// The meaning of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ties {
-    /// A third outcome, with a parameter of its own that the matches fix (Davidson 1970).
+    /// A third outcome, with its own parameter, which the matches fix (Davidson 1970).
     Davidson,
     /// Half a win and half a loss, in Bradley and Terry's model of two outcomes.
     HalfWins,
@@ -67,14 +67,14 @@ pub struct Interval {
 }
 
 impl Fit {
-    /// Probabilities of a match between two competitors, by their places; none if there is no such place.
+    /// Probabilities of a match between two competitors, by their indices; `None` if there is no such index.
     #[must_use]
     pub fn predict(&self, first: u32, second: u32) -> Option<Prediction> {
         let strength = |place: u32| self.strengths.get(place as usize);
         Some(Prediction::of(strength(first)? - strength(second)?, self.tie))
     }
 
-    /// Returns the expected score of the first, 0 to 1; none if there is no such place.
+    /// Returns the expected score of the first, 0 to 1; `None` if there is no such index.
     #[must_use]
     pub fn expected(&self, first: u32, second: u32) -> Option<f64> {
         self.predict(first, second).map(|prediction| prediction.score())
@@ -87,11 +87,11 @@ impl Fit {
 }
 
 impl BradleyTerry {
-    /// Fits the model. Counts are whole numbers and sums go by pairs, so the order of matches changes no bit.
+    /// Fits the model. Counts are whole numbers and sums are taken by pairs, so the order of matches changes no bit.
     ///
     /// # Errors
-    /// [`FitError`]: without matches, with fewer than two competitors, with nothing but draws, or if some competitors
-    /// cannot be compared with others. Nothing is regularised away: rate [`Counts::among`] a group instead.
+    /// If there are no matches, fewer than two competitors, nothing but draws, or some competitors cannot be compared
+    /// with others: [`FitError`]. Nothing is regularised away: rate [`Counts::among`] a group instead.
     pub fn fit(&self, counts: &Counts) -> Result<Fit, FitError> {
         check(counts)?;
         let matches = counts.matches();
@@ -169,7 +169,7 @@ pub(super) fn check(counts: &Counts) -> Result<(), FitError> {
     }
 }
 
-/// Where the search stands.
+/// The point that the search has reached.
 struct Point {
     strengths: Vec<f64>,
     tie: Option<f64>,

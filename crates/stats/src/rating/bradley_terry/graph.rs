@@ -1,4 +1,4 @@
-//! The graph of comparisons: an arrow from whoever scored to whom it scored against.
+//! The graph of comparisons: an arrow from each competitor to those it scored against.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ struct Arrows {
 }
 
 impl Arrows {
-    /// From every competitor to those it scored against.
+    /// Makes arrows from every competitor to those it scored against.
     fn new(pairs: &[PairCount], competitors: usize) -> Self {
         let ends = |pair: &PairCount| {
             let there = (pair.wins + pair.draws > 0).then_some((pair.first, pair.second));
@@ -59,10 +59,10 @@ struct Visit {
     open: bool,
 }
 
-/// Returns the largest groups in which everybody has scored, directly or through others, against everybody else.
-/// Members are in the order of their places. A group comes after all groups that it has scored against.
+/// Returns the largest groups whose members have all scored, directly or through others, against each other.
+/// Members are in the order of their indices. A group comes after all groups that it has scored against.
 ///
-/// Tarjan's algorithm (1972) with a stack of its own: time and memory in proportion to the pairs.
+/// Tarjan's algorithm (1972) with an explicit stack: time and memory in proportion to the pairs.
 pub(super) fn components(pairs: &[PairCount], competitors: usize) -> Vec<Vec<u32>> {
     let arrows = Arrows::new(pairs, competitors);
     let mut visits = vec![Visit::default(); competitors];

@@ -2,7 +2,7 @@
 //!
 //! - `counts`: matches counted by pair, so that the order of rows cannot matter
 //! - `graph`: whether the comparisons hold together, and who only wins or only loses where they do not
-//! - `fit`, `equations`: the strengths, by Newton's method and conjugate gradients; `error`: why there are none
+//! - `fit`, `equations`: the strengths, by Newton's method and conjugate gradients; `error`: why they do not exist
 //! - `sandwich`, `bootstrap`: intervals
 //!
 //! ```

@@ -28,7 +28,7 @@ pub struct Covariance {
 pub enum SandwichError {
     /// Too many competitors for a table of all pairs.
     TooManyCompetitors {
-        /// Number of there that are.
+        /// Number of competitors given.
         found: usize,
     },
     /// The fit has another number of competitors than the counts.
@@ -73,7 +73,7 @@ impl Fit {
     /// Returns the covariances of the strengths. `counts` are the ones that were fitted.
     ///
     /// # Errors
-    /// [`SandwichError`].
+    /// If the errors cannot be computed: [`SandwichError`].
     pub fn covariance(&self, counts: &Counts) -> Result<Covariance, SandwichError> {
         let competitors = self.strengths.len();
         if competitors != counts.names.len() {
@@ -120,7 +120,7 @@ impl Fit {
     }
 
     /// Returns the sum over all matches of the outer products of their gradients, times `inverse`. A gradient touches two
-    /// competitors and the tie parameter, so the sum over pairs needs no matrix of its own.
+    /// competitors and the tie parameter, so the sum over pairs needs no separate matrix.
     fn scattered(&self, counts: &Counts, inverse: &Matrix) -> Matrix {
         let size = inverse.size;
         let has_tie = self.ties == Ties::Davidson && self.tie > 0.0;
@@ -175,7 +175,7 @@ impl Fit {
 }
 
 impl Covariance {
-    /// Returns the covariance of two competitors' strengths, in squared logits; none if there is no such place.
+    /// Returns the covariance of two competitors' strengths, in squared logits; `None` if there is no such index.
     #[must_use]
     pub fn between(&self, one: u32, other: u32) -> Option<f64> {
         let other = other as usize;
@@ -189,17 +189,17 @@ impl Covariance {
         self.between(place, place).map(|variance| libm::sqrt(variance.max(0.0)))
     }
 
-    /// Returns the standard error of the difference of two strengths, in logits: what decides whether they can be told apart.
+    /// Returns the standard error of the difference of two strengths, in logits, which decides whether they are tied.
     #[must_use]
     pub fn difference_error(&self, one: u32, other: u32) -> Option<f64> {
         let sum = self.between(one, one)? + self.between(other, other)?;
         Some(libm::sqrt((sum - 2.0 * self.between(one, other)?).max(0.0)))
     }
 
-    /// Normal intervals of the strengths of `fit`, in logits, each with the given confidence on its own.
+    /// Returns normal intervals of the strengths of `fit`, in logits, each with the given confidence separately.
     ///
     /// # Errors
-    /// [`SandwichError`] if the confidence is not between 0 and 1, or the fit is another one.
+    /// If the confidence is not between 0 and 1, or the fit is another one: [`SandwichError`].
     pub fn intervals(&self, fit: &Fit, confidence: f64) -> Result<Vec<Interval>, SandwichError> {
         let found = fit.strengths.len();
         if found != self.competitors {

@@ -22,7 +22,7 @@ fn counts(competitors: usize, pairs: &[PairCount]) -> Counts {
 const DAVIDSON: BradleyTerry = BradleyTerry { ties: Ties::Davidson };
 const HALF_WINS: BradleyTerry = BradleyTerry { ties: Ties::HalfWins };
 
-/// Returns a league in which everybody met everybody, with every outcome between them.
+/// Returns a league in which all met all others, with every outcome between them.
 fn league() -> Counts {
     let mut pairs = Vec::new();
     for first in 0..6u32 {
@@ -158,7 +158,7 @@ fn lopsided_and_thin_leagues_still_end() {
     let steep = counts(3, &[pair(0, 1, 900_000_000, 0, 1), pair(1, 2, 900_000_000, 0, 1)]);
     let fit = DAVIDSON.fit(&steep).unwrap();
     assert!((fit.strengths[0] - libm::log(9e8)).abs() < 1e-9, "{fit:?}");
-    // A chain of two hundred: every link has the odds of its own pair.
+    // A chain of two hundred: every link has the odds of that pair.
     let chain: Vec<_> = (1..200).map(|at| pair(at - 1, at, 3, 0, 1)).collect();
     let fit = DAVIDSON.fit(&counts(200, &chain)).unwrap();
     for link in fit.strengths.windows(2) {

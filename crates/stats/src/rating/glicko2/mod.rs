@@ -48,7 +48,7 @@ pub struct Glicko2 {
 }
 
 impl Default for Glicko2 {
-    /// tau 0.5, 1500 points, deviation 350, volatility 0.06: the values of the document.
+    /// Defaults to tau 0.5, 1500 points, deviation 350, volatility 0.06: the values of the document.
     fn default() -> Self {
         Self { tau: 0.5, initial_points: 1500.0, initial_deviation: 350.0, initial_volatility: 0.06 }
     }
@@ -78,7 +78,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// From the difference of two strengths, already attenuated.
+    /// Computes it from the difference of two strengths, already attenuated.
     fn of(difference: f64) -> Self {
         let odds = libm::exp(-difference.abs().min(DIFFERENCE_LIMIT));
         let share = 1.0 / (1.0 + odds);
@@ -100,7 +100,7 @@ impl Internal {
         Self { strength: (rating.points - ORIGIN_POINTS) * UNITS_PER_POINT, variance: deviation * deviation }
     }
 
-    /// `g` of the deviation (step 3): how little an uncertain opponent says.
+    /// Returns `g` of the deviation (step 3): how little an uncertain opponent says.
     fn attenuation(self) -> f64 {
         const THREE_OVER_PI_SQUARED: f64 = 3.0 / (core::f64::consts::PI * core::f64::consts::PI);
         1.0 / libm::sqrt(1.0 + THREE_OVER_PI_SQUARED * self.variance)
@@ -205,7 +205,7 @@ impl System for Glicko2 {
         Some(rating.deviation)
     }
 
-    /// With both deviations in it, so that neither side's uncertainty is lost: `g` of their joint variance, as for
+    /// Predicts with both deviations, so that neither side's uncertainty is lost: `g` of their joint variance, as for
     /// the prediction of a match in Glickman's "The Glicko system".
     fn expected(&self, first: &Glicko2Rating, second: &Glicko2Rating) -> f64 {
         let (own, other) = (Internal::of(first), Internal::of(second));

@@ -71,11 +71,11 @@ impl Glicko2 {
         Seat { rating: self.initial(), period: None }
     }
 
-    /// Rates a season in periods of `period_milliseconds`, counted from 1970-01-01T00:00:00Z. `seats` holds everybody in
+    /// Rates a season in periods of `period_milliseconds`, counted from 1970-01-01T00:00:00Z. `seats` holds all players in
     /// the order of the season's names. Periods without a match cost nothing, however many they are.
     ///
     /// # Errors
-    /// [`PeriodError`], with `seats` as they were.
+    /// If a period cannot be rated: [`PeriodError`], with `seats` unchanged.
     ///
     /// ```
     /// use karat_stats::rating::{Event, Glicko2, Outcome, Season};
@@ -118,7 +118,7 @@ impl Glicko2 {
         Ok(())
     }
 
-    /// One period; a side is a competitor, an opponent and what the competitor achieved.
+    /// Rates one period; a side is a competitor, an opponent and what the competitor achieved.
     fn rate_period(&self, seats: &mut [Seat], period: i64, sides: &mut [(u32, u32, Outcome)]) {
         // Stable: a competitor's matches stay in the order of the season, in which they are summed.
         sides.sort_by_key(|&(competitor, ..)| competitor);

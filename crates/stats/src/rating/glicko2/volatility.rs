@@ -67,7 +67,7 @@ pub(super) fn next(volatility: f64, variance: f64, v: f64, improvement: f64, tau
     volatility * root
 }
 
-/// `e^x`; most steps are so small that five terms have all its digits.
+/// Returns `e^x`; most steps are so small that five terms have all its digits.
 fn exponential(x: f64) -> f64 {
     if x.abs() < 1e-3 {
         1.0 + x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 6.0 + x * (1.0 / 24.0))))
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Step 5 as the document writes it, with its tolerance of 0.000001.
+    /// Computes step 5 as the document writes it, with its tolerance of 0.000001.
     fn illinois(volatility: f64, variance: f64, v: f64, improvement: f64, tau: f64) -> f64 {
         let a = libm::log(volatility * volatility);
         let squared = improvement * improvement;

@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use crate::json::locate;
 
-/// Where a field is found.
+/// The place of a field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Field {
-    /// As it was written.
+    /// The field as written.
     pub name: String,
-    /// As a JSON Pointer.
+    /// The field as a JSON Pointer.
     pointer: String,
 }
 
 impl Field {
-    /// `name` is the name of a member at the top, whatever characters it has; `/a/0/b` is a JSON Pointer. None if it is empty
-    /// or a pointer whose `~` stands before neither 0 nor 1.
+    /// Reads a field: `name` is the name of a member at the top, whatever characters it has; `/a/0/b` is a JSON
+    /// Pointer. None if it is empty or a pointer whose `~` is before neither 0 nor 1.
     pub fn parse(name: &str) -> Option<Self> {
         let pointer = if name.starts_with('/') {
             let mut escapes = name.split('~').skip(1);
@@ -31,17 +31,17 @@ impl Field {
         (!name.is_empty()).then(|| Self { name: name.to_owned(), pointer })
     }
 
-    /// The field in a document.
+    /// Returns the field in a document.
     pub fn of<'a>(&self, document: &'a Value) -> Option<&'a Value> {
         document.pointer(&self.pointer)
     }
 
-    /// The name of the member at the top in which the field lies.
+    /// Returns the name of the member at the top in which the field lies.
     pub fn top(&self) -> String {
         self.tokens().next().unwrap_or_default()
     }
 
-    /// The field as a JSON path from `root`.
+    /// Returns the field as a JSON path from `root`.
     pub fn path(&self, root: &str) -> String {
         let mut path = root.to_owned();
         for token in self.tokens() {

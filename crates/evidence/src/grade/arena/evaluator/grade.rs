@@ -140,7 +140,7 @@ impl Comparison {
     }
 }
 
-/// A number, or a text that is a decimal.
+/// Reads a number, or a text that is a decimal.
 fn number(value: &Value) -> Result<f64, Outcome> {
     let number = match value {
         Value::String(text) => text::decimal(text),

@@ -34,7 +34,7 @@
 //! | `api_call_efficiency` | calls counted by the arena | `optimal`, `max` |
 //!
 //! The deployed arena gives every dimension the same score and leaves a missing field out of the mean, so that one easy
-//! answer earns full marks. Here every dimension has fields of its own ("scores each dimension independently"), and a missing
+//! answer earns full marks. Here every dimension has its own fields ("scores each dimension independently"), and a missing
 //! field scores 0.
 
 mod field;
@@ -152,7 +152,7 @@ pub struct PartGrade {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It was compared.
+    /// Compared.
     Graded(Seen),
     /// The submission has no such field: 0.
     Missing,
@@ -168,7 +168,7 @@ impl Evaluation {
         self.dimensions.iter().map(|grade| (grade.dimension.as_str(), 1000.0 * grade.value)).collect()
     }
 
-    /// The parts whose field is not in the submission, or cannot be compared: dimension and field.
+    /// Returns the parts whose field is not in the submission, or cannot be compared: dimension and field.
     pub fn unanswered(&self) -> Vec<(&str, &str)> {
         self.dimensions
             .iter()
@@ -178,7 +178,7 @@ impl Evaluation {
             .collect()
     }
 
-    /// The fields as JSON: each part with what was seen.
+    /// Returns the fields as JSON: each part with what was seen.
     pub fn detail(&self) -> Value {
         detail(self)
     }
@@ -220,33 +220,33 @@ impl Evaluator {
     ///
     /// # Errors
     ///
-    /// Text that is no TOML; a file without an `evaluator`; and, all at once and each with its line, dimensions that are not
-    /// picked or that the trajectory scores, primitives and options that are not known or do not fit, fields that are none,
+    /// If the text is not TOML or has no `evaluator`; and, all at once and each with its line, for dimensions that are not
+    /// picked or that the trajectory scores, primitives and options that are not known or do not fit, invalid fields,
     /// weights outside 0 to 1000 or that sum to 0, more than [`Evaluator::PARTS_MAX`] parts.
     pub fn from_toml(challenge: &str, dimensions: &[&str]) -> Result<Self, Problems> {
         toml::read(challenge, dimensions)
     }
 
-    /// The same from `{"evaluator": {DIMENSION: [{"primitive", "field", ...}]}, "format"?: {...}}`.
+    /// Reads the same from `{"evaluator": {DIMENSION: [{"primitive", "field", ...}]}, "format"?: {...}}`.
     ///
     /// # Errors
     ///
-    /// As [`Evaluator::from_toml`], with JSON paths in place of lines.
+    /// If [`Evaluator::from_toml`] would fail, with JSON paths in place of lines.
     pub fn from_json(challenge: &Value, dimensions: &[&str]) -> Result<Self, Problems> {
         read::read(challenge, dimensions)
     }
 
-    /// Scores an attempt. Fields that the submission lacks, or that cannot be compared, score 0 and are told.
+    /// Scores an attempt. Fields that the submission lacks, or that cannot be compared, score 0 and are reported.
     ///
     /// # Errors
     ///
-    /// Every field that the ground truth lacks, or whose type the primitive cannot compare: the challenge is broken, and no
-    /// agent should pay for it. A time that is not finite.
+    /// If the ground truth lacks fields, or has fields of a type that the primitive cannot compare: every one. The
+    /// challenge is broken then, and no agent should pay for it. If a time is not finite.
     pub fn evaluate(&self, attempt: &Attempt<'_>) -> Result<Evaluation, Problems> {
         grade::evaluate(self, attempt)
     }
 
-    /// The dimensions that this scores, in the order of their keys.
+    /// Returns the dimensions that this scores, in the order of their keys.
     pub fn dimensions(&self) -> impl Iterator<Item = &str> {
         self.dimensions.iter().map(|dimension| dimension.key.as_str())
     }

@@ -11,7 +11,7 @@ fn load(text: &str) -> Result<Evaluator, Problems> {
     Evaluator::from_toml(text, &PICKED)
 }
 
-/// The outcome of one part, given as its options in JSON.
+/// Returns the outcome of one part, given as its options in JSON.
 fn part(options: Value, submission: Value, ground_truth: Value) -> Result<PartGrade, Problems> {
     let mut options = options;
     options["field"] = json!("f");
@@ -219,7 +219,7 @@ fn time_and_calls_are_those_of_the_arena() {
     let truth = json!({"f": 1});
     let right = evaluator.evaluate(&attempt(&truth, &truth)).unwrap();
     assert_eq!(right.scores().into_values().collect::<Vec<_>>(), [500.0, 1000.0, 500.0]);
-    // Speed waits for a field that scores: few calls are none.
+    // Speed waits for a field that scores: a low number of calls is not enough.
     let wrong = evaluator.evaluate(&attempt(&json!({"f": 2}), &truth)).unwrap();
     assert_eq!(wrong.scores().into_values().collect::<Vec<_>>(), [500.0, 0.0, 0.0]);
     assert_eq!(wrong.dimensions[2].parts[0].outcome, Outcome::NothingScored);

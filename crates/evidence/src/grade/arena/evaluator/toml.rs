@@ -1,4 +1,4 @@
-//! The tables of a TOML file as JSON, and where each value stands.
+//! The tables of a TOML file as JSON, and the place of each value.
 
 use std::collections::BTreeMap;
 
@@ -31,13 +31,13 @@ pub(super) fn read(text: &str, picked: &[&str]) -> Result<Evaluator, Problems> {
     })
 }
 
-/// Where the values of a file stand: byte offsets by JSON path.
+/// The places of the values of a file: byte offsets by JSON path.
 struct Places {
     offsets: BTreeMap<String, usize>,
 }
 
 impl Places {
-    /// The place of a value, or of the closest table around what is not there.
+    /// Returns the place of a value, or of the closest table around what is not there.
     fn of(&self, path: &str) -> Option<usize> {
         let mut path = path;
         loop {

@@ -22,15 +22,15 @@ pub struct FuzzyString {
     pub normalize_white_space: bool,
 }
 
-/// 1 minus the edit distance (Levenshtein) as a share of the longer text, both counted in UTF-16 code units of the texts in
-/// lower case. Two empty texts are alike.
+/// Returns 1 minus the edit distance (Levenshtein) as a share of the longer text, both counted in UTF-16 code units of
+/// the texts in lower case. Two empty texts are alike.
 ///
 /// The distance is exact. It is counted bit-parallel (Hyyrö 2003) after what both texts begin and end with is left out.
 ///
 /// # Errors
 ///
-/// Texts whose lengths, without what they begin and end with alike, have a product above [`CELLS_MAX`]: no caller should wait for
-/// the comparison of two texts of ten million characters.
+/// If the lengths of the texts, without what they begin and end with alike, have a product above [`CELLS_MAX`]: no
+/// caller should wait for the comparison of two texts of ten million characters.
 ///
 /// ```
 /// use karat_evidence::grade::arena::{FuzzyString, fuzzy_string};
@@ -114,7 +114,7 @@ mod tests {
         assert!(problem.to_string().contains("10000000 and 10000000"), "{problem}");
     }
 
-    /// The definition, cell by cell.
+    /// Computes the distance by its definition, cell by cell.
     fn distance(a: &[u16], b: &[u16]) -> usize {
         let mut row: Vec<usize> = (0..=b.len()).collect();
         for (i, from) in a.iter().enumerate() {

@@ -16,8 +16,8 @@ pub struct ExactMatch {
     pub deep: bool,
 }
 
-/// 1 if two values are the same, else 0: texts in lower case and with their white space, numbers as numbers. Values of
-/// different types are never the same.
+/// Returns 1 if two values are the same, else 0: texts in lower case and with their white space, numbers as numbers.
+/// Values of different types are never the same.
 ///
 /// ```
 /// use karat_evidence::grade::arena::{ExactMatch, exact_match};
@@ -34,8 +34,8 @@ pub fn exact_match(submitted: &Value, expected: &Value, options: ExactMatch) -> 
     Grade { value: all_or_nothing(difference.is_none()), seen: Seen::Match { difference } }
 }
 
-/// The share of the expected items that [`exact_match`] finds at the same place; surplus items are ignored. Where nothing is
-/// expected, 1 if nothing is submitted and else 0.
+/// Returns the share of the expected items that [`exact_match`] finds at the same place; surplus items are ignored.
+/// Where nothing is expected, 1 if nothing is submitted and else 0.
 pub fn exact_match_ratio(submitted: &[Value], expected: &[Value], options: ExactMatch) -> Grade {
     let mut unmatched = Listing::default();
     for (at, item) in expected.iter().enumerate() {
@@ -93,8 +93,8 @@ fn difference(submitted: &Value, expected: &Value, options: ExactMatch) -> Optio
     Some(format!("{path}: {} is not {}", words(pair.submitted), words(pair.expected)))
 }
 
-/// The pairs that were compared up to the first that differs, and its index. A list in place of recursion, so that no depth of
-/// nesting is too deep.
+/// Returns the pairs that were compared up to the first that differs, and its index. A list in place of recursion, so
+/// that no depth of nesting is too deep.
 fn first_difference<'a>(
     submitted: &'a Value,
     expected: &'a Value,

@@ -37,7 +37,7 @@ pub struct Grade {
 pub enum Seen {
     /// Two values.
     Match {
-        /// Where they differ, as a JSON path from the two values, and how; none if they do not.
+        /// The place, as a JSON path from the two values, and kind of their difference; none if they do not differ.
         difference: Option<String>,
     },
     /// Two lists, place by place.
@@ -111,7 +111,8 @@ pub enum Seen {
 }
 
 impl Grade {
-    /// Value and what was seen, as JSON: `{"value", "seen": {KIND: {...}}}`, with the names of the fields of [`Seen`].
+    /// Returns value and observations, as JSON: `{"value", "seen": {KIND: {...}}}`, with the names of the fields of
+    /// [`Seen`].
     pub fn detail(&self) -> Value {
         super::detail(self)
     }
@@ -144,17 +145,17 @@ impl<T> Listing<T> {
     }
 }
 
-/// 1 or 0.
+/// Returns 1 or 0.
 fn all_or_nothing(is_met: bool) -> f64 {
     if is_met { 1.0 } else { 0.0 }
 }
 
-/// A share of a count.
+/// Returns the share of a count.
 fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// A value in the words of a message.
+/// Describes a value in the words of a message.
 pub(super) fn described(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

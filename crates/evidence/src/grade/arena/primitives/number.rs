@@ -14,7 +14,7 @@ pub struct NumericTolerance {
 }
 
 impl Default for NumericTolerance {
-    /// The plain form with the tolerance that the arena has where none is given.
+    /// Defaults to the plain form with the tolerance that the arena has if none is given.
     fn default() -> Self {
         Self { tolerance: 0.01, all_or_nothing: false }
     }
@@ -29,7 +29,7 @@ impl NumericTolerance {
         Err(refusal("$.tolerance", found, "a number not below 0", ""))
     }
 
-    /// Distance and value; a distance that is not a number is worth nothing.
+    /// Returns distance and value; a distance that is not a number is worth nothing.
     fn compare(self, submitted: f64, expected: f64) -> (f64, f64) {
         let distance = (submitted - expected).abs();
         let Self { tolerance, all_or_nothing } = self;
@@ -44,11 +44,12 @@ impl NumericTolerance {
     }
 }
 
-/// 1 within the tolerance, 0 from five times the tolerance on, a straight line between. What is not a number is worth 0.
+/// Returns 1 within the tolerance, 0 from five times the tolerance on, a straight line between. What is not a number is
+/// worth 0.
 ///
 /// # Errors
 ///
-/// A tolerance that is below 0 or not finite.
+/// If the tolerance is below 0 or not finite.
 ///
 /// ```
 /// use karat_evidence::grade::arena::{NumericTolerance, numeric_tolerance};
@@ -67,12 +68,12 @@ pub fn numeric_tolerance(
     Ok(Grade { value, seen: Seen::Difference { difference, tolerance: options.tolerance } })
 }
 
-/// The mean of [`numeric_tolerance`] over two lists of the same length, place by place; under `all_or_nothing` 1 if every place
-/// is within the tolerance and else 0. Lists of different lengths score 0, two empty ones 1.
+/// Returns the mean of [`numeric_tolerance`] over two lists of the same length, place by place; under `all_or_nothing`
+/// 1 if every place is within the tolerance and else 0. Lists of different lengths score 0, two empty ones 1.
 ///
 /// # Errors
 ///
-/// As [`numeric_tolerance`].
+/// If [`numeric_tolerance`] would fail.
 pub fn numeric_tolerance_list(
     submitted: &[f64],
     expected: &[f64],
@@ -102,12 +103,12 @@ pub fn numeric_tolerance_list(
     Ok(Grade { value, seen: Seen::Differences { within, submitted, expected, outside } })
 }
 
-/// The share of the time that is left: 1 if none is used, 0 if all or more is, a straight line between (Scoring, "Speed
-/// Dimension"). A limit of 0 leaves 1 if nothing is used.
+/// Returns the share of the time that is left: 1 if none is used, 0 if all or more is, a straight line between
+/// (Scoring, "Speed Dimension"). A limit of 0 leaves 1 if nothing is used.
 ///
 /// # Errors
 ///
-/// A number that is not finite.
+/// If a number is not finite.
 ///
 /// ```
 /// # use karat_evidence::grade::arena::time_decay;
@@ -126,12 +127,12 @@ pub fn time_decay(used_seconds: f64, limit_seconds: f64) -> Result<Grade, Proble
     Ok(Grade { value, seen: Seen::Time { used_seconds, limit_seconds } })
 }
 
-/// 1 up to `optimal` calls, 0 from `max` calls on, a straight line between. Where `optimal` is not below `max`, 1 up to
-/// `optimal` and 0 beyond.
+/// Returns 1 up to `optimal` calls, 0 from `max` calls on, a straight line between. Where `optimal` is not below `max`,
+/// 1 up to `optimal` and 0 beyond.
 ///
 /// # Errors
 ///
-/// A number that is not finite.
+/// If a number is not finite.
 pub fn api_call_efficiency(calls: f64, optimal: f64, max: f64) -> Result<Grade, Problems> {
     finite(&[("calls", calls), ("optimal", optimal), ("max", max)])?;
     let value = if calls <= optimal {
@@ -144,11 +145,11 @@ pub fn api_call_efficiency(calls: f64, optimal: f64, max: f64) -> Result<Grade, 
     Ok(Grade { value, seen: Seen::Calls { calls, optimal, max } })
 }
 
-/// `found / total`, within 0 and 1. Where there is nothing to find, 1 if nothing was found and else 0.
+/// Returns `found / total`, within 0 and 1. Where there is nothing to find, 1 if nothing was found and else 0.
 ///
 /// # Errors
 ///
-/// A number that is not finite.
+/// If a number is not finite.
 pub fn coverage_ratio(found: f64, total: f64) -> Result<Grade, Problems> {
     finite(&[("found", found), ("total", total)])?;
     let value = if total <= 0.0 { all_or_nothing(found <= 0.0) } else { (found / total).clamp(0.0, 1.0) };

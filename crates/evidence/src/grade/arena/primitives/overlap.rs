@@ -24,19 +24,19 @@ pub enum OverlapMeasure {
 pub struct SetOverlap {
     /// Whole of which the common members are a share.
     pub measure: OverlapMeasure,
-    /// Takes `A` for `a`; the plain form tells them apart.
+    /// Takes `A` for `a`; the plain form distinguishes them.
     pub ignore_case: bool,
 }
 
-/// The overlap of two sets, given as lists: order and repetition do not count. Members are compared by their text form, so
-/// that `1` and `"1"` are the same member.
+/// Returns the overlap of two sets, given as lists: order and repetition do not count. Members are compared by their
+/// text form, so that `1` and `"1"` are the same member.
 ///
-/// Where nothing is expected, 1 if nothing is submitted and else 0. A submitted array or object is a member that is never
-/// expected: it has no text form, and must not stand for every other of its type.
+/// Where nothing is expected, 1 if nothing is submitted and else 0. A submitted array or object is a member that is
+/// never expected: it has no text form, and must not match every other of its type.
 ///
 /// # Errors
 ///
-/// Every expected member that is an array or an object.
+/// If expected members are arrays or objects: every one.
 ///
 /// ```
 /// use karat_evidence::grade::arena::{OverlapMeasure, SetOverlap, set_overlap};

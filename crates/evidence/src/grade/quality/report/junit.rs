@@ -88,7 +88,7 @@ impl Suite {
         Ok(Self { name, announced: element.count("tests")?, announced_failing, ..Self::default() })
     }
 
-    /// The suite without a number of its own has that of the suites in it.
+    /// Adds the suite `inner`: a suite without a number has the sum of the numbers of the suites in it.
     fn add(&mut self, inner: &Self) {
         self.listed += inner.listed;
         self.passed += inner.passed;

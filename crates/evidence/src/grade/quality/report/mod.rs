@@ -1,7 +1,7 @@
 //! Test reports: what each test of a run said, from JUnit XML, TRX or TAP.
 //!
 //! Results are read from the structure of a report only. What a program under test prints, such as a line "8 passed",
-//! stands in places that are not looked at.
+//! is in places that are not looked at.
 
 mod junit;
 mod tap;
@@ -20,7 +20,7 @@ pub struct TestResults {
     pub passed: u64,
     /// Tests that failed.
     pub failed: u64,
-    /// Tests that ended in an error of their own or of the runner.
+    /// Tests that ended in an error, in the test or in the runner.
     pub errors: u64,
     /// Tests that were left out on purpose.
     pub skipped: u64,
@@ -52,7 +52,7 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// More tests than 2^53, which a score could not tell apart.
+    /// If there are more tests than 2^53, which a score could not distinguish.
     pub fn from_counts(passed: u64, failed: u64) -> Result<Self, Problems> {
         const MOST: u64 = 1 << 53;
         if passed > MOST || failed > MOST - passed {
@@ -70,7 +70,7 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// Those of the three forms.
+    /// If the reader of the form fails.
     pub fn from_report(text: &str) -> Result<Self, Problems> {
         if !sized(text)?.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
             return tap::read(text);
@@ -97,19 +97,19 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// Text that is no such XML or has a document type; a suite that lists more passed tests than it announces, fewer
+    /// If the text is not such XML or has a document type; if a suite lists more passed tests than it announces, fewer
     /// failures and errors than it announces, or announces tests and lists none.
     pub fn from_junit(text: &str) -> Result<Self, Problems> {
         sized(text).and_then(junit::read)
     }
 
-    /// Reads TRX, the XML of the test runner of .NET: the results by their `outcome`. A result that is made of inner
-    /// results stands for these.
+    /// Reads TRX, the XML of the test runner of .NET: the results by their `outcome`. Inner results replace
+    /// the result that is made of them.
     ///
     /// # Errors
     ///
-    /// Text that is no such XML or has a document type; an unknown outcome; a summary that says that more tests passed
-    /// than there are, or that more failed than are listed.
+    /// If the text is not such XML or has a document type; if an outcome is unknown; if a summary says that more tests
+    /// passed than there are, or that more failed than are listed.
     pub fn from_trx(text: &str) -> Result<Self, Problems> {
         sized(text).and_then(trx::read)
     }
@@ -119,12 +119,12 @@ impl TestResults {
     ///
     /// # Errors
     ///
-    /// No plan, or two; a test number that stands twice or is not planned.
+    /// If there is no plan, or two; if a test number is given twice or is not planned.
     pub fn from_tap(text: &str) -> Result<Self, Problems> {
         sized(text).and_then(tap::read)
     }
 
-    /// The tests that a pass rate is a share of: all but the skipped ones.
+    /// Returns the number of tests that a pass rate is a share of: all but the skipped ones.
     pub fn counted(&self) -> u64 {
         self.passed.saturating_add(self.failed).saturating_add(self.errors).saturating_add(self.missing)
     }

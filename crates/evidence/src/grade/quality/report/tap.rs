@@ -1,6 +1,6 @@
 //! TAP, the Test Anything Protocol, up to version 14.
 //!
-//! A program under test often prints to the stream that its results stand in. What it prints may look like results, so a
+//! A program under test often prints to the stream that carries its results. Its output may look like results, so a
 //! stream that contradicts its plan is refused rather than believed.
 
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
     Ok(results)
 }
 
-/// The number of tests that a line plans: `1..N`, perhaps with a directive.
+/// Returns the number of tests that a line plans: `1..N`, perhaps with a directive.
 fn plan(line: &str) -> Option<u64> {
     let count = line.strip_prefix("1..")?;
     let count = count.split_once('#').map_or(count, |(count, _)| count).trim();
@@ -84,7 +84,7 @@ impl<'a> Test<'a> {
     }
 }
 
-/// A description and what follows its first `#` that is not escaped.
+/// Splits a description from what follows its first `#` that is not escaped.
 fn split_directive(text: &str) -> (&str, &str) {
     let mut is_escaped = false;
     let at = text.find(|c| {

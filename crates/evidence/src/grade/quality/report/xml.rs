@@ -1,4 +1,4 @@
-//! Elements of an XML report, one at a time: no document type, no entities of its own, exactly one root.
+//! Elements of an XML report, one at a time: no document type, no custom entities, exactly one root.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -36,7 +36,7 @@ impl<'a> Elements<'a> {
         Self { text, reader: Reader::from_str(text), depth: 0, has_root: false, is_closing: false }
     }
 
-    /// The next beginning or end of an element; none at the end of a whole document.
+    /// Reads the next beginning or end of an element; none at the end of a whole document.
     pub(super) fn next(&mut self) -> Result<Option<Step<'a>>, Problems> {
         if std::mem::take(&mut self.is_closing) {
             return Ok(Some(Step::Close));
@@ -93,13 +93,13 @@ impl<'a> Elements<'a> {
 }
 
 impl Element<'_> {
-    /// The name without its namespace.
+    /// Returns the name without its namespace.
     pub(super) fn name(&self) -> &str {
         let name = self.tag.name().into_inner();
         name.rsplit_once(':').map_or(name, |(_, local)| local)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Result<Option<String>, Problems> {
         let mut value = None;
         // The check for duplicates takes quadratic time; those that are read are looked for here.
@@ -118,7 +118,7 @@ impl Element<'_> {
         Ok(value)
     }
 
-    /// The value of an attribute that is a count.
+    /// Returns the value of an attribute that is a count.
     pub(super) fn count(&self, name: &str) -> Result<Option<u64>, Problems> {
         let Some(text) = self.attribute(name)?.filter(|text| !text.trim().is_empty()) else {
             return Ok(None);
@@ -129,7 +129,7 @@ impl Element<'_> {
         digits.parse().map(Some).map_err(refuse)
     }
 
-    /// A problem at this element.
+    /// Returns a problem at this element.
     pub(super) fn refuse(&self, found: String, expected: &str) -> Problems {
         problem(found, expected, Some(line_and_column(self.text, self.at).0))
     }

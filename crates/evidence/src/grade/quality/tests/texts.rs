@@ -158,7 +158,7 @@ fn the_overlap_names_matched_and_missing_tokens() {
     assert_eq!(overlap.detail()["missing"][4], "five");
 }
 
-/// The textbook table.
+/// Computes the textbook table.
 fn common(a: &[String], b: &[String]) -> usize {
     let mut row = vec![0; b.len() + 1];
     for a in a {

@@ -1,7 +1,8 @@
 //! EigenTrust: how far agents trust one another, from their votes on each other's work.
 //!
-//! Trust is the share of time that a walker spends with an agent who follows votes from validator to target, and with
-//! probability `alpha` goes back to somebody who is trusted beforehand. `network` has the votes as shares and the walk.
+//! Trust is the share of time that a walker spends with an agent that follows votes from validator to target, and with
+//! probability `alpha` goes back to an agent that is trusted beforehand. `network` has the votes as shares and the
+//! walk.
 //!
 //! Sources: Kamvar, Schlosser and Garcia-Molina, "The EigenTrust Algorithm for Reputation Management in P2P Networks"
 //! (2003), algorithm 2; the constants of votes and [`Options::published`] are those of KnowledgePulse's reputation
@@ -24,7 +25,7 @@ use crate::json::problem::{Problem, Problems};
 pub struct Vote {
     /// The voting agent.
     pub validator: String,
-    /// Whose work it is. A vote on one's own work makes one known and counts for nothing else.
+    /// The agent whose work it is. A vote on one's own work makes one known and counts for nothing else.
     pub target: String,
     /// True if the work is right.
     pub is_valid: bool,
@@ -37,8 +38,8 @@ pub struct Options {
     pub alpha: f64,
     /// Agents trusted beforehand, all alike; without any, every agent is.
     ///
-    /// Trusting everybody rewards invented identities: a group whose members vote only for one another gets its share of
-    /// the heads, so more heads get more trust. With somebody given, trust reaches only those whom their votes reach.
+    /// Trusting all agents rewards invented identities: a group whose members vote only for one another gets its share of
+    /// the heads, so more heads get more trust. With agents given, trust reaches only those whom their votes reach.
     pub pre_trusted: Vec<String>,
     /// Condition for stopping.
     pub stop: Stop,
@@ -73,14 +74,15 @@ impl Stop {
 }
 
 impl Default for Options {
-    /// `alpha` 0.1, no agent trusted beforehand, settled to 1e-9: the grid of readings.
+    /// Defaults to `alpha` 0.1, no agent trusted beforehand, settled to 1e-9: the grid of readings.
     fn default() -> Self {
         Self { alpha: 0.1, pre_trusted: Vec::new(), stop: Stop::Settled { tolerance: 1e-9 } }
     }
 }
 
 impl Options {
-    /// The published service's: `alpha` 0.1, `epsilon` 0.001, 50 iterations, no agent trusted beforehand.
+    /// Returns the settings of the published service: `alpha` 0.1, `epsilon` 0.001, 50 iterations, no agent trusted
+    /// beforehand.
     pub fn published() -> Self {
         Self { stop: Stop::Unchanged { epsilon: 0.001, iterations_max: 50 }, ..Self::default() }
     }
@@ -126,10 +128,11 @@ pub struct AgentTrust {
     pub is_pre_trusted: bool,
 }
 
-/// Trust in everybody who votes or is voted on, and what was seen.
+/// The trust in every agent that votes or is voted on, and what was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenTrust {
-    /// In the order in which the agents first appear, the validator of a vote before its target. The sum is 1.
+    /// The scores in the order in which the agents first appear, the validator of a vote before its target. The sum is
+    /// 1.
     pub scores: Vec<AgentTrust>,
     /// Iterations done.
     pub iterations: u32,
@@ -139,15 +142,15 @@ pub struct EigenTrust {
     pub distance_max: f64,
     /// Votes on the voter's own work, which do not count.
     pub self_votes: usize,
-    /// Number of agents who trust no other: from them the walker goes to those trusted beforehand.
+    /// Number of agents that trust no other: from them the walker goes to those trusted beforehand.
     pub trust_nobody: usize,
-    /// Those of the pre-trusted who neither vote nor are voted on; they take no part.
+    /// Pre-trusted agents that neither vote nor are voted on; they take no part.
     pub unseen_pre_trusted: Vec<String>,
 }
 
 impl EigenTrust {
-    /// For a record: `scores` (`agent`, `score`, `pre_trusted`), `iterations`, `converged`, `distance_max`, `self_votes`,
-    /// `trust_nobody`, `unseen_pre_trusted`.
+    /// Returns it for a record: `scores` (`agent`, `score`, `pre_trusted`), `iterations`, `converged`, `distance_max`,
+    /// `self_votes`, `trust_nobody`, `unseen_pre_trusted`.
     pub fn detail(&self) -> Value {
         let score = |trust: &AgentTrust| json!({"agent": trust.agent, "score": trust.score, "pre_trusted": trust.is_pre_trusted});
         json!({
@@ -162,12 +165,12 @@ impl EigenTrust {
     }
 }
 
-/// The trust in everybody who votes or is voted on. No votes give no scores. The order of the votes decides the order of
-/// the scores and not one bit of them.
+/// Returns the trust in every agent that votes or is voted on. No votes give no scores. The order of the votes decides
+/// the order of the scores and not one bit of them.
 ///
 /// 1. A validator's trust in a target is the number of votes that say valid, less half the number of those that do not,
 ///    and not below 0; then it is divided by the validator's trust in all.
-/// 2. The walk begins with those trusted beforehand, or, if there are none, with every agent by the trust that is put
+/// 2. The walk begins with those trusted beforehand or, without any, with every agent by the trust that is put
 ///    into them.
 /// 3. Each iteration takes `(1 - alpha)` of the trust to the targets of those who have it, and `alpha` to those trusted
 ///    beforehand. An agent that trusts no other trusts those.
@@ -195,7 +198,11 @@ pub fn eigentrust(votes: &[Vote], options: &Options) -> Result<EigenTrust, Probl
     if network.pre_trusted == 0 && !pre_trusted.is_empty() && !votes.is_empty() {
         problems.add(|| Problem {
             hint: "name voters as the votes do".to_owned(),
-            ..problem("$.pre_trusted", "nobody who votes or is voted on".to_owned(), "at least one who does")
+            ..problem(
+                "$.pre_trusted",
+                "no agent that votes or is voted on".to_owned(),
+                "at least one such agent",
+            )
         });
     }
     if !problems.is_empty() {
@@ -220,12 +227,12 @@ pub fn eigentrust(votes: &[Vote], options: &Options) -> Result<EigenTrust, Probl
     })
 }
 
-/// Votes that stand in evidence at the JSON path `path`: an array of objects with the texts `validatorId` and `targetId`
-/// and the boolean `valid`. What else they hold (unit, moment) does not count.
+/// Reads the votes in evidence at the JSON path `path`: an array of objects with the texts `validatorId` and `targetId`
+/// and the boolean `valid`. Other members (unit, moment) do not count.
 ///
 /// # Errors
 ///
-/// Every vote that lacks one of these, or has a blank id.
+/// If votes lack one of these, or have a blank id: every one.
 pub fn votes(value: &Value, path: &str) -> Result<Vec<Vote>, Problems> {
     let Some(elements) = value.as_array() else {
         return Err(problem(path, shown(Some(value)), "an array of votes").into());

@@ -27,7 +27,7 @@ struct Edge {
     share: f64,
 }
 
-/// Where a walk came to.
+/// The result of a walk.
 pub(super) struct Walk {
     pub trust: Vec<f64>,
     pub iterations: u32,
@@ -90,7 +90,7 @@ impl<'a> Network<'a> {
         Self { appearance, pre_trusted: trusted, trust_nobody, self_votes, edges, beforehand, received }
     }
 
-    /// Where the walk begins.
+    /// Returns the shares with which the walk begins.
     pub fn start(&self) -> Vec<f64> {
         match &self.received {
             Some(received) if self.pre_trusted == 0 => {

@@ -1,4 +1,4 @@
-//! Votes that anybody can follow, votes that were made to deceive, and the laws of the walk.
+//! Votes that are easy to follow, votes that were made to deceive, and the laws of the walk.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ fn vote(validator: &str, target: &str, is_valid: bool) -> Vote {
     Vote { validator: validator.to_owned(), target: target.to_owned(), is_valid }
 }
 
-/// `a>b` is a valid vote, `a/b` one that says invalid.
+/// Reads votes: `a>b` is a valid one, `a/b` one that says invalid.
 fn parse(text: &str) -> Vec<Vote> {
     let one = |word: &str| {
         let valid = word.split_once('>').map(|(validator, target)| vote(validator, target, true));
@@ -85,7 +85,7 @@ fn without_going_back_two_agents_change_places_for_ever() {
     assert_eq!((swapping.iterations, swapping.is_converged, swapping.distance_max), (1000, false, 2.0));
 }
 
-/// Invented identities that vote only for one another, beside three honest agents.
+/// Returns invented identities that vote only for one another, beside three honest agents.
 fn invented(count: usize) -> String {
     let mut votes = "h1>h2 h2>h3 h3>h1".to_owned();
     for from in 0..count {
@@ -177,7 +177,7 @@ fn pre_trusted_whom_nobody_knows_are_named() {
     assert_eq!(some.scores.iter().map(|score| score.is_pre_trusted).collect::<Vec<_>>(), [true, false]);
     assert_eq!(
         eigentrust(&votes, &anchored(&["A"])).unwrap_err().to_string(),
-        "$.pre_trusted: found nobody who votes or is voted on, expected at least one who does; name voters as the \
+        "$.pre_trusted: found no agent that votes or is voted on, expected at least one such agent; name voters as the \
          votes do"
     );
 }

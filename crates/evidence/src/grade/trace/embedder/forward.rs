@@ -13,7 +13,7 @@ use super::weights::{Layer, Norm, Weights};
 /// Keeps a normalisation from dividing by zero: `layer_norm_eps` of the model's `config.json`.
 const NORM_EPSILON: f32 = 1e-12;
 
-/// The vector of a text with the given tokens. Its length is 1, unless the weights overflow on the way.
+/// Returns the vector of a text with the given tokens. Its length is 1, unless the weights overflow on the way.
 #[inline(always)]
 pub(super) fn encode(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     let mut states = embed(weights, tokens);
@@ -43,7 +43,8 @@ fn embed(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     states
 }
 
-/// Attention: for every token the mean of the values of all tokens, weighted by how well its query fits their keys.
+/// Applies attention: for every token the mean of the values of all tokens, weighted by how well its query fits their
+/// keys.
 #[inline(always)]
 fn attend(layer: &Layer, states: &[f32], hidden: usize, heads: usize) -> Vec<f32> {
     let tokens = states.len() / hidden;
@@ -72,7 +73,7 @@ fn attend(layer: &Layer, states: &[f32], hidden: usize, heads: usize) -> Vec<f32
     attended
 }
 
-/// The product of every row of `input`, of `width` values, and a matrix.
+/// Returns the product of every row of `input`, of `width` values, and a matrix.
 #[inline(always)]
 fn apply(matrix: &Matrix, input: &[f32], width: usize) -> Vec<f32> {
     let mut output = vec![0.0; input.len() / width * matrix.columns()];
@@ -118,7 +119,7 @@ fn normalise(states: &mut [f32], norm: &Norm) {
     }
 }
 
-/// The mean of all rows, scaled to length 1.
+/// Returns the mean of all rows, scaled to length 1.
 #[inline(always)]
 fn pool(states: &[f32], hidden: usize) -> Vec<f32> {
     let mut mean = vec![0.0; hidden];

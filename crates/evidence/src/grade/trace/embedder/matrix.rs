@@ -16,7 +16,7 @@ const ROWS: usize = 2;
 struct Lanes([f32; LANES]);
 
 impl Lanes {
-    /// The values of columns from `first` on; columns beyond the last one are padded with zeros.
+    /// Takes the values of columns from `first` on; columns beyond the last one are padded with zeros.
     fn new(first: usize, columns: usize, value: impl Fn(usize) -> f32) -> Self {
         Self(std::array::from_fn(|lane| if first + lane < columns { value(first + lane) } else { 0.0 }))
     }
@@ -35,12 +35,12 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// The matrix whose element in `row` and `column` is `value(row, column)`, without bias.
+    /// Makes the matrix whose element in `row` and `column` is `value(row, column)`, without bias.
     pub fn new(depth: usize, columns: usize, value: impl Fn(usize, usize) -> f32) -> Self {
         Self::with_bias(depth, columns, value, |_| 0.0)
     }
 
-    /// The matrix whose element in `row` and `column` is `value(row, column)`.
+    /// Makes the matrix whose element in `row` and `column` is `value(row, column)`.
     pub fn with_bias(
         depth: usize,
         columns: usize,
@@ -86,7 +86,7 @@ impl Matrix {
     }
 }
 
-/// The products of two rows and one panel.
+/// Returns the products of two rows and one panel.
 #[inline(always)]
 fn block(panel: &[Lanes], bias: &Lanes, upper: &[f32], lower: &[f32]) -> [[f32; LANES]; ROWS] {
     let [mut above, mut below] = [bias.0; ROWS];

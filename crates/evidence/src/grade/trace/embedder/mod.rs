@@ -81,9 +81,9 @@ impl Embedder {
     ///
     /// # Errors
     ///
-    /// All that is wrong with the first file that is wrong, by the place in it: it cannot be read, is not of its format,
-    /// or is not of this model (a tensor that is missing, of another shape or type, with a number that
-    /// is not finite; a tokeniser that works otherwise, or has another vocabulary).
+    /// If a file cannot be read, is not of its format, or is not of this model (a tensor that is missing, of another
+    /// shape or type, with a number that is not finite; a tokeniser that works otherwise, or has another vocabulary):
+    /// all that is wrong with the first such file, by the place in it.
     pub fn load(folder: &Path) -> Result<Self, Problems> {
         let shape = Shape::ALL_MINILM_L6_V2;
         let name = |(file, _)| folder.join(file).display().to_string();
@@ -95,7 +95,8 @@ impl Embedder {
         Ok(Self { tokenizer, weights, digest, instructions: Instructions::best() })
     }
 
-    /// The same model with the instructions that every processor of the architecture has: slower, the same bits.
+    /// Returns the same model with the instructions that every processor of the architecture has: slower, the same
+    /// bits.
     #[must_use]
     pub fn portable(self) -> Self {
         Self { instructions: Instructions::portable(), ..self }
@@ -111,7 +112,7 @@ impl Embedder {
         self.digest.to_string() == Self::PUBLISHED
     }
 
-    /// The vector of `text`. What lies beyond [`Embedder::TOKENS`] is not read.
+    /// Returns the vector of `text`. What lies beyond [`Embedder::TOKENS`] is not read.
     ///
     /// # Errors
     ///
@@ -159,7 +160,7 @@ impl Embedding {
     }
 }
 
-/// The bytes of a file of the model.
+/// Reads the bytes of a file of the model.
 fn read(folder: &Path, (file, most): (&str, u64)) -> Result<Vec<u8>, Problems> {
     let path = folder.join(file);
     let problem = |found: String| {
@@ -181,7 +182,7 @@ fn read(folder: &Path, (file, most): (&str, u64)) -> Result<Vec<u8>, Problems> {
     }
 }
 
-/// The digest of a list of files, as `sha256sum` prints it.
+/// Returns the digest of a list of files, as `sha256sum` prints it.
 fn digest<const FILES: usize>(files: [(&str, &Vec<u8>); FILES]) -> Digest {
     let line = |(name, bytes): (&str, &Vec<u8>)| {
         let digest = Digest::of(bytes).to_string();

@@ -30,7 +30,7 @@ const START: &str = "[CLS]";
 const END: &str = "[SEP]";
 const UNKNOWN: &str = "[UNK]";
 
-/// Tokens that are recognised in the text as they stand, before it is normalised. All begin with `[`.
+/// Tokens that are recognised in the text before it is normalised. All begin with `[`.
 const SPECIAL: [&str; 5] = ["[PAD]", UNKNOWN, START, END, "[MASK]"];
 
 /// The tokens of a text.
@@ -159,7 +159,7 @@ impl Tokenizer {
         if problems.is_empty() { Ok(this) } else { Err(problems) }
     }
 
-    /// The tokens of a text, at most `limit` of them, those of the frame included.
+    /// Returns the tokens of a text, at most `limit` of them, those of the frame included.
     pub fn tokens(&self, text: &str, limit: usize) -> Tokens {
         let limit = limit.saturating_sub(1).max(1);
         let mut ids = vec![self.start];
@@ -244,7 +244,7 @@ impl Word {
     }
 }
 
-/// The characters of a text without control characters and accents, in small letters.
+/// Returns the characters of a text without control characters and accents, in small letters.
 fn normalised(text: &str) -> impl Iterator<Item = char> {
     text.chars()
         .filter(|&c| !is_removed(c))
@@ -253,7 +253,7 @@ fn normalised(text: &str) -> impl Iterator<Item = char> {
         .flat_map(char::to_lowercase)
 }
 
-/// Control and format characters, private use, and what stands for a character that was lost.
+/// Returns true for control and format characters, private use, and the replacement character.
 fn is_removed(c: char) -> bool {
     use GeneralCategory::{Control, Format, PrivateUse};
     match c {
@@ -264,7 +264,7 @@ fn is_removed(c: char) -> bool {
     }
 }
 
-/// Punctuation, to which BERT counts every symbol of ASCII, and Chinese ideographs.
+/// Returns true for punctuation, to which BERT counts every symbol of ASCII, and Chinese ideographs.
 fn is_word_alone(c: char) -> bool {
     match c {
         '\0'..='\x7f' => c.is_ascii_punctuation(),
@@ -316,7 +316,7 @@ pub(super) mod tests {
         read(&json()).unwrap()
     }
 
-    /// The pieces between the frame.
+    /// Returns the pieces between the frame.
     fn pieces(text: &str) -> Vec<&'static str> {
         let tokens = small().tokens(text, 512);
         let pieces: Vec<_> = tokens.ids.iter().map(|&id| PIECES[id as usize]).collect();

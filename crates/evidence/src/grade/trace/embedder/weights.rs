@@ -12,7 +12,7 @@ pub(super) struct Shape {
     pub vocabulary: usize,
     /// Most tokens of a text, the two of its frame included.
     pub positions: usize,
-    /// Values that stand for a token, between layers and in the end.
+    /// Values that represent a token, between layers and in the end.
     pub hidden: usize,
     /// Parts of a token that attend to others separately; a divisor of `hidden`.
     pub heads: usize,
@@ -36,7 +36,7 @@ pub(super) struct Weights {
     pub words: Vec<f32>,
     /// `positions` rows of `hidden` values.
     pub positions: Vec<f32>,
-    /// Segments tell a question from its answer. A text is one segment, so this is the row of the first one.
+    /// Segments separate a question from its answer. A text is one segment, so this is the row of the first one.
     pub segment: Vec<f32>,
     pub norm: Norm,
     pub layers: Vec<Layer>,
@@ -119,7 +119,7 @@ impl Reader<'_> {
         values
     }
 
-    /// A linear map; the file has a row for each of its outputs.
+    /// Reads a linear map; the file has a row for each of its outputs.
     fn matrix(&mut self, name: &str, inputs: usize, outputs: usize) -> Matrix {
         let weight = self.tensor(&format!("{name}.weight"), &[outputs, inputs]);
         let bias = self.tensor(&format!("{name}.bias"), &[outputs]);
@@ -179,7 +179,7 @@ pub(super) mod tests {
     /// Tensors by name: type, shape and bytes.
     type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
 
-    /// A model of the given shape with numbers from -`largest` to `largest` in no order.
+    /// Returns a model of the given shape with numbers from -`largest` to `largest` in no order.
     fn tensors(shape: Shape, largest: f32) -> Tensors {
         let Shape { vocabulary, positions, hidden, feed_forward, layers, .. } = shape;
         let mut shapes: Vec<(String, Vec<usize>)> =

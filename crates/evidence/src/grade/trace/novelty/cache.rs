@@ -33,8 +33,8 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Those of the scoring document ("Temporal Decay for Novelty") with vectors of all-MiniLM-L6-v2: 1000 of 384 numbers.
-    /// No time to live: what is in a cache then depends on what was scored, not on when.
+    /// Defaults to those of the scoring document ("Temporal Decay for Novelty") with vectors of all-MiniLM-L6-v2: 1000
+    /// of 384 numbers. No time to live: what is in a cache then depends on what was scored, not on when.
     fn default() -> Self {
         Self { capacity: 1000, dimension: 384, ttl_milliseconds: None }
     }
@@ -43,11 +43,11 @@ impl Default for Settings {
 /// Reason for not taking a vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum VectorError {
-    /// It has another number of numbers.
+    /// It has the wrong number of elements.
     Dimension {
-        /// Those of the vector.
+        /// Elements of the vector.
         found: usize,
-        /// Those of the cache.
+        /// Elements of the vectors in the cache.
         expected: usize,
     },
     /// One of its numbers is infinite or not a number.
@@ -67,7 +67,7 @@ pub enum VectorError {
 }
 
 impl VectorError {
-    /// As a problem of evidence whose vector stands at the JSON path `path`.
+    /// Returns it as a problem of evidence whose vector is at the JSON path `path`.
     pub fn at(self, path: &str) -> Problem {
         match self {
             Self::Dimension { found, expected } => Problem {
@@ -106,7 +106,7 @@ impl Error for VectorError {}
 /// A vector that is in a cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry<'a> {
-    /// Whose vector it is; several may have the same id.
+    /// The id of the trace that the vector is of; several may have the same one.
     pub id: &'a str,
     /// Time at which it came in.
     pub moment: Timestamp,
@@ -159,12 +159,12 @@ pub struct VectorCache {
 struct Label {
     id: Box<str>,
     moment: Timestamp,
-    /// Of the saved form of the entry.
+    /// The digest of the saved form of the entry.
     digest: Digest,
 }
 
 impl VectorCache {
-    /// An empty cache.
+    /// Makes an empty cache.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ impl VectorCache {
         Self::empty(settings).map_err(|expected| problem("$.dimension", found.to_string(), &expected).into())
     }
 
-    /// An empty cache, or what dimensions there are.
+    /// Makes an empty cache, or returns the dimensions that are allowed.
     pub(super) fn empty(settings: Settings) -> Result<Self, String> {
         if !(1..=Settings::DIMENSION_MAX).contains(&settings.dimension) {
             return Err(format!("1 to {}", Settings::DIMENSION_MAX));
@@ -237,8 +237,8 @@ impl VectorCache {
         self.remove_first(self.len());
     }
 
-    /// The vector that is most like `vector`, expired ones included until [`VectorCache::expire`]; none if the cache is
-    /// empty. Exact, though not every vector is looked at in full.
+    /// Returns the vector that is most like `vector`, expired ones included until [`VectorCache::expire`]; none if the
+    /// cache is empty. Exact, though not every vector is looked at in full.
     ///
     /// # Errors
     ///
@@ -248,8 +248,8 @@ impl VectorCache {
         Ok(self.nearest_of(0..self.len(), vector, &[]))
     }
 
-    /// The SHA-256 of its [saved form](VectorCache::save), entry by entry, so that it is known without hashing a hundred
-    /// megabytes for every item: that of the head, and after it the 32 bytes of the SHA-256 of each entry.
+    /// Returns the SHA-256 of its [saved form](VectorCache::save), entry by entry, so that it is known without hashing
+    /// a hundred megabytes for every item: that of the head, and after it the 32 bytes of the SHA-256 of each entry.
     pub fn digest(&self) -> Digest {
         let mut head = saved::head(&self.settings, self.len());
         for label in &self.labels {
@@ -271,7 +271,7 @@ impl VectorCache {
         self.labels.partition_point(|label| !is_alive(label))
     }
 
-    /// The best of `rows`; those in `skipped`, which are ascending and some of `rows`, are left out.
+    /// Returns the best of `rows`; those in `skipped`, which are ascending and some of `rows`, are left out.
     pub(super) fn nearest_of(
         &self,
         rows: Range<usize>,
@@ -282,7 +282,7 @@ impl VectorCache {
         Some(Match { entry: self.entry(row)?, similarity })
     }
 
-    /// The rows with this id, ascending.
+    /// Returns the rows with this id, ascending.
     pub(super) fn rows_of(&self, id: &str) -> Vec<usize> {
         let wanted = key(id);
         let found = self.keys.iter().enumerate().filter(|&(_, &key)| key == wanted).map(|(row, _)| row);
@@ -320,13 +320,14 @@ impl VectorCache {
     }
 }
 
-/// A short form of an id. Ids with the same one are compared in full; With SHA-256 there is no way to make many.
+/// Returns a short form of an id. Ids with the same one are compared in full; with SHA-256 there is no way to make
+/// many.
 fn key(id: &str) -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = Digest::of(id.as_bytes()).0;
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// A vector that stands in evidence at the JSON path `path`: an array of numbers, rounded to 32 bits.
+/// Reads the vector in evidence at the JSON path `path`: an array of numbers, rounded to 32 bits.
 ///
 /// ```
 /// use karat_evidence::grade::trace::novelty::vector;

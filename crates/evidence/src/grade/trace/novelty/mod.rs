@@ -62,7 +62,7 @@ impl Basis {
 /// The most similar earlier vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nearest {
-    /// Whose it is.
+    /// The id of its trace.
     pub id: String,
     /// Time at which it came into the cache.
     pub moment: Timestamp,
@@ -73,7 +73,7 @@ pub struct Nearest {
 /// A novelty, and what was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Novelty {
-    /// From 0 (seen before) to 1 (like nothing before).
+    /// The novelty, from 0 (seen before) to 1 (like nothing before).
     pub value: f64,
     /// Its basis.
     pub basis: Basis,
@@ -92,7 +92,7 @@ pub struct Novelty {
 }
 
 impl Novelty {
-    /// For a record: `novelty`, `basis`, `nearest` (`id`, `moment`, `similarity`; null if there is none),
+    /// Returns it for a record: `novelty`, `basis`, `nearest` (`id`, `moment`, `similarity`; null if absent),
     /// `compared`, `expired`, `repeat`, `stored`, `cache`.
     pub fn detail(&self) -> Value {
         let nearest = self.nearest.as_ref().map(|nearest| {
@@ -115,7 +115,7 @@ impl Novelty {
     }
 }
 
-/// Returns the novelty by the highest similarity: 1 less its positive part; 0.5 if there is none.
+/// Returns the novelty by the highest similarity: 1 less its positive part; 0.5 without a similarity.
 ///
 /// A vector that points away is as new as one that has nothing in common: 1, not more.
 ///
@@ -176,7 +176,7 @@ pub(crate) fn belongs(cache: &VectorCache, novelty: &Novelty) -> bool {
     has_direction && !novelty.is_repeat && cache.settings().capacity > 0
 }
 
-/// Where the vector of an item is said to stand.
+/// The JSON path at which the vector of an item is expected.
 const PATH: &str = "$.vector";
 
 /// Reads the novelty of an item at a moment, and stores nothing.

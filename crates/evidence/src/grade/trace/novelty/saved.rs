@@ -7,7 +7,7 @@
 //!         u64        capacity
 //!         u64        dimension
 //!         u64        1 if there is a time to live, else 0
-//!         u64        time to live in milliseconds, 0 if there is none
+//!         u64        time to live in milliseconds, or 0
 //!         u64        number of entries, at most the capacity
 //! entry   i64        moment in milliseconds since 1970, not before that of the entry before
 //!         u64        bytes of the id
@@ -35,7 +35,7 @@ const DIGEST: usize = 32;
 /// Problem of a saved cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadError {
-    /// Where, in bytes from the beginning.
+    /// Its place, in bytes from the beginning.
     pub byte: usize,
     /// Position of the entry, from 0; none for the head and the end.
     pub entry: Option<usize>,
@@ -58,8 +58,8 @@ impl fmt::Display for LoadError {
 impl Error for LoadError {}
 
 impl VectorCache {
-    /// The cache as bytes, for a file: `karat vectors 1`, settings, entries, digest. Expired entries that were not
-    /// removed are part of it.
+    /// Returns the cache as bytes, for a file: `karat vectors 1`, settings, entries, digest. Expired entries that were
+    /// not removed are part of it.
     ///
     /// ```
     /// use karat_core::timestamp::Timestamp;
@@ -80,13 +80,13 @@ impl VectorCache {
         bytes
     }
 
-    /// The cache that was saved as `bytes`. Takes time and memory in proportion to them, whatever they say.
+    /// Reads the cache that was saved as `bytes`. Takes time and memory in proportion to them, whatever they say.
     ///
     /// # Errors
     ///
-    /// The first thing that [`VectorCache::save`] would not have written: another form or version, a dimension of 0 or
-    /// above [`Settings::DIMENSION_MAX`], a number that is not finite, moments that go back, an end too early or too
-    /// late, a digest that is not that of the content.
+    /// If [`VectorCache::save`] would not have written it; the first such thing: another form or version, a dimension
+    /// of 0 or above [`Settings::DIMENSION_MAX`], a number that is not finite, moments that go back, an end too early
+    /// or too late, a digest that is not that of the content.
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
         let mut rest = Rest { all: bytes, at: 0, entry: None };
         let magic = rest.take(MAGIC.len() as u64).unwrap_or(bytes);
@@ -129,7 +129,7 @@ impl VectorCache {
     }
 }
 
-/// The head of the saved form.
+/// Returns the head of the saved form.
 pub(super) fn head(settings: &Settings, count: usize) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     let has_ttl = u64::from(settings.ttl_milliseconds.is_some());
@@ -140,7 +140,7 @@ pub(super) fn head(settings: &Settings, count: usize) -> Vec<u8> {
     bytes
 }
 
-/// The SHA-256 of the saved form of an entry.
+/// Returns the SHA-256 of the saved form of an entry.
 pub(super) fn digest(entry: Entry<'_>) -> Digest {
     let mut bytes = Vec::new();
     write(entry, &mut bytes);

@@ -53,7 +53,7 @@ pub(super) struct Best {
 }
 
 impl Rows {
-    /// No rows. `dimension` is at most 65,536, so that a product of codes stays below 2^31.
+    /// Makes it without rows. `dimension` is at most 65,536, so that a product of codes stays below 2^31.
     pub fn new(dimension: usize) -> Self {
         Self {
             dimension,
@@ -71,7 +71,7 @@ impl Rows {
         self.norms.len() - self.first
     }
 
-    /// The vector of a row; none beyond the last one.
+    /// Returns the vector of a row; none beyond the last one.
     pub fn get(&self, row: usize) -> Option<&[f32]> {
         self.vectors.chunks_exact(self.dimension).nth(self.first + row)
     }
@@ -103,7 +103,7 @@ impl Rows {
 
 /// A vector as whole numbers.
 struct Code {
-    /// From -127 to 127. As 16-bit numbers, because two of them are multiplied and added by one instruction.
+    /// Codes from -127 to 127. As 16-bit numbers, because two of them are multiplied and added by one instruction.
     codes: Vec<i16>,
     ratio: f64,
     error: f64,
@@ -127,7 +127,7 @@ impl Code {
     }
 }
 
-/// The best of `rows`; none if no row is left. `skipped` is ascending and some of `rows`; these are left out.
+/// Returns the best of `rows`; none if no row is left. `skipped` is ascending and some of `rows`; these are left out.
 ///
 /// Bit for bit what [`cosine`] of every row and the first highest of them would give.
 #[inline(always)]
@@ -157,7 +157,7 @@ struct Candidate {
     highest: f64,
 }
 
-/// The quick pass: all rows that may be the best one, in their order.
+/// Makes the quick pass: returns all rows that may be the best one, in their order.
 #[inline(always)]
 fn candidates(
     all: &Rows,
@@ -189,26 +189,27 @@ fn candidates(
     left
 }
 
-/// The product of two vectors of codes. Whole numbers: the order of the sum is free.
+/// Returns the product of two vectors of codes. Whole numbers: the order of the sum is free.
 #[inline(always)]
 fn product(row: &[i8], query: &[i16]) -> i32 {
     row.iter().zip(query).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }
 
-/// The length of a vector.
+/// Returns the length of a vector.
 #[inline(always)]
 pub(super) fn norm(vector: &[f32]) -> f64 {
     dot(vector, vector).sqrt()
 }
 
-/// The cosine of two vectors whose lengths are known. Can come out one rounding step above 1.
+/// Returns the cosine of two vectors whose lengths are known. Can come out one rounding step above 1.
 #[inline(always)]
 pub(super) fn cosine(a: &[f32], a_norm: f64, b: &[f32], b_norm: f64) -> f64 {
     let lengths = a_norm * b_norm;
     if lengths == 0.0 { 0.0 } else { dot(a, b) / lengths }
 }
 
-/// Lane `k` adds the products at `k`, `k + 8`, ... in their order; then halves are added to halves.
+/// Computes the dot product: lane `k` adds the products at `k`, `k + 8`, ... in their order; then halves are added to
+/// halves.
 #[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     let mut sums = [0.0_f64; LANES];

@@ -171,7 +171,8 @@ mod saved_form {
         cache
     }
 
-    /// `small` written by hand. If this fails, saved caches and digests in records no longer mean what they did.
+    /// Returns `small` written by hand. If this fails, saved caches and digests in records no longer mean what they
+    /// did.
     fn by_hand() -> (Vec<u8>, [Vec<u8>; 2]) {
         let number = |number: u64| number.to_le_bytes();
         let mut head = b"karat vectors 1\n".to_vec();
@@ -240,7 +241,7 @@ mod saved_form {
         }
     }
 
-    /// The error for the saved form of `small` with other bytes at a place.
+    /// Returns the error for the saved form of `small` with other bytes at a place.
     fn refused(place: usize, bytes: &[u8]) -> String {
         let mut saved = small().save();
         saved[place..place + bytes.len()].copy_from_slice(bytes);

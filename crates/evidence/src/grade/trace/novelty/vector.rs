@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// The search without the quick pass: every cosine, the first highest of them.
+    /// Searches without the quick pass: every cosine, the first highest of them.
     fn by_brute_force(
         vectors: &[Vec<f32>],
         rows: Range<usize>,
@@ -71,7 +71,8 @@ mod tests {
         best
     }
 
-    /// On a machine without wide instructions fewer ways are compared; `scripts/cross` compares machines.
+    /// Checks the search. On a machine without wide instructions fewer ways are compared; `scripts/cross` compares
+    /// machines.
     fn check(vectors: &[Vec<f32>], rows: Range<usize>, query: &[f32], skipped: &[usize]) {
         let mut all = Rows::new(query.len());
         vectors.iter().for_each(|vector| all.push(vector));
@@ -112,7 +113,7 @@ mod tests {
             check(&vectors, from.min(to)..from.max(to), &query, &skipped);
         }
 
-        /// Vectors that differ from the query in the last bits: no code of one byte can tell them apart.
+        /// Vectors that differ from the query in the last bits: no code of one byte can distinguish them.
         #[test]
         fn vectors_that_codes_cannot_tell_apart_are_told_apart(
             (query, changes) in (1_usize..400).prop_flat_map(|dimension| (

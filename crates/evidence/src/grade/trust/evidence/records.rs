@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::or_default;
 
-/// Staked collateral, and what it stands for.
+/// Staked collateral, and the deals that it secures.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bond {
@@ -72,7 +72,7 @@ pub struct Incident {
     pub time: Timestamp,
     /// Its severity.
     pub severity: IncidentSeverity,
-    /// True if somebody other than the agent confirmed it. An unconfirmed one changes nothing.
+    /// True if someone other than the agent confirmed it. An unconfirmed one changes nothing.
     #[serde(default, deserialize_with = "or_default")]
     pub confirmed: bool,
     /// Time at which it was closed; without it, the incident is open.
@@ -132,7 +132,7 @@ pub struct MemoryRecord {
     pub task: String,
     /// True if its hash and its provenance verify.
     pub intact: bool,
-    /// True if it contradicts a record that stands.
+    /// True if it contradicts a valid record.
     pub contradicts: bool,
 }
 

@@ -58,7 +58,7 @@ pub enum VerdictStatus {
 }
 
 impl VerdictStatus {
-    /// The name, as evidence writes it.
+    /// Returns the name, as evidence writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Valid => "valid",
@@ -77,13 +77,13 @@ pub struct JuryRules {
     pub quorum_seats: usize,
     /// Providers that a quorum needs.
     pub quorum_providers: usize,
-    /// A kept seat agrees if it is at most so many points from the median.
+    /// The most points from the median at which a kept seat agrees.
     pub agreement_points: f64,
-    /// From this share of agreeing seats on the panel is consensual.
+    /// The share of agreeing seats from which the panel is consensual.
     pub consensual_share: f64,
     /// Below this share of agreeing seats the panel is split.
     pub split_share: f64,
-    /// From this median on the output may pass.
+    /// The median from which the output may pass.
     pub pass_points: f64,
     /// A seat below this rejects the output; it fails to pass if more than a third of all seats do.
     pub reject_points: f64,
@@ -103,7 +103,7 @@ impl Default for JuryRules {
     }
 }
 
-/// Where a seat lies after the trimming.
+/// The position of a seat after the trimming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeatPlace {
     /// Among the lowest fifth: trimmed.
@@ -123,7 +123,7 @@ pub struct PanelSeat {
     pub provider: Option<String>,
     /// Points, 0 to 100 on a grid of 1e-9; the median of its judges.
     pub points: f64,
-    /// Where it lies.
+    /// Its position.
     pub place: SeatPlace,
 }
 
@@ -139,7 +139,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The name, as details write it.
+    /// Returns the name, as details write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -167,7 +167,7 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Median as a share, 0 to 1; none without a seat.
+    /// Returns the median as a share, 0 to 1; none without a seat.
     pub fn score(&self) -> Option<f64> {
         self.summary.map(|summary| summary.median / SCALE_POINTS)
     }
@@ -177,7 +177,7 @@ impl Panel {
         self.seats.len() <= 2
     }
 
-    /// By what the weight of the judged item is multiplied: 0 without a quorum, one half for a split panel, else 1.
+    /// Returns the factor of the weight of the judged item: 0 without a quorum, one half for a split panel, else 1.
     pub fn weight(&self) -> f64 {
         match self.outcome {
             _ if !self.quorum_lacks.is_empty() => 0.0,
@@ -186,7 +186,7 @@ impl Panel {
         }
     }
 
-    /// The points of the seats at `place`, lowest first.
+    /// Returns the points of the seats at `place`, lowest first.
     pub fn points(&self, place: SeatPlace) -> impl Iterator<Item = f64> {
         self.seats.iter().filter(move |seat| seat.place == place).map(|seat| seat.points)
     }
@@ -247,7 +247,8 @@ type Bench<'a> = (Option<(Option<&'a str>, &'a str)>, Option<&'a str>);
 ///
 /// # Errors
 ///
-/// Lists every verdict that cannot be right: a scale that is not above 0, points outside of it, a judge that stands twice.
+/// If verdicts cannot be right: every one. A scale that is not above 0, points outside of it, a judge that is given
+/// twice.
 pub fn panel<V: Borrow<Verdict>>(
     verdicts: &[V],
     own_provider: Option<&str>,
@@ -265,7 +266,7 @@ pub fn panel<V: Borrow<Verdict>>(
     if problems.is_empty() { Ok(aggregate(verdicts, own_provider, rules)) } else { Err(problems) }
 }
 
-/// A judge that stands twice in a panel.
+/// Returns the problem of a judge that is given twice in a panel.
 pub(super) fn twice(path: &str, judge: &str) -> Problem {
     found(&format!("{path}.judge"), format!("{} once more", quoted(judge)), "every judge once in a panel")
 }
@@ -281,7 +282,7 @@ pub(super) fn check(verdict: &Verdict, path: &str, problems: &mut Problems) {
     let path = format!("{path}.score");
     match (verdict.status, verdict.score) {
         (VerdictStatus::Valid, None) => problems.add(|| Problem {
-            hint: "give its points, or say in `status` why there are none".to_owned(),
+            hint: "give its points, or say in `status` why it has no points".to_owned(),
             ..found(&path, "nothing", "the points of a valid verdict")
         }),
         (VerdictStatus::Valid, Some(score)) if !(0.0..=scale).contains(&score) => {
@@ -296,7 +297,7 @@ pub(super) fn check(verdict: &Verdict, path: &str, problems: &mut Problems) {
     }
 }
 
-/// [`panel`] of verdicts that were checked. One that breaks the rules all the same has no points, so no seat.
+/// Runs [`panel`] over verdicts that were checked. One that breaks the rules all the same has no points, so no seat.
 pub(super) fn aggregate<V: Borrow<Verdict>>(
     verdicts: &[V],
     own_provider: Option<&str>,
@@ -356,7 +357,7 @@ pub(super) fn aggregate<V: Borrow<Verdict>>(
     }
 }
 
-/// One seat for judges that count as one.
+/// Makes one seat for judges that count as one.
 fn seat(mut bench: Vec<(&str, f64)>, provider_of: &BTreeMap<&str, Option<&str>>) -> PanelSeat {
     bench.sort_by(|a, b| a.0.cmp(b.0));
     let points: Vec<f64> = bench.iter().map(|(_, points)| *points).collect();

@@ -39,17 +39,17 @@ impl Seat {
     }
 }
 
-/// The units of a key.
+/// Returns the units of a key.
 fn units(key: u64) -> u64 {
     key >> JUDGE_BITS
 }
 
-/// The judge of a key.
+/// Returns the judge of a key.
 pub(super) fn judge(key: u64) -> u32 {
     (key & u64::from(LAST_JUDGE)) as u32
 }
 
-/// The points of a key.
+/// Returns the points of a key.
 pub(super) fn points(key: u64) -> f64 {
     units(key) as f64 / UNITS_PER_POINT
 }
@@ -132,7 +132,7 @@ pub(super) fn describe(sorted: &[u64], agreement_points: f64) -> Option<Summary>
     })
 }
 
-/// Twice the median of what `distance` makes of the keys.
+/// Returns twice the median of the results of `distance` for the keys.
 #[inline]
 fn doubled_middle(kept: &[u64], distance: impl Fn(u64) -> u64) -> Option<u64> {
     let count = kept.len();

@@ -15,7 +15,7 @@ fn verdict(judge: &str, provider: &str, score: f64) -> Verdict {
     }
 }
 
-/// A panel of judges `a`, `b`, ... of two providers in turn.
+/// Returns a panel of judges `a`, `b`, ... of two providers in turn.
 fn of(scores: &[f64]) -> Panel {
     let judges = "abcdefghijklmnopqrstuvwxyz".chars();
     let verdicts: Vec<Verdict> = judges

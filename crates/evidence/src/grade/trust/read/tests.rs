@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Evidence of an agent with these members.
+/// Reads evidence of an agent with these members.
 fn read(members: &str) -> Result<AgentEvidence, Problems> {
     AgentEvidence::from_json(format!(r#"{{"agent_id": "a", {members}}}"#).as_bytes())
 }
@@ -13,7 +13,7 @@ fn told(members: &str) -> Vec<String> {
     read(members).unwrap_err().to_string().lines().map(str::to_owned).collect()
 }
 
-/// An evaluation with these checks.
+/// Makes an evaluation with these checks.
 fn checks(checks: &str) -> String {
     format!(
         r#""evaluations": [{{"id": "e", "time": "2026-01-01T00:00:00Z",
@@ -117,7 +117,7 @@ fn everything_is_told_at_once() {
     let check = |at: usize| format!("$.evaluations[0].checks[{at}]");
     let expected = [
         "$.task_classes[0].latency_budget_seconds: found `0`, expected a number above 0".to_owned(),
-        format!("{}.id: found `c2` of another item, expected an id of its own; a correction is an item of its own", check(2)),
+        format!("{}.id: found `c2` of another item, expected its own id; a correction is a separate item", check(2)),
         format!(
             "{}.class: found `audit-loging`, expected one of {}; did you mean `audit-logging`?",
             check(0),
@@ -134,7 +134,7 @@ fn everything_is_told_at_once() {
         "$.verdicts[2].judge: found `j` once more, expected every judge once in a panel".to_owned(),
         "$.verdicts[3].check: found `c33`, expected the id of a check; did you mean `c3`?".to_owned(),
         "$.bond.deposits[0].withdrawn_at: found a moment before the item's own `time`, expected a later one".to_owned(),
-        "$.bond.slashes[0].time: found a moment at which the deposit did not stand, expected one between posting and \
+        "$.bond.slashes[0].time: found a moment at which the deposit was not posted, expected one between posting and \
          withdrawal"
             .to_owned(),
         "$.bond.slashes[0].amount_usd: found `11`, expected no more than is left of the deposit".to_owned(),

@@ -16,7 +16,7 @@ fn graded_in_time(evidence: &Value) -> AgentGrade {
     grade
 }
 
-/// 100,000 checks of all sorts, each twice: every one of a task, family, group and class of its own, or all of the same.
+/// 100,000 checks of all sorts, each twice: every one of a different task, family, group and class, or all of the same.
 fn crowd(name: impl Fn(usize) -> String) -> Value {
     let categories = ["task", "harm", "benign", "attack", "claim", "out-of-scope", "policy", "skill"];
     let checks = (0..100_000).flat_map(|at| {
@@ -85,7 +85,7 @@ fn the_ends_of_time() {
         assert!(ages.into_iter().all(|age| age >= 0.0 && age.is_finite()));
         readings(&grade);
     }
-    // Nobody can write a moment that is later than the year 9999.
+    // No timestamp can be written that is later than the year 9999.
     let mut late = all_measured();
     late["evaluations"][0]["time"] = json!("+275760-09-13T00:00:00Z");
     assert!(AgentEvidence::from_json(late.to_string().as_bytes()).is_err());

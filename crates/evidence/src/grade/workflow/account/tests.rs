@@ -12,7 +12,7 @@ fn log(plan: &Plan, text: &str) -> Log {
     Log::from_json(text.as_bytes(), plan).unwrap().0
 }
 
-/// A log in which the steps are retried as often as said and then succeed.
+/// Returns a log in which the steps are retried as often as said and then succeed.
 fn retried(retries: &[(&str, usize)]) -> String {
     let records = retries.iter().flat_map(|(step, retries)| {
         let failed = format!(r#"{{"step": "{step}", "outcome": "failed"}}"#);
@@ -206,7 +206,7 @@ fn a_hundred_thousand_attempts_in_reverse() {
 }
 
 proptest! {
-    /// The result of a run does not depend on the order in which its records stand.
+    /// The result of a run does not depend on the order of its records.
     #[test]
     fn the_order_of_the_records_does_not_matter(
         retries in (0usize..4, 0usize..4),

@@ -10,9 +10,9 @@ use crate::json::problem::quoted;
 /// A step with the places of what its checks may have to point at.
 struct Draft {
     step: Step,
-    /// Of its id.
+    /// The node of its id.
     at: usize,
-    /// Of the texts with its references, one for each.
+    /// The nodes of the texts with its references, one for each.
     references_at: Vec<usize>,
 }
 
@@ -119,7 +119,7 @@ fn check_subnet(subnet: Node<'_>, check: &mut Check<'_>, allowed: Option<&[Strin
     }
 }
 
-/// References stand in texts at any depth of the parameters, but not in keys. The document lists its values one after
+/// References are in texts at any depth of the parameters, but not in keys. The document lists its values one after
 /// the other, so no depth of brackets is too much.
 fn read_references(
     params: Node<'_>,
@@ -146,21 +146,21 @@ fn read_references(
     }
 }
 
-/// The drafts sorted by id; of those with the same id, the first.
+/// Returns the drafts sorted by id; of those with the same id, the first.
 fn one_of_each_id(mut drafts: Vec<Draft>, document: Document<'_>, check: &mut Check<'_>) -> Vec<Draft> {
     drafts.sort_by(|a, b| a.step.id.cmp(&b.step.id));
     drafts.dedup_by(|later, first| {
         let is_repeated = later.step.id == first.step.id;
         if is_repeated {
             let found = format!("the id {} a second time", quoted(&later.step.id));
-            check.refuse_as(document.node(later.at), found, "an id of its own for each step", "");
+            check.refuse_as(document.node(later.at), found, "a different id for each step", "");
         }
         is_repeated
     });
     drafts
 }
 
-/// The edges between known steps.
+/// Reads the edges between known steps.
 fn read_edges(edges: Node<'_>, check: &mut Check<'_>, root: &str, plan: &Plan) -> Vec<(usize, usize)> {
     let mut connections = Vec::new();
     for edge in check.elements(edges) {
@@ -255,7 +255,7 @@ fn check_references(
             }
         }
     }
-    // Of a plan with a cycle it cannot be said what lies before what; the cycle has been told.
+    // A plan with a cycle has no order of steps; the cycle has been reported.
     let answers =
         if plan.tiers.is_empty() { Vec::new() } else { plan.graph.lies_before(&plan.tiers, &pairs) };
     for (answer, (at, reference, step)) in answers.iter().zip(asked) {

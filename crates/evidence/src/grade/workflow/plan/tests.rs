@@ -55,7 +55,7 @@ fn every_fault_is_told_at_once() {
         "edges": [{"from": "a", "to": "x"}, {"from": "a", "to": "a"}, {"to": "a"}, {"from": 1, "to": "a"}],
         "error_handling": {"a": {"retry_count": -1}, "b": {"retry_count": 1.5}, "c": {"timeout_seconds": "5"}}}"#), @r"
     $.nodes[1].id: found an empty text, expected a text that is not blank (line 1, column 32)
-    $.nodes[2].id: found the id `a` a second time, expected an id of its own for each step (line 1, column 44)
+    $.nodes[2].id: found the id `a` a second time, expected a different id for each step (line 1, column 44)
     $.nodes[3].id: found `5`, expected a text that is not blank (line 1, column 57)
     $.nodes[4].id: found nothing, expected a text that is not blank; add `id` (line 1, column 61)
     $.nodes[5]: found an array, expected an object (line 1, column 65)
