@@ -83,9 +83,9 @@ impl Constraints {
 /// Usage of a trajectory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Tokens that went into models.
+    /// Input tokens of the models.
     pub input_tokens: u64,
-    /// Tokens that came out of them.
+    /// Output tokens of the models.
     pub output_tokens: u64,
     /// Model calls.
     pub llm_calls: u64,
