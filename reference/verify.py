@@ -115,12 +115,12 @@ def read_key(text):
     try:
         name, key_id, encoded = text.split("+", 2)
     except ValueError as error:
-        raise Refused(f"`{text}` is no key: expected `NAME+ID+KEY`") from error
+        raise Refused(f"`{text}` is not a key: expected `NAME+ID+KEY`") from error
     data = from_base64(encoded)
     if data[:1] != ED25519 or len(data) != 33 or not name or any(c.isspace() for c in name):
-        raise Refused(f"`{text}` is no key: expected a name and 32 bytes of Ed25519")
+        raise Refused(f"`{text}` is not a key: expected a name and 32 bytes of Ed25519")
     if sha256(name.encode(), b"\n", data)[:4].hex() != key_id:
-        raise Refused(f"`{text}` is no key: the id is not that of name and key")
+        raise Refused(f"`{text}` is not a key: the id is not that of name and key")
     return Key(name, bytes.fromhex(key_id), Ed25519PublicKey.from_public_bytes(data[1:]))
 
 
@@ -128,14 +128,14 @@ def split_note(note):
     """The text of a note, and its signatures: name, id of the key, bytes."""
     text, empty_line, lines = note.rpartition("\n\n")
     if not empty_line or not lines.endswith("\n") or any(ord(c) < 32 and c != "\n" for c in text):
-        raise Refused("the checkpoint is no signed note")
+        raise Refused("the checkpoint is not a signed note")
     signatures = []
     for line in lines[:-1].split("\n"):
         dash, _, rest = line.partition(" ")
         name, _, encoded = rest.partition(" ")
         data = from_base64(encoded)
         if dash != "\u2014" or not name or len(data) < 5:
-            raise Refused("a line after the empty one is no signature")
+            raise Refused("a line after the empty one is not a signature")
         signatures.append((name, data[:4], data[4:]))
     return text + "\n", signatures
 

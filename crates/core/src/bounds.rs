@@ -41,7 +41,7 @@ pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option
 /// The possible readings of a dimension.
 #[derive(Clone, Copy)]
 struct Outlook {
-    /// Billionths.
+    /// The interval in billionths.
     range: Interval,
     /// True if there surely is a reading once all facts are there.
     settled: bool,
@@ -60,12 +60,12 @@ type LetOutlook = ((Range, Known), bool);
 struct ItemRange<'a> {
     card: &'a Scorecard,
     facts: &'a [Fact<'a>],
-    /// By dimension; none where it does not apply.
+    /// The outlook of each dimension; `None` if it does not apply.
     readings: Vec<Option<Outlook>>,
-    /// Each let once: they may name one another many times over.
+    /// Each let once: lets may name one another many times.
     lets: RefCell<Vec<Option<LetOutlook>>>,
     coverage: Interval,
-    /// Units of 1e-15.
+    /// The interval in units of 1e-15.
     composite: Interval,
     score: Interval,
 }
@@ -243,8 +243,7 @@ impl<'a> ItemRange<'a> {
     }
 }
 
-/// Returns what a value has in common with 0..1; all of 0..1 if that is nothing, which no card that passed the checks
-/// asks for.
+/// Returns the part of a value within 0..1; all of 0..1 if that is empty, which no card that passed the checks allows.
 fn within_unit(value: Range) -> Interval {
     value.number().intersect(Interval::UNIT).unwrap_or(Interval::UNIT)
 }

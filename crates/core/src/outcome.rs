@@ -9,9 +9,9 @@ pub enum Treatment {
     Success,
     /// A failure.
     Failure,
-    /// Nothing: the run is left out.
+    /// Left out.
     Excluded,
-    /// Its score, where scores are compared. Where only outcomes are, the run is left out: a score is no success.
+    /// Its score, where scores are compared. Where only outcomes are, the run is left out: a score is not a success.
     Scored,
 }
 

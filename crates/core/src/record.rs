@@ -1,4 +1,4 @@
-//! The score record: what is said about one subject (`docs/guide/record.md`).
+//! The score record of one item (`docs/guide/record.md`).
 
 mod json;
 

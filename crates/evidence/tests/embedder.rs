@@ -79,7 +79,7 @@ fn the_example_of_the_model_card_comes_out() {
     assert!(embedder.is_published());
 }
 
-/// These bits must come out on every machine and from every build: a novelty is recomputed from them.
+/// These bits must be the same on every machine and from every build: a novelty is recomputed from them.
 #[test]
 fn the_bits_are_pinned() {
     let Some(embedder) = embedder() else { return };

@@ -187,7 +187,7 @@ fn a_plan_must_be_a_graph_without_cycles() {
     assert_snapshot!(run(r#"{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}, {"id": "d"}, {"id": "e"}],
         "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "c"}, {"from": "c", "to": "d"}, {"from": "d", "to": "b"},
                   {"from": "d", "to": "e"}]}"#), @"$.workflow_plan.edges: found the cycle `b` -> `c` -> `d` -> `b`, expected steps that never wait for themselves; remove one edge of the cycle (line 2, column 18)");
-    assert_snapshot!(run(r#"{"nodes": []}"#), @"$.workflow_plan.nodes: found no steps, expected at least one step; a plan without steps is no plan (line 1, column 48)");
+    assert_snapshot!(run(r#"{"nodes": []}"#), @"$.workflow_plan.nodes: found no steps, expected at least one step; give the plan a step (line 1, column 48)");
 }
 
 const MATCH: &str = r#"{

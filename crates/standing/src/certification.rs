@@ -27,7 +27,7 @@ pub struct Recomputation {
 pub struct Certificate {
     /// Number of tiers that are held: 0 for none.
     pub tier: usize,
-    /// When it last went up.
+    /// The time at which it last went up.
     pub promoted_seconds: Option<i64>,
     /// Since when a higher tier has been earned without a break.
     pub rising_since_seconds: Option<i64>,

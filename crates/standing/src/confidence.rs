@@ -66,8 +66,8 @@ pub struct Confidence {
 
 /// Returns the confidence in a composite: the weighted mean over all dimensions that apply, 0 for one that was not measured.
 ///
-/// A sample of `n` items where `m` are asked for gives `n / (n + m)`, which is one minus the uncertainty of Jøsang and Ismail,
-/// "The beta reputation system" (2002), times what its age leaves. Weights and sizes below zero count as zero.
+/// A sample of `n` items where `m` are needed gives `n / (n + m)`, which is one minus the uncertainty of Jøsang and
+/// Ismail, "The beta reputation system" (2002), times what its age leaves. Weights and sizes below zero count as zero.
 ///
 /// ```
 /// use karat_core::number::Decimal;
@@ -104,7 +104,7 @@ fn of_dimension(backing: &Backing, rule: FreshnessRule) -> i64 {
     };
     let halves = if backing.is_carried { 2 } else { 1 };
     let factor = i128::from(freshness(rule, backing.age_seconds));
-    // An empty sample where none is asked for says nothing.
+    // An empty sample where none is needed says nothing.
     if all == 0 { 0 } else { round_ratio(items * factor, all * halves) as i64 }
 }
 

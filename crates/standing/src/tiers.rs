@@ -57,7 +57,7 @@ pub enum Requirement {
     Gate,
 }
 
-/// One thing that a tier asks and a subject does not have.
+/// One thing that a tier asks and a subject lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The requirement.
@@ -111,7 +111,7 @@ pub struct TierStanding {
     pub name: Option<String>,
     /// The name of the next.
     pub next: Option<String>,
-    /// Everything that the next asks and the subject does not have.
+    /// Everything that the next asks and the subject lacks.
     pub missing: Vec<Missing>,
 }
 
@@ -191,7 +191,7 @@ pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<M
     list
 }
 
-/// Returns the four tiers of the trust score, with numbers of our own where the document gives none: each asks for the
+/// Returns the four tiers of the trust score, with our own numbers where the document gives none: each asks for the
 /// mandatory dimensions of those below it too, with its own floor.
 #[must_use]
 pub fn trust_tiers() -> Vec<TierRule> {

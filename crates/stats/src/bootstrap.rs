@@ -100,8 +100,8 @@ impl<'a> Draws<'a> {
             return Err(StatisticsError::TooFew { what: "tasks", found: 0, needed: 1 });
         };
         let (draws, subjects) = (plan.draws as usize, table.subjects());
-        let means = ("subjects times draws", subjects as u64, Self::MOST_MEANS);
-        affordable(plan.draws, [means, ("tasks times draws", tasks.get(), Self::MOST_DRAWN)])?;
+        let means = ("subjects times resamples", subjects as u64, Self::MOST_MEANS);
+        affordable(plan.draws, [means, ("tasks times resamples", tasks.get(), Self::MOST_DRAWN)])?;
         let mut random = Random::new(plan.seed);
         let mut means = alloc::vec![NOTHING; subjects * draws];
         let mut times = alloc::vec![0.0; table.tasks()];

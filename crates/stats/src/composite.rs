@@ -88,7 +88,7 @@ impl Readings {
     ///
     /// `weights` are by dimension, not negative; those beyond the dimensions are passed over. A dimension that was not
     /// measured, or weighs nothing, is left out of the mean, and the other weights count the more; only a
-    /// [`Mean::WeightedSum`] takes the weights as they are. None for a subject of which nothing counts.
+    /// [`Mean::WeightedSum`] takes the weights as they are. `None` for a subject without items that count.
     #[must_use]
     pub fn composites(&self, weights: &[f64], mean: Mean) -> Vec<Option<i64>> {
         if self.dimensions == 0 {

@@ -204,7 +204,7 @@ pub struct PolicyRankings {
     pub counts: Vec<OutcomeCounts>,
     /// The policy in force.
     pub policy: Policy,
-    /// The means over tasks under it, in billionths; none for a subject of which nothing counts.
+    /// The means over tasks under it, in billionths; `None` for a subject without items that count.
     pub means: Vec<Option<i64>>,
     /// The ranks under it.
     pub ranks: Vec<Option<RankRange>>,

@@ -121,8 +121,8 @@ pub fn under_drawn_weights(
     }
     let subjects = readings.subjects() as u64;
     let cells = subjects.saturating_mul(readings.dimensions() as u64);
-    let ranks_kept = ("subjects times draws", subjects, Draws::MOST_MEANS);
-    affordable(plan.draws, [ranks_kept, ("readings times draws", cells, Draws::MOST_DRAWN)])?;
+    let ranks_kept = ("subjects times sets of weights", subjects, Draws::MOST_MEANS);
+    affordable(plan.draws, [ranks_kept, ("readings times sets of weights", cells, Draws::MOST_DRAWN)])?;
     let shapes: Vec<f64> = match plan.distribution {
         WeightDistribution::Uniform => alloc::vec![1.0; nominal.len()],
         WeightDistribution::Around { concentration } if concentration > 0.0 && concentration.is_finite() => {

@@ -56,7 +56,7 @@ fn main() {
     }
     if chosen("batches") {
         let items = if few { 5_000 } else { given(1_000_000) };
-        // What it takes to make the items is no part of keeping them.
+        // Making the items is not part of keeping them.
         let making = batches("nothing, batches of 1,000", 0..items, &Nothing, 0.0);
         let floor = batches(
             "bare file, batches of 1,000",

@@ -10,9 +10,9 @@ use crate::log::{Checkpoint, Hash, NoteError, Tile, Tree, VerifyingKey, verify_c
 use crate::port::{Order, Read, Row, Totals};
 use crate::reader::Reader;
 
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const CHUNK_ROWS: u64 = 256;
-/// Most problems that are kept; a store with this many is lost anyway.
+/// The most problems that are kept; a store with this many cannot be repaired anyway.
 const PROBLEMS_MAX: usize = 1000;
 
 /// The result of a check of a whole store.
@@ -22,7 +22,7 @@ pub struct Audit {
     pub totals: Totals,
     /// The root of the tree as it was computed from the entries.
     pub root: Hash,
-    /// Everything that does not fit; none if the store is sound.
+    /// The problems; none if the store is sound.
     pub problems: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Audit {
     }
 }
 
-/// Checks everything in a store against everything else, and the head against `key` and against `known`, checkpoints of the
+/// Checks all parts of a store against each other, and the head against `key` and against `known`, checkpoints of the
 /// same log that were kept elsewhere: a log that was rewritten as a whole shows only against those.
 ///
 /// It takes memory for one chunk of rows and the right edge of the tree, whatever the size, and reads as of the head that

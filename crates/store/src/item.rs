@@ -161,7 +161,7 @@ impl Entry {
     /// If they are not written so, with the reason.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let read: Members =
-            serde_json::from_slice(bytes).map_err(|error| format!("it is no entry of a log: {error}"))?;
+            serde_json::from_slice(bytes).map_err(|error| format!("it is not an entry of a log: {error}"))?;
         let entry = read.entry()?;
         if entry.to_json() == bytes {
             Ok(entry)
@@ -225,7 +225,7 @@ impl Members {
             Digest::parse(text).ok_or_else(|| format!("`{}` is not a digest", text.escape_debug()))
         };
         let kind = Kind::from_name(&self.kind)
-            .ok_or_else(|| format!("`{}` is no kind of item", self.kind.escape_debug()))?;
+            .ok_or_else(|| format!("`{}` is not a kind of item", self.kind.escape_debug()))?;
         Ok(Entry {
             kind,
             id: self.id,

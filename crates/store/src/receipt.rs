@@ -72,7 +72,7 @@ impl Receipt {
             schema: String,
         }
         let read: Parts =
-            serde_json::from_slice(bytes).map_err(|error| format!("this is no receipt: {error}"))?;
+            serde_json::from_slice(bytes).map_err(|error| format!("this is not a receipt: {error}"))?;
         if read.schema != SCHEMA {
             let found = read.schema.escape_debug();
             return Err(format!("the schema of this receipt is `{found}`, expected `{SCHEMA}`"));

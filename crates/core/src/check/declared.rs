@@ -308,7 +308,7 @@ impl Surroundings for Narrowed<'_> {
     }
 }
 
-/// Returns the comparison that holds where `operator` gives `truth`; `None` if it is no comparison.
+/// Returns the comparison that is true where `operator` gives `truth`; `None` if it is not a comparison.
 fn comparison(operator: Binary, truth: bool) -> Option<Binary> {
     let opposite = match operator {
         Binary::Less => Binary::GreaterOrEqual,

@@ -105,7 +105,7 @@ fn step_at(
     };
     let step = (value(high)? - value(low)?).abs();
     if !whole {
-        // What is left of a steep slope between two neighbours is no step.
+        // What is left of a steep slope between two neighbours is not a step.
         return Some(if step > 1e-9 { step } else { 0.0 });
     }
     // From one whole number to the next a formula moves anyway: only what exceeds its slope is a step.

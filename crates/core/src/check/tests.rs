@@ -216,7 +216,7 @@ fn cliffs_have_their_size() {
         ("when = \"a > 0.7\"\nformula = \"b / 2\"", "", &[("a > 0.7", 20.0)]),
         ("formula = \"b * if(n > 2, 1, 0.5)\"", "", &[("n > 2", 20.0)]),
         ("formula = \"if(b >= 0.25, 1, 0.25)\"", "", &[("b >= 0.25", 30.0)]),
-        // A kink is no cliff, and neither is the slope of a count.
+        // A kink is not a cliff, and neither is the slope of a count.
         ("formula = \"if(b >= 0.5, 1, b * 2)\"", "", &[]),
         ("formula = \"if(n >= 10, 1, n / 10)\"", "", &[]),
         // Nor a guard against a division by zero.

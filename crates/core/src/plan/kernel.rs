@@ -4,7 +4,7 @@
 use super::{BinaryOperator, Rounding, TierLevel, UnaryOperator, state};
 use crate::number::{BILLION, UNITS_PER_ONE, round};
 
-/// All there is, in billionths.
+/// One, in billionths.
 pub(super) const COVERED: f64 = BILLION as f64;
 
 /// An operand.

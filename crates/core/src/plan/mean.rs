@@ -6,7 +6,7 @@ use super::{BLOCK, MeanItem, Rows, state};
 use crate::number::{MILLION, UNITS_PER_ONE, round};
 use crate::scorecard::Mean;
 
-/// All there is, in units of a score.
+/// One, in units of a score.
 const UNITS: f64 = UNITS_PER_ONE as f64;
 
 /// One member of a mean, its columns found.

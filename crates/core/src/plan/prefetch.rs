@@ -1,4 +1,4 @@
-//! Memory that is asked for before it is needed.
+//! Memory that is prefetched.
 
 use super::run::{FactColumns, Input};
 use super::vector::fetch;

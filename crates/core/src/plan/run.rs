@@ -266,7 +266,7 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
     broken
 }
 
-/// Copies the results of a block to where they are asked for.
+/// Copies the results of a block to their columns.
 #[inline(always)]
 pub(super) fn hand_over(code: &Code, registers: &Registers, out: &mut Scores<'_>, rows: usize) {
     let places = &code.places;

@@ -58,7 +58,7 @@ pub(crate) fn execute(
     run(code, registers, input, rows)
 }
 
-/// Copies the results of a block to where they are asked for.
+/// Copies the results of a block to their columns.
 pub(crate) fn hand_over(
     instructions: Instructions,
     code: &Code,

@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 /// Largest scorecard file, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Most findings that are kept; a file with more is no scorecard, and no one reads them all.
+/// Most findings that are kept; a file with more is not a scorecard, and no one reads them all.
 const MOST_FINDINGS: usize = 100;
 
 /// Gives the text of a released card by name (`arena@1.0.0`), for cards with a base.

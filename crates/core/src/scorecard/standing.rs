@@ -82,7 +82,7 @@ impl StandingScore {
 pub struct WarmUp {
     /// Tasks after which its score counts in full.
     pub tasks: u32,
-    /// Seconds since its first task after which its score counts in full, however few they are; no end if none.
+    /// Seconds since its first task after which its score counts in full, however few they are; never if none.
     pub period_seconds: Option<u32>,
 }
 

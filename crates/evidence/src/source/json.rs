@@ -206,8 +206,8 @@ impl<R: BufRead> JsonSource<R> {
         if is_too_long { Err(SourceError::too_long(line, self.limit)) } else { Ok(line) }
     }
 
-    /// Reads one line into the buffer; of one that is too long, no more than the limit is ever held. The rest of that is
-    /// passed over only when the next line is asked for: it may never end.
+    /// Reads one line into the buffer; of one that is too long, no more than the limit is ever held. The rest of that
+    /// is passed over only when the next line is read: it may never end.
     fn read_line(&mut self) -> Result<Line, SourceError> {
         self.buffer.clear();
         let failed = |line: u64| move |error: io::Error| SourceError::unreadable(line, &error);

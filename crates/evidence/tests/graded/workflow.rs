@@ -218,7 +218,7 @@ fn a_quality_that_is_given_must_be_that_of_the_output() {
     let mut item = told("rag", json!({"reference_answer": "a b"}), json!({"text": "a b"}));
     item["output_quality"] = json!(1);
     assert_eq!(run(&item).unwrap().grading["quality"]["quality"], 1);
-    // Readings are whole billionths: less than that is no contradiction, and the output counts.
+    // Readings are whole billionths: less than that is not a contradiction, and the output counts.
     item["output_quality"] = json!(0.999_999_999_5);
     assert_eq!(quality(&item), 1.0);
     item["output_quality"] = json!(0.25);

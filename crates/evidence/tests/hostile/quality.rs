@@ -148,7 +148,7 @@ fn patterns_that_explode_where_they_are_searched() {
         let all: Vec<Value> = patterns.iter().map(|pattern| json!({"pattern": pattern})).collect();
         let schema = json!({"type": "string", "allOf": all});
         let refused = |text: &str| {
-            // The expected value has to satisfy the schema, so it is no text.
+            // The expected value has to satisfy the schema, so it is not text.
             let expected = json!({"any": 1});
             let schema = json!({"if": {"type": "string"}, "then": schema});
             transform(expected, Some(&schema)).grade(text).outcome

@@ -239,7 +239,7 @@ pub(super) struct Ordered<'a> {
     pub by_id: bool,
 }
 
-/// All there is of a subject.
+/// All items and events of a subject.
 #[derive(Debug, Default)]
 pub(super) struct Subject<'a> {
     /// The items by time and id.
@@ -251,7 +251,7 @@ pub(super) struct Subject<'a> {
     pub changes: Vec<(i64, &'a Change)>,
 }
 
-/// An item and what it counts as.
+/// An item and its counted values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counted<'a> {
     /// Its index among the items given.

@@ -1,13 +1,13 @@
 //! Standings: from all scored items of all subjects to the standing of each at one moment, under the section
 //! `[standing]` of a card.
 //!
-//! | where | what |
+//! | module | contents |
 //! |---|---|
 //! | `input` | items and events; what is refused in them; the order in which they count |
-//! | `series` | the items of one subject, and what they come to at a moment: score, dimensions, facts for tiers |
+//! | `series` | the items of one subject, and their result at a moment: score, dimensions, facts for tiers |
 //! | `replay` | the history of one subject: reviews, certification, moment by moment |
-//! | `value` | what comes out |
-//! | `tasks` | the same items by task: difficulty, and the life of what subjects are measured by |
+//! | `value` | the results |
+//! | `tasks` | the same items by task: difficulty, and the life of tasks |
 //!
 //! Nothing depends on the order in which items and events are given.
 
@@ -37,7 +37,7 @@ use karat_stats::bootstrap::Plan;
 /// The settings of bootstrap intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Draws and seed.
+    /// The number of resamples and the seed.
     pub plan: Plan,
     /// The confidence, above 0 and below 1.
     pub level: f64,

@@ -1,4 +1,4 @@
-//! The items of one subject in order, and what they come to at a moment.
+//! The items of one subject in order, and their result at a moment.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;

@@ -119,7 +119,7 @@ pub struct Period {
 /// there is no earlier one that could be kept.
 ///
 /// # Errors
-/// If there are problems: everything that is wrong with the items, that `level` is no confidence, or that the card
+/// If there are problems: everything that is wrong with the items, that `level` is not a confidence, or that the card
 /// says nothing about tasks.
 ///
 /// ```

@@ -201,7 +201,7 @@ impl fmt::Display for SettleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnlistedDifficulty { found, expected } => {
-                write!(f, "`{found}` is no difficulty, expected `{}`", expected.join("`, `"))
+                write!(f, "`{found}` is not a difficulty, expected `{}`", expected.join("`, `"))
             }
             Self::Rating { name, found } => {
                 write!(f, "rating `{name}` is `{found}`, expected -1000000 to 1000000 points")

@@ -58,7 +58,10 @@ pub struct UnknownOutcome {
 impl fmt::Display for UnknownOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.found;
-        write!(f, "`{found}` is no result, expected `win`, `draw` or `loss`; leave out a match that has none")
+        write!(
+            f,
+            "`{found}` is not a result, expected `win`, `draw` or `loss`; leave out a match without a result"
+        )
     }
 }
 
@@ -109,6 +112,6 @@ mod tests {
     #[test]
     fn an_unknown_result_is_named() {
         let error = "abandoned".parse::<Outcome>().unwrap_err();
-        assert!(error.to_string().starts_with("`abandoned` is no result, expected `win`"), "{error}");
+        assert!(error.to_string().starts_with("`abandoned` is not a result, expected `win`"), "{error}");
     }
 }

@@ -16,7 +16,7 @@ pub struct WengLinRating {
 }
 
 /// The settings of Weng and Lin's system: algorithm 1 of "A Bayesian Approximation Method for Online Ranking", Journal
-/// of Machine Learning Research 12 (2011), for competitors who are no teams, with `gamma = deviation / c` as there.
+/// of Machine Learning Research 12 (2011), for competitors that are not teams, with `gamma = deviation / c` as there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WengLin {
     /// Mean of a newcomer, in points.

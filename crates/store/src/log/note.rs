@@ -23,9 +23,9 @@ const SIGNATURE_LINE: &str = "\u{2014} ";
 pub enum NoteError {
     /// The name of a key is empty, or has a space, a plus sign or a control character.
     Name(String),
-    /// The text is no key.
+    /// The text is not a key.
     Key(String),
-    /// The text is no signed note.
+    /// The text is not a signed note.
     Malformed(&'static str),
     /// No signature is by the key that is trusted.
     NotSigned {
@@ -49,8 +49,8 @@ impl fmt::Display for NoteError {
                     name.escape_debug()
                 )
             }
-            Self::Key(text) => write!(f, "`{}` is no key: expected `NAME+ID+KEY`", text.escape_debug()),
-            Self::Malformed(what) => write!(f, "this is no signed note: {what}"),
+            Self::Key(text) => write!(f, "`{}` is not a key: expected `NAME+ID+KEY`", text.escape_debug()),
+            Self::Malformed(what) => write!(f, "this is not a signed note: {what}"),
             Self::NotSigned { by } => write!(f, "no signature is by the trusted key `{by}`"),
             Self::WrongSignature { by } => {
                 write!(
@@ -157,7 +157,7 @@ impl VerifyingKey {
 }
 
 /// The error for a line that should be a signature.
-const NOT_A_SIGNATURE: NoteError = NoteError::Malformed("a line after the empty one is no signature");
+const NOT_A_SIGNATURE: NoteError = NoteError::Malformed("a line after the empty one is not a signature");
 
 /// The name that a signature is in, and the id of the key with the bytes that it made.
 type NamedSignature<'a> = (&'a str, Vec<u8>);

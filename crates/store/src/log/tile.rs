@@ -104,7 +104,7 @@ impl FromStr for TilePath {
 
     /// Reads a path as the format writes it, and no other form of it.
     fn from_str(path: &str) -> Result<Self, String> {
-        let refused = || format!("`{path}` is no path of a tile: expected `tile/LEVEL/NUMBER[.p/WIDTH]`");
+        let refused = || format!("`{path}` is not a path of a tile: expected `tile/LEVEL/NUMBER[.p/WIDTH]`");
         let (level, rest) =
             path.strip_prefix("tile/").and_then(|rest| rest.split_once('/')).ok_or_else(refused)?;
         let (number, width) = match rest.split_once(".p/") {

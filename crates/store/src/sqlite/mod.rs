@@ -241,7 +241,7 @@ impl Place {
         connection.close().map_err(|(_, error)| self.error(&error))
     }
 
-    /// Removes what there is of a draft.
+    /// Removes the files of a draft.
     fn remove(&self) {
         for suffix in ["", "-wal", "-shm", "-journal"] {
             // A file that is not there need not be removed.

@@ -30,7 +30,7 @@ fn card(section: &str) -> Scorecard {
     checked.card.unwrap_or_else(|| panic!("{:#?}", checked.diagnostics))
 }
 
-/// Returns what is said about a section: `KC005 message`.
+/// Returns the findings about a section: `KC005 message`.
 fn said(section: &str, severity: Severity) -> Vec<String> {
     let checked = check_text(&format!("{CARD}{section}"), &|_| None);
     let found = checked.diagnostics.iter().filter(|it| it.severity == severity);

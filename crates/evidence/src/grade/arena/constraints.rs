@@ -83,9 +83,9 @@ impl Constraints {
 /// Usage of a trajectory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Tokens that went into models.
+    /// Input tokens of the models.
     pub input_tokens: u64,
-    /// Tokens that came out of them.
+    /// Output tokens of the models.
     pub output_tokens: u64,
     /// Model calls.
     pub llm_calls: u64,
@@ -98,7 +98,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Counts the steps of a log. What the agent says about its tokens outside the log is no source.
+    /// Counts the steps of a log. The agent's statements about its tokens outside the log do not count.
     pub fn of(steps: &[Step<'_>]) -> Self {
         let mut usage = Self { tool_calls: Some(0), ..Self::default() };
         for step in steps {

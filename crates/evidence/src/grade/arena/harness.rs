@@ -5,7 +5,7 @@ use karat_core::json;
 
 use crate::json::problem::quoted;
 
-/// The parts of a harness that make its structure. Description, version, name and model are no part of it.
+/// The parts of a harness that make its structure. Description, version, name and model are not part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Harness {
     /// The framework it is built on.

@@ -8,7 +8,7 @@ use crate::json::problem::Problems;
 
 /// Most steps of a trajectory.
 pub const STEPS_MAX: usize = 1000;
-/// Most UTF-16 code units of what goes into a tool or comes out of it.
+/// Most UTF-16 code units of the input or output of a tool.
 pub const TOOL_TEXT_MAX: usize = 5000;
 /// Most UTF-16 code units of the response of a model.
 pub const RESPONSE_TEXT_MAX: usize = 50_000;

@@ -161,7 +161,7 @@ impl ChecklistGrade {
     }
 }
 
-/// A text with the forms of it that criteria ask for, made when first asked for.
+/// A text with the forms of it that criteria need, made on first use.
 struct Output<'a> {
     text: &'a str,
     lower: Option<String>,

@@ -95,7 +95,7 @@ pub struct Declaration {
     pub id: String,
     /// The time from which it is in force.
     pub time: Timestamp,
-    /// The configuration that is said to run.
+    /// The configuration that is declared to run.
     #[serde(default, deserialize_with = "or_default")]
     pub runtime: Runtime,
     /// The company behind the model: its judges may be a third of a panel at most.

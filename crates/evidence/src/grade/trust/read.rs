@@ -30,7 +30,7 @@ impl AgentEvidence {
     }
 
     /// Returns everything that cannot be right: a number out of its range, a name that means two things or nothing, a
-    /// result that contradicts another. The same item given twice is no problem.
+    /// result that contradicts another. The same item given twice is allowed.
     pub fn check(&self) -> Problems {
         let mut problems = Problems::default();
         let all = &mut problems;
@@ -332,7 +332,7 @@ fn check_bond(bond: &Bond, all: &mut Problems) {
             });
         }
         *left -= slash.amount_usd;
-        // Sums of decimals are not exact: a billionth of a dollar is no debt.
+        // Sums of decimals are not exact: a billionth of a dollar is not a debt.
         if *left < -1e-9 {
             let place = format!("{path}.amount_usd");
             all.add(|| {

@@ -98,7 +98,7 @@ impl LogTime {
         if nanoseconds.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS {
             return nanoseconds as f64 / SECOND as f64;
         }
-        // More of them are no double, but their whole seconds are.
+        // More of them do not fit a double, but their whole seconds are.
         (nanoseconds / SECOND) as f64 + (nanoseconds % SECOND) as f64 / SECOND as f64
     }
 }

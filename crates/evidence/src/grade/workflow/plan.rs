@@ -49,7 +49,7 @@ pub struct PlanRules {
     pub declared_retries_max: Option<u64>,
     /// True if every step must say its subnet and its action.
     pub subnet_and_action_required: bool,
-    /// The subnets that may carry out a step, if not all may. Letter case is no difference, but gets a note.
+    /// The subnets that may carry out a step, if not all may. Letter case makes no difference, but gets a note.
     pub allowed_subnets: Option<Vec<String>>,
     /// Treatment of a reference to a step that does not lie upstream.
     pub references: References,

@@ -95,9 +95,9 @@ pub struct StepResult {
 pub const RESOLVED_BYTES_MAX: usize = 16 << 20;
 
 /// Puts what earlier steps gave in place of every reference in the texts of `params`, at any depth; the keys of objects
-/// and what is no text stay as they are. What was put in is not looked through for references again.
+/// and what is not text stay unchanged. What was put in is not searched for references again.
 ///
-/// A value that is no text is written as the published validator writes it, which is Python's way: `True`, `None`,
+/// A value that is not text is written as the published validator writes it, which is Python's way: `True`, `None`,
 /// `2.0`, `{'a': 1}`.
 ///
 /// # Errors

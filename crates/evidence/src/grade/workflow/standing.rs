@@ -75,7 +75,7 @@ pub struct Jump {
 }
 
 /// Returns the jump of `score` over its `history` (oldest first), if there is one: more than 0.5 above the mean of the
-/// last ten scores, of which there are at least three. A fall is no jump.
+/// last ten scores, of which there are at least three. A fall is not a jump.
 ///
 /// # Errors
 /// If scores are not numbers from 0 to 1: every one.

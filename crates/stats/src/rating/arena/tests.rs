@@ -68,7 +68,7 @@ fn calibration_goes_before_the_author_and_an_unlisted_difficulty_is_told() {
         [
             "rating `elo` is `-9223372036854775808`, expected -1000000 to 1000000 points",
             "`attempt_number` is `0`, expected 1 for the first attempt",
-            "`mythic` is no difficulty, expected `newcomer`, `contender`, `veteran`, `legendary`",
+            "`mythic` is not a difficulty, expected `newcomer`, `contender`, `veteran`, `legendary`",
         ]
     );
 }

@@ -99,7 +99,7 @@ impl Resamples {
         }
         let tail = 0.5 * (1.0 - confidence);
         let rounds = self.strengths.len() as u64 + self.without_fit;
-        // Whole numbers come out of a confidence such as 0.95 only nearly.
+        // A confidence such as 0.95 gives whole numbers only nearly.
         let expected = libm::ceil(1.0 / tail - 1e-6);
         if (rounds as f64) < expected {
             return Err(BootstrapError::TooFewRounds { found: rounds, expected: expected as u64 });

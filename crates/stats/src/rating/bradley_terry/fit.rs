@@ -151,7 +151,7 @@ impl BradleyTerry {
     }
 }
 
-/// Refuses counts that are no league.
+/// Refuses counts that are not a league.
 pub(super) fn check(counts: &Counts) -> Result<(), FitError> {
     let competitors = counts.names.len();
     if competitors < 2 {

@@ -56,7 +56,7 @@ impl Places {
             DeValue::Integer(integer) => {
                 i64::from_str_radix(integer.as_str(), integer.radix()).map_or(Value::Null, Value::from)
             }
-            // What is not finite is no number of JSON, and refused as `null` where a number is expected.
+            // A number that is not finite does not exist in JSON, and is refused as `null` where a number is expected.
             DeValue::Float(float) => {
                 let float = float.as_str().parse().ok().and_then(Number::from_f64);
                 float.map_or(Value::Null, Value::Number)

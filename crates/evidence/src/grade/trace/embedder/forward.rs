@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::grade::instructions::Instructions;
 
-    /// These bits must come out everywhere: the last figures of every sum, `exp` and `erf` are in them.
+    /// These bits must be the same everywhere: the last figures of every sum, `exp` and `erf` are in them.
     #[test]
     fn the_bits_are_pinned() {
         let vector = encode(Instructions::best(), &model(1.0), &[1, 2, 3, 10, 0, 7, 2]);

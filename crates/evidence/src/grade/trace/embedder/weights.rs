@@ -92,7 +92,7 @@ impl Weights {
     }
 }
 
-/// Takes tensors out of the file and collects what is wrong with them. A tensor with a problem comes out as zeros.
+/// Takes tensors out of the file and collects what is wrong with them. A tensor with a problem becomes zeros.
 struct Reader<'a> {
     tensors: SafeTensors<'a>,
     file: &'a str,

@@ -201,7 +201,7 @@ pub(super) fn norm(vector: &[f32]) -> f64 {
     dot(vector, vector).sqrt()
 }
 
-/// Returns the cosine of two vectors whose lengths are known. Can come out one rounding step above 1.
+/// Returns the cosine of two vectors whose lengths are known. It can be one rounding step above 1.
 #[inline(always)]
 pub(super) fn cosine(a: &[f32], a_norm: f64, b: &[f32], b_norm: f64) -> f64 {
     let lengths = a_norm * b_norm;

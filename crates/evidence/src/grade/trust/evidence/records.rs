@@ -1,4 +1,4 @@
-//! Items that are no checks: stakes, incidents, memory, collaborations.
+//! Items that are not checks: stakes, incidents, memory, collaborations.
 
 use karat_core::timestamp::Timestamp;
 use serde::Deserialize;

@@ -80,7 +80,7 @@ fn juries_decide_checks() {
     };
     evidence["verdicts"] = json!(rows(72));
     near(&graded(&evidence), "accuracy_task_mean", 0.72);
-    // Two judges are no quorum: a panel without weight.
+    // Two judges are not a quorum: a panel without weight.
     let two: Vec<Value> = rows(72).into_iter().filter(|row| row["judge"] != "j2").collect();
     evidence["verdicts"] = json!(two);
     let grade = graded(&evidence);

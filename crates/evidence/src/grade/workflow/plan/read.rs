@@ -65,7 +65,7 @@ fn read_nodes(nodes: Node<'_>, check: &mut Check<'_>, rules: &PlanRules, root: &
         drafts.extend(read_node(node, check, rules, root));
     }
     if count == 0 && nodes.value() == Value::Array {
-        check.refuse_as(nodes, "no steps", "at least one step", "a plan without steps is no plan");
+        check.refuse_as(nodes, "no steps", "at least one step", "give the plan a step");
     }
     if let Some(most) = rules.steps_max.filter(|&most| count > most) {
         check.refuse_as(nodes, format!("{count} steps"), format!("at most {most}"), "");

@@ -73,7 +73,7 @@ fn every_fault_is_told_at_once() {
     ");
     assert_snapshot!(read_plan("{}"), @"$.nodes: found nothing, expected an array of at least one step; add `nodes` (line 1, column 1)");
     assert_snapshot!(read_plan(r#"{"nodes": [], "edges": {}}"#), @r"
-    $.nodes: found no steps, expected at least one step; a plan without steps is no plan (line 1, column 11)
+    $.nodes: found no steps, expected at least one step; give the plan a step (line 1, column 11)
     $.edges: found an object, expected an array (line 1, column 24)
     ");
     assert_snapshot!(read_plan("[]"), @"$: found an array, expected an object (line 1, column 1)");
