@@ -322,7 +322,7 @@ impl Engine {
     ///     scores.push(scored.map(|scored| scored.record.published.map(|score| score.to_f64())));
     ///     ControlFlow::Continue(())
     /// });
-    /// assert_eq!(scores, [Ok(Some(80.0)), Ok(Some(50.0))]);
+    /// assert_eq!(scores, [Ok(Some(0.8)), Ok(Some(0.5))]);
     /// # Ok::<(), karat::error::Error>(())
     /// ```
     pub fn score_all(

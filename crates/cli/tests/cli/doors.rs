@@ -30,7 +30,10 @@ fn library_command_line_and_http_give_the_same_record() {
         let (status, answer) = server.ask("POST", &format!("/v1/evidence?card={card}"), &evidence);
         assert_eq!(status, 201, "{answer}");
         let answer: Value = serde_json::from_str(&answer).unwrap();
-        let of_server = karat_evidence::canonical_json(&answer["record"]);
+        let (status, kept) = server.ask("GET", &format!("/v1/records/{}", answer["record"]["position"]), "");
+        assert_eq!(status, 200, "{kept}");
+        let kept: Value = serde_json::from_str(&kept).unwrap();
+        let of_server = karat_evidence::canonical_json(&kept["record"]);
         assert_eq!(of_server, of_library.as_str(), "{path}");
     }
 }
