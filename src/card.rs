@@ -50,7 +50,7 @@ impl CompiledCard {
     ///
     /// # Errors
     ///
-    /// If there is none of this name; the hint says which there are.
+    /// If no scorecard has this name; the hint says which there are.
     pub fn released(wanted: &str) -> Result<Arc<Self>, Error> {
         let embedded = cards::released(wanted).ok_or_else(|| cards::unknown(wanted))?;
         let card = CardText { name: embedded.name.to_owned(), text: embedded.text.to_owned() };

@@ -61,7 +61,7 @@ fn id(card: &Embedded) -> &'static str {
     card.name.split('@').next().unwrap_or_default()
 }
 
-/// Why there is no released card of this name, and which there are.
+/// Returns the error that no released card has this name, with the names that there are.
 pub fn unknown(wanted: &str) -> Error {
     let (asked, version) = wanted.split_once('@').unwrap_or((wanted, ""));
     let versions: Vec<&str> =
@@ -136,7 +136,7 @@ fn unsupplied(card: &Scorecard) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// What is wrong with the evaluator of a challenge, in the places of the file.
+/// Finds what is wrong with the evaluator of a challenge, in the places of the file.
 fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
     if card.evaluator.is_none() {
         return Vec::new();

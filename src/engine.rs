@@ -28,7 +28,7 @@ use crate::stopwatch::Stopwatch;
 /// Settings of an [`Engine`]: everything that a score may depend on besides the scorecard and the evidence.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The moment of the verdict. It stands in every record; evidence that ages is graded by it. Never read from a clock.
+    /// The moment of the verdict. It is in every record; evidence that ages is graded by it. Never read from a clock.
     pub as_of: Option<Timestamp>,
     /// The field that names the subject, for evidence of kind `facts`; `subject` if not given.
     pub subject_field: Option<String>,
@@ -38,7 +38,7 @@ pub struct Options {
     pub cache: Option<VectorCache>,
     /// The time that an item may take. Scores do not depend on it: [`Engine::overrun`] says if the last item took longer.
     pub budget: Option<Budget>,
-    /// Whether to use only instructions that every processor has. Scores are the same.
+    /// True to use only instructions that every processor has. Scores are the same.
     pub is_portable: bool,
 }
 
@@ -444,7 +444,7 @@ impl Wanted {
         Self { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }
     }
 
-    /// What an engine of `card` reads.
+    /// Returns what an engine of `card` reads.
     ///
     /// # Errors
     ///
@@ -568,7 +568,7 @@ fn reader(card: &Scorecard, kind: Kind, options: ReaderOptions) -> Result<Reader
     })
 }
 
-/// Whether a member of the item itself is not there, as in evidence of another kind.
+/// Returns whether a member of the item itself is not there, as in evidence of another kind.
 fn is_absent_at_the_top(problem: &Problem) -> bool {
     problem.found == "nothing" && !problem.path.trim_start_matches("$.").contains(['.', '['])
 }

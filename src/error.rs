@@ -98,7 +98,7 @@ pub struct Place {
     pub file: String,
     /// The first line of the item, from 1, where files have several items.
     pub line: Option<u64>,
-    /// Whether the item is a row of a table, whose columns are not those of the JSON that was read.
+    /// True if the item is a row of a table, whose columns are not those of the JSON that was read.
     pub is_row: bool,
 }
 
@@ -262,13 +262,13 @@ impl Error {
         self.0.unlisted
     }
 
-    /// What to do about it, a line each.
+    /// Returns what to do about it, a line each.
     #[must_use]
     pub fn hints(&self) -> &[String] {
         &self.0.hints
     }
 
-    /// The place, the message and the problems, without the hints. The first line is a sentence of its own.
+    /// The place, the message and the problems, without the hints. The first line is a whole sentence.
     #[must_use]
     pub fn summary(&self) -> String {
         let Parts { place, message, problems, unlisted, .. } = &*self.0;

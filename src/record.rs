@@ -13,7 +13,7 @@ use crate::error::{Code, Error};
 use crate::text::clean;
 use crate::weights::weights;
 
-/// What the schema of every record begins with, and the one version of it that is read here.
+/// The start of the schema of every record, and the one version that is read here.
 const RECORD: &str = "karat/record/";
 const VERSION: &str = "1";
 
@@ -38,7 +38,7 @@ impl Record {
         Ok(Self { text, document })
     }
 
-    /// Reads a record, if `bytes` are one: JSON with `"schema": "karat/record/1"`. Anything else is none.
+    /// Reads a record, if `bytes` are one: JSON with `"schema": "karat/record/1"`. For anything else it returns none.
     ///
     /// # Errors
     ///

@@ -53,41 +53,41 @@ impl Verdict {
 /// Where a difference comes from. The three add up to it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
-    /// What this engine makes of the facts in the record under the old card, less what the record says.
+    /// The part of the engine: what it gives for the facts in the record under the old card, less what the record says.
     pub engine: Score,
-    /// What the corrected evidence gives under the old card, less what the facts in the record give.
+    /// The part of the evidence: what its correction gives under the old card, less what the facts in the record give.
     pub evidence: Score,
-    /// What the new card gives, less what the old one gives, both of the evidence as it is now.
+    /// The part of the scorecard: what the new one gives, less what the old one gives, both of the evidence as it is now.
     pub rule: Score,
 }
 
 /// A record and what becomes of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rescored {
-    /// What the record says.
+    /// The verdict that the record states.
     pub before: Verdict,
-    /// What the new card says today.
+    /// The verdict of the new card.
     pub after: Verdict,
-    /// Why they differ; none if one of the scores on the way from one to the other does not exist.
+    /// The parts of the difference; none if one of the scores on the way from one to the other does not exist.
     pub parts: Option<Parts>,
-    /// Whether the evidence was corrected since.
+    /// True if the evidence was corrected since.
     pub is_corrected: bool,
 }
 
 impl Rescored {
-    /// How far the exact score moved, if there is one on both sides.
+    /// Returns how far the exact score moved, if there is one on both sides.
     #[must_use]
     pub fn difference(&self) -> Option<Score> {
         self.after.score.zip(self.before.score).map(|(after, before)| after.minus(before))
     }
 }
 
-/// What is known about the evidence of a record.
+/// The evidence of a record, as far as it was kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Kept<'a> {
     /// The item that the record was made of, if it was kept.
     pub own: Option<&'a [u8]>,
-    /// What took its place since, if anything did.
+    /// The item that replaced it since, if any.
     pub corrected: Option<&'a [u8]>,
 }
 
@@ -100,7 +100,7 @@ pub struct Rescorer<'a> {
     pub card: &'a Arc<CompiledCard>,
     /// The options of its engines.
     pub options: &'a OptionsOf<'a>,
-    /// Whether to use only instructions that every processor has.
+    /// True to use only instructions that every processor has.
     pub is_portable: bool,
 }
 
@@ -111,7 +111,8 @@ impl Rescorer<'_> {
     /// graders once found, such as a novelty against a cache of that day, stays as it was found.
     ///
     /// # Errors
-    /// That the record is none, that the evidence is not there or is refused, or that a card refuses the facts.
+    ///
+    /// If the evidence is not there or is refused, or a card refuses the facts.
     pub fn rescore(
         &self,
         record: &Record,

@@ -18,7 +18,7 @@ use crate::text::clean;
 pub struct Check {
     /// The check.
     pub shown: answers::verification::Check,
-    /// What has changed, if that is known.
+    /// The part that has changed, if that is known.
     pub changed: Option<ChangedPart>,
 }
 
@@ -84,7 +84,7 @@ pub fn causes(checks: &[Check]) -> Vec<ChangedPart> {
     causes
 }
 
-/// What is found out about a record without its evidence.
+/// The checks of a record that need no evidence.
 #[derive(Debug)]
 pub struct Recomputed {
     /// `scorecard`: it is the one that the record names; `score`: its facts give the record again.

@@ -64,7 +64,7 @@ impl Record {
     }
 }
 
-/// What the graders may lack where the same evidence was graded otherwise.
+/// Names what the graders may lack where the same evidence was graded otherwise.
 fn graded_with(differences: &[String]) -> Vec<String> {
     let helps = [
         ("grading.embedding", "a text has the same vector only by the same model: give its --embedder"),
@@ -77,7 +77,7 @@ fn graded_with(differences: &[String]) -> Vec<String> {
     helps.into_iter().filter(|(part, _)| differs(part)).map(|(_, help)| help.to_owned()).collect()
 }
 
-/// What of a record is compared with its evidence, and where it stands.
+/// The parts of a record that are compared with its evidence, as JSON pointers.
 const PARTS: [(&str, &str); 9] = [
     ("subject", "/subject"),
     ("id", "/evidence/id"),
@@ -90,7 +90,7 @@ const PARTS: [(&str, &str); 9] = [
     ("score", "/score"),
 ];
 
-/// At most so many lines as anyone reads.
+/// Keeps the first lines and counts the others.
 fn shortened(mut lines: Vec<String>) -> Vec<String> {
     let more = lines.len().saturating_sub(LISTED);
     lines.truncate(LISTED);

@@ -63,7 +63,7 @@ pub struct RecordDocument {
     pub score: Option<ScoreDocument>,
     /// The scorecard.
     pub scorecard: CardReference,
-    /// Whether there is a score.
+    /// The status: scored, unscored or withheld.
     pub status: RecordStatus,
     /// The steps that moved the score after the weighted parts were added, in order.
     pub steps: Vec<StepDocument>,
@@ -73,7 +73,7 @@ pub struct RecordDocument {
     pub tier: Option<TierDocument>,
     /// The rules and gates that could not be decided, as something they need is missing.
     pub undecided: Vec<String>,
-    /// What a reader of the score should know.
+    /// Remarks that a reader of the score should know.
     pub warnings: Vec<WarningDocument>,
 }
 
@@ -237,7 +237,7 @@ pub struct OverrideDocument {
 pub struct ProfileDocument {
     /// The profile that the evidence asked for, if it named one.
     pub asked: Option<String>,
-    /// Whether the fallback was used, as there is no profile of the name asked for.
+    /// True if the fallback was used, as there is no profile of the name asked for.
     pub fallback: bool,
     /// The profile that was used.
     pub name: String,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::{Folder, example, karat};
 use crate::serve::Server;
 
-/// A scorecard that comes with karat, and evidence for it: one item in a file of its own, in the layout that people write.
+/// A scorecard that comes with karat, and evidence for it: one item a file.
 const ITEMS: [(&str, &str); 6] = [
     ("workflow@1.0.0", "workflow/worked-example.json"),
     ("workflow@1.0.0", "workflow/partial-dag.json"),
