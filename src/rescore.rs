@@ -1,4 +1,4 @@
-//! A record that was kept, beside what another card makes of the same item today: the difference, and how much of it comes
+//! A kept record beside the score that another card gives the same item: the difference, and how much of it comes
 //! from the engine, from a correction of the evidence, and from the rule.
 
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::recompute;
 use crate::record::Record;
 use crate::text::named;
 
-/// What a card says of an item, in few words.
+/// The verdict of a card on an item, in a few values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The exact score, if there is one.
     pub score: Option<Score>,
     /// The same as published, on the scale of the card.
     pub published: Option<f64>,
-    /// Whether there is a score.
+    /// The status: scored, unscored or withheld.
     pub status: RecordStatus,
     /// The tier or band, if any.
     pub badge: Option<String>,
@@ -50,7 +50,7 @@ impl Verdict {
     }
 }
 
-/// Where a difference comes from. The three add up to it exactly.
+/// The parts of a difference, by origin. They add up to it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
     /// The part of the engine: what it gives for the facts in the record under the old card, less what the record says.

@@ -1,5 +1,5 @@
 //! The fields of every record that lists and leaderboards need, in memory: 80 bytes a record, and each name once. The
-//! index is computed from the log; [`crate::index_cache`] saves it between starts.
+//! index is computed from the log; `index_cache` saves it between starts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;

@@ -1,6 +1,5 @@
 //! Every door gives the same bytes: library, command line, HTTP.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat::Engine;
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! The same timestamps everywhere: flags, parameters of requests, evidence, events, records.
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat::record::Record;
 use karat::standing::events;
