@@ -33,6 +33,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-demo", "karat-store"),
     ("karat-evidence", "karat-core"),
     ("karat-fuzz", "karat-core"),
+    ("karat-fuzz", "karat-demo"),
     ("karat-fuzz", "karat-evidence"),
     ("karat-fuzz", "karat-server"),
     ("karat-fuzz", "karat-store"),
