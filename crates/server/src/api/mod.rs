@@ -92,12 +92,12 @@ pub(crate) fn later<S: Serializer>(_: &Vec<u8>, serializer: S) -> Result<S::Ok, 
     serializer.serialize_unit()
 }
 
-/// Returns an answer of karat-report as canonical JSON.
+/// Returns an answer of the library as canonical JSON.
 pub(crate) fn answered(answer: &impl Serialize) -> String {
     karat::answers::write(answer)
 }
 
-/// Responds with an answer of karat-report.
+/// Responds with an answer of the library.
 pub(crate) fn answer(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
     bytes(status, "application/json", answered(answer).into_bytes())
 }
