@@ -16,6 +16,7 @@ pub mod what_if;
 
 use karat_core::facts::Outcome;
 use karat_core::number::Score;
+use karat_core::scorecard::Scorecard;
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::{Draws, Ends, Estimate, Plan};
 use karat_stats::leaderboard::Leaderboard;
@@ -48,16 +49,24 @@ pub struct Settings {
 impl Settings {
     /// Resamples, where no number is asked for.
     pub const RESAMPLES: u32 = 1000;
+    /// The confidence of intervals, where none is asked for.
+    pub const LEVEL: f64 = 0.95;
 
     /// Returns the settings where nothing is asked for: ranks by score, 95 % intervals from 1,000 resamples with seed 1, and
     /// outcomes as the scorecard counts them.
     #[must_use]
     pub fn usual(rows: &Rows) -> Self {
-        let standing = rows.scorers.first().and_then(|scorer| scorer.card().standing.as_ref());
+        Self::usual_for(rows.scorers.first().map(|card| card.card()))
+    }
+
+    /// Returns the same for a scorecard, or for none.
+    #[must_use]
+    pub fn usual_for(card: Option<&Scorecard>) -> Self {
+        let standing = card.and_then(|card| card.standing.as_ref());
         Self {
             by: By::Score,
             policy: standing.map_or_else(Policy::default, |standing| standing.outcomes),
-            level: 0.95,
+            level: Self::LEVEL,
             plan: Plan { draws: Self::RESAMPLES, seed: 1 },
             attempts: None,
             tasks_min: 1,

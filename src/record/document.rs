@@ -283,12 +283,6 @@ pub struct CardReference {
 }
 
 impl CardReference {
-    /// Returns the reference of a scorecard.
-    #[must_use]
-    pub fn of(card: &Scorecard) -> Self {
-        Self { digest: card.digest, id: card.id.clone(), version: card.version.clone() }
-    }
-
     /// Returns `id@version`.
     #[must_use]
     pub fn name(&self) -> String {

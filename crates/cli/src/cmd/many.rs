@@ -73,8 +73,7 @@ pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
 
 /// Returns the treatment of outcomes: from the command line, else from the card, else the default.
 fn policy(rows: &Rows, given: &[(Outcome, Treatment)]) -> Policy {
-    let card = rows.scorers.first().and_then(|scorer| scorer.card().standing.as_ref());
-    let mut policy = card.map_or_else(Policy::default, |standing| standing.outcomes);
+    let mut policy = Settings::usual(rows).policy;
     for &(outcome, treatment) in given {
         match outcome {
             Outcome::NoVerdict => policy.no_verdict = treatment,

@@ -34,9 +34,9 @@ use crate::state::App;
 use crate::stored::Trust;
 
 /// The default confidence of intervals.
-pub const LEVEL: f64 = 0.95;
+pub const LEVEL: f64 = Settings::LEVEL;
 /// The default number of bootstrap resamples, the same as on the command line.
-pub const RESAMPLES: u32 = 1000;
+pub const RESAMPLES: u32 = Settings::RESAMPLES;
 /// The largest number of resamples.
 const RESAMPLES_MAX: u32 = 10_000;
 /// The default number of rows of a page with the method `student`.

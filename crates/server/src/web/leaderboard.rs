@@ -12,7 +12,7 @@ use karat::answers::leaderboard::Leaderboard;
 use karat::estimate::{Writing, percent};
 use karat::leaderboard::method::Page;
 use karat::leaderboard::notes::notes as sentences;
-use karat::leaderboard::{By, Settings, counted};
+use karat::leaderboard::{Settings, counted};
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Kind, Table};
 use karat::page::scale::per_cent;
@@ -20,7 +20,6 @@ use karat::pages::{self, leaderboard::ranks_table};
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps};
 use karat::text::{Tone, count};
-use karat_stats::bootstrap::Plan;
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 
@@ -28,12 +27,11 @@ use super::form::{given, timestamp};
 use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, welcome};
-use crate::api::leaderboards::{LEVEL, LeaderboardParams, Made, Pages, RESAMPLES, make};
+use crate::api::leaderboards::{LeaderboardParams, Made, Pages, make};
 use crate::cards::Rule;
 use crate::guard::Caller;
 use crate::params::Params;
 use crate::problem::{Code, Problem};
-use crate::rows::policy;
 use crate::state::App;
 use crate::stored::Trust;
 
@@ -61,8 +59,7 @@ pub struct Asked {
 
 /// Returns the settings for leaderboards on pages: the defaults of the command line.
 pub fn settings(rule: &Rule) -> Settings {
-    let plan = Plan { draws: RESAMPLES, seed: 1 };
-    Settings { by: By::Score, policy: policy(rule), level: LEVEL, plan, attempts: None, tasks_min: 1 }
+    Settings::usual_for(Some(&rule.card))
 }
 
 /// Shows the page.
