@@ -213,8 +213,8 @@ fn attempts_of_tau_bench_are_the_exact_estimators() {
     let board = karat_reading(&verb, &runs.stdout);
     assert_eq!((board.status, board.stderr.as_str()), (0, ""));
     let board: Value = serde_json::from_str(&board.stdout).unwrap();
-    let standing = &board["boards"][0]["standings"][0];
-    assert_eq!((&standing["tasks"], &standing["items"]), (&25.into(), &100.into()));
+    let row = &board["leaderboards"][0]["rows"][0];
+    assert_eq!((&row["tasks"], &row["items"]), (&25.into(), &100.into()));
     // From the file itself: how many of the four trials of each task have the reward 1.
     let trials: Vec<Value> = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     let mut tasks: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
@@ -229,7 +229,7 @@ fn attempts_of_tau_bench_are_the_exact_estimators() {
         let whole = tasks.len() as u64 * choose(4, k);
         let hat: u64 = tasks.values().map(|it| choose(it[0], k)).sum();
         let at: u64 = tasks.values().map(|it| choose(4, k) - choose(4 - it[0], k)).sum();
-        let found = |name: &str| standing["attempts"][k as usize - 1][name]["mean"].as_f64().unwrap();
+        let found = |name: &str| row["attempts"][k as usize - 1][name]["mean"].as_f64().unwrap();
         for (name, part) in [("pass_hat", hat), ("pass_at", at)] {
             // The share of a task is rounded to a billionth, and so is the mean.
             assert!(
@@ -239,7 +239,7 @@ fn attempts_of_tau_bench_are_the_exact_estimators() {
         }
     }
     let means =
-        |name: &str| [0, 1, 2, 3].map(|at: usize| standing["attempts"][at][name]["mean"].as_f64().unwrap());
+        |name: &str| [0, 1, 2, 3].map(|at: usize| row["attempts"][at][name]["mean"].as_f64().unwrap());
     assert_eq!(means("pass_hat"), [0.49, 0.386666667, 0.34, 0.32]);
     assert_eq!(means("pass_at"), [0.49, 0.593333333, 0.65, 0.68]);
 }
