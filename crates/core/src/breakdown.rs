@@ -11,7 +11,7 @@ use crate::record::{
     Blocker, Condition, DimensionRecord, ProfileUse, Published, ReadingStatus, Reason, Record, Status, Step,
     StepKind, TierRecord, Warning,
 };
-use crate::scorecard::{Mean, MissingPolicy, Tier};
+use crate::scorecard::{MissingPolicy, Tier};
 use crate::scorer::{Context, Scorer};
 use crate::shares::share_out;
 
@@ -100,8 +100,9 @@ impl Scorer {
             scored.then(|| Step { kind, name, before: score(before), after: score(after) })
         };
         let composite = registers.value(places.composite);
-        let is_arithmetic = matches!(card.mean, Mean::WeightedSum | Mean::WeightedMean);
-        if let Some(before) = weighted.filter(|&weighted| !is_arithmetic || weighted != score(composite)) {
+        if let Some(before) =
+            weighted.filter(|&weighted| !card.mean.is_linear() || weighted != score(composite))
+        {
             let (name, after) = (card.mean.name(), score(composite));
             course.steps.push(Step { kind: StepKind::Mean, name, before, after });
         }

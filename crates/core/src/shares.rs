@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use crate::number::{BILLION, Decimal, MILLION, Score, apportion, round_ratio};
 use crate::record::DimensionRecord;
-use crate::scorecard::Mean;
 use crate::scorer::Scorer;
 use crate::weights::members_of;
 
@@ -25,7 +24,7 @@ pub(crate) fn share_out(
     let weight: i128 = members.iter().map(|member| i128::from(member.weight)).sum();
     let parts: Vec<i128> = members.iter().map(Member::part).collect();
     let sum: i128 = parts.iter().sum();
-    if scorer.card.mean == Mean::WeightedSum {
+    if scorer.card.mean.takes_weights_as_given() {
         for (member, &part) in members.iter().zip(&parts) {
             sharing.give(member, part as i64, member.weight * 1000, 1, dimensions);
         }

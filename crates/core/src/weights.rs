@@ -9,7 +9,7 @@ use core::fmt;
 use crate::diagnostic::nearest;
 use crate::json::{write_option, write_string};
 use crate::number::{Decimal, MOST_WEIGHT_UNITS, common_unit, sum, write_json};
-use crate::scorecard::{Mean, Scorecard, WeightSum};
+use crate::scorecard::{Scorecard, WeightSum};
 
 /// The weights of every member of every mean, as the plan takes them.
 #[derive(Debug, Clone)]
@@ -48,8 +48,8 @@ impl Weighting {
                 let is_small =
                     sum(own_weights.clone()).is_some_and(|sum| sum.millionths() <= MOST_WEIGHT_UNITS);
                 let cover_unit =
-                    if mean == Mean::WeightedSum && is_small { 1 } else { common_unit(own_weights) };
-                let unit = if mean == Mean::WeightedMean {
+                    if mean.takes_weights_as_given() && is_small { 1 } else { common_unit(own_weights) };
+                let unit = if mean.is_weighted_average() {
                     common_unit(members.iter().map(|&at| used(at)))
                 } else {
                     1

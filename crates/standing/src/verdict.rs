@@ -21,7 +21,6 @@ use super::decay::{Aged, DecayError, DecayRule, Decayed, decay_dimensions};
 use super::gate::{self, GateFacts, Gated, SecurityGate};
 use super::review::{ReviewRules, Swing, swing};
 use karat_core::diagnostic::nearest;
-use karat_core::mean::Mean;
 use karat_core::record::Published;
 use karat_core::scorecard::Scorecard;
 use karat_core::weights::OverrideUse;
@@ -182,7 +181,7 @@ pub fn verdict(
 
 /// Returns what keeps a card from being one weighted mean.
 fn shape(card: &Scorecard) -> Option<String> {
-    if card.mean != Mean::WeightedMean {
+    if !card.mean.is_weighted_average() {
         Some(format!("the mean `{}`", card.mean.name()))
     } else if let Some(group) = card.groups.first() {
         Some(format!("the group `{}`", group.key))
@@ -193,6 +192,8 @@ fn shape(card: &Scorecard) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use karat_core::mean::Mean;
+
     use super::*;
     use alloc::string::ToString;
 

@@ -19,8 +19,8 @@ pub struct Readings {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cell {
     value: f64,
-    logarithm: f64,
-    inverse: f64,
+    /// What it adds to each mean for a weight of 1, by the place of the mean in [`Mean::ALL`].
+    terms: [f64; Mean::ALL.len()],
 }
 
 impl Readings {
@@ -56,7 +56,7 @@ impl Readings {
                 }
                 cells.push(reading.map(|reading| {
                     let value = reading as f64 / BILLION as f64;
-                    Cell { value, logarithm: libm::log(value), inverse: 1.0 / value }
+                    Cell { value, terms: Mean::ALL.map(|mean| mean.term(1.0, value)) }
                 }));
             }
         }
@@ -99,27 +99,15 @@ impl Readings {
 }
 
 fn composite(cells: &[Option<Cell>], weights: &[f64], mean: Mean) -> Option<i64> {
-    let counted = || {
-        cells
-            .iter()
-            .zip(weights)
-            .filter_map(|(cell, &weight)| Some(((*cell)?, weight)))
-            .filter(|it| it.1 > 0.0)
-    };
-    let sum = |part: fn(Cell) -> f64| counted().fold(0.0, |sum, (cell, weight)| sum + weight * part(cell));
-    let weight = sum(|_| 1.0);
-    if weight <= 0.0 {
-        return None;
+    let (mut terms, mut sum, mut smallest) = (0.0, 0.0, f64::INFINITY);
+    for (cell, &weight) in cells.iter().zip(weights) {
+        if let Some(cell) = cell.filter(|_| weight > 0.0) {
+            terms += weight * cell.terms.get(mean as usize).copied().unwrap_or(0.0);
+            sum += weight;
+            smallest = smallest.min(cell.value);
+        }
     }
-    // A reading of 0 has the logarithm -infinity and the inverse infinity: both means become 0, as they should.
-    let value = match mean {
-        Mean::WeightedSum => sum(|cell| cell.value),
-        Mean::WeightedMean => sum(|cell| cell.value) / weight,
-        Mean::Geometric => libm::exp(sum(|cell| cell.logarithm) / weight),
-        Mean::Harmonic => weight / sum(|cell| cell.inverse),
-        Mean::Minimum => counted().fold(f64::INFINITY, |lowest, (cell, _)| lowest.min(cell.value)),
-    };
-    Some(round(value * BILLION as f64) as i64)
+    (sum > 0.0).then(|| round(mean.finish(terms, sum, smallest) * BILLION as f64) as i64)
 }
 
 /// Returns the nominal weights as doubles that sum to 1.

@@ -59,7 +59,7 @@ pub fn drivers(readings: &Readings, weights: &[Decimal], mean: Mean) -> Result<V
         .into_iter()
         .map(|composite| composite.map(|composite| composite as f64 / BILLION as f64))
         .collect();
-    let is_linear = matches!(mean, Mean::WeightedSum | Mean::WeightedMean)
+    let is_linear = mean.is_linear()
         && (0..readings.dimensions()).all(|at| readings.dimension(at).all(|reading| reading.is_some()));
     let variance = covariance(&composites, composites.iter().copied());
     let mut found: Vec<Driver> = nominal

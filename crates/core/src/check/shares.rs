@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::formula::{ExprKind, Symbol};
 use crate::number::Decimal;
-use crate::scorecard::{Mean, Scorecard};
+use crate::scorecard::Scorecard;
 
 /// The shares of the dimensions under one set of weights, with everything measured.
 pub(super) struct Shares {
@@ -64,11 +64,8 @@ fn shares_of(card: &Scorecard, weights: &[Decimal], at: usize) -> (f64, f64) {
         let part = if sum > 0.0 { weight / sum } else { 0.0 };
         let level = group.and_then(|group| card.groups.get(group));
         share *= part;
-        effect *= match level.map_or(card.mean, |level| level.mean) {
-            Mean::WeightedSum | Mean::WeightedMean => part,
-            // One low reading can take all of it.
-            Mean::Geometric | Mean::Harmonic | Mean::Minimum => f64::from(u8::from(weight > 0.0)),
-        };
+        let takes_all = level.map_or(card.mean, |level| level.mean).is_zero_with_one_zero();
+        effect *= if takes_all { f64::from(u8::from(weight > 0.0)) } else { part };
         let Some(level) = level else { break };
         (group, weight) = (level.parent, level.weight.to_f64());
     }

@@ -13,7 +13,7 @@ use super::shares::{Shares, let_roots, lets_of, roots_of};
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol};
 use crate::number::BILLION;
-use crate::scorecard::{FactDeclaration, FactType, Mean, MissingPolicy, Reporter, Scorecard};
+use crate::scorecard::{FactDeclaration, FactType, MissingPolicy, Reporter, Scorecard};
 
 /// From this share of the weight on, what the subject reports about itself is a finding.
 const LARGE_SHARE: f64 = 0.25;
@@ -163,7 +163,7 @@ fn additive_share(card: &Scorecard, shares: &Shares, at: usize) -> f64 {
         means.push(level.mean);
         group = level.parent;
     }
-    let adds = means.iter().all(|mean| matches!(mean, Mean::WeightedSum | Mean::WeightedMean));
+    let adds = means.iter().all(|mean| mean.is_linear());
     if adds { shares.weight.get(at).copied().unwrap_or(0.0) } else { 0.0 }
 }
 
@@ -183,7 +183,7 @@ pub(super) fn coverage_picking(card: &Scorecard, findings: &mut Findings<'_>) {
         let free: Vec<_> = members.iter().filter(|it| it.missing == MissingPolicy::Exclude).collect();
         let Some(first) = free.first() else { continue };
         let siblings = members.len() + card.groups.iter().filter(|group| group.parent == level).count();
-        if mean == Mean::WeightedSum || siblings < 2 || card.family.is_some() {
+        if mean.takes_weights_as_given() || siblings < 2 || card.family.is_some() {
             continue;
         }
         let floor = card.tiers.iter().map(|tier| tier.coverage).max().filter(|floor| floor.millionths() > 0);

@@ -357,7 +357,7 @@ impl<'c> Compiler<'c> {
                 }
             });
         let mut items: Vec<MeanItem> = leaves.chain(nested).collect();
-        if matches!(mean, Mean::WeightedSum | Mean::WeightedMean) {
+        if mean.is_linear() {
             // Sums of whole numbers are exact in any order; members that always apply are added four at a time.
             items.sort_by_key(|item| item.optional);
         }
@@ -370,9 +370,8 @@ impl<'c> Compiler<'c> {
     /// Loads facts that are readings unchanged and adds them to the sums of a mean in one step, four at a time. Moves
     /// these members to the front and returns their number.
     fn load_members(&mut self, mean: Mean, items: &mut [MeanItem]) -> usize {
-        let linear = matches!(mean, Mean::WeightedSum | Mean::WeightedMean);
         let plain = |item: &MeanItem| item.fill.is_nan() && item.coverage.is_none();
-        if !self.table.is_some_and(|table| table.plain) || !linear || !items.iter().all(plain) {
+        if !self.table.is_some_and(|table| table.plain) || !mean.is_linear() || !items.iter().all(plain) {
             return 0;
         }
         // By register: facts that are loaded as readings, and read by nothing so far.

@@ -145,7 +145,7 @@ pub(super) fn mean<const ROWS: usize>(
     composite: &mut [f64],
     coverage: &mut [f64],
 ) {
-    let linear = matches!(mean, Mean::WeightedSum | Mean::WeightedMean);
+    let linear = mean.is_linear();
     // Where all members are plain dimensions and no override is in force, the weight of the readings is the weight covered.
     let mut plain = linear;
     let mut applicable_sum = begun.unwrap_or(0.0);
@@ -210,22 +210,20 @@ pub(super) fn mean<const ROWS: usize>(
         }
     }
     let Columns { total, weight, covered, applicable, smallest, withheld, applies, .. } = columns;
-    match mean {
+    let as_given = mean.takes_weights_as_given();
+    match (linear, as_given, top) {
         // Exact, and at most 1, even where a tolerance or an override lets weights sum to more. In a group it becomes a reading.
-        Mean::WeightedSum if top => map1(composite, total, |x| if x > UNITS { UNITS } else { x }),
-        Mean::WeightedSum => {
-            map1(composite, total, |x| round(if x > UNITS { UNITS } else { x } / MILLION as f64))
+        (true, true, true) => map1(composite, total, |x| if x > UNITS { UNITS } else { x }),
+        (true, true, false) => {
+            map1(composite, total, |x| round(if x > UNITS { UNITS } else { x } / MILLION as f64));
         }
-        Mean::WeightedMean => map2(composite, total, weight, |x, sum| round(x / sum)),
-        Mean::Geometric => map3(composite, total, weight, smallest, |x, sum, smallest| {
-            if smallest == 0.0 { 0.0 } else { round(libm::exp(x / sum) * COVERED) }
+        // Terms of whole numbers: readings are in billionths already.
+        (true, false, _) => map2(composite, total, weight, |x, sum| round(x / sum)),
+        (false, ..) => map3(composite, total, weight, smallest, |x, sum, smallest| {
+            round(mean.finish(x, sum, smallest / COVERED) * COVERED)
         }),
-        Mean::Harmonic => map3(composite, total, weight, smallest, |x, sum, smallest| {
-            if smallest == 0.0 { 0.0 } else { round(sum / x * COVERED) }
-        }),
-        Mean::Minimum => composite.copy_from_slice(smallest),
     }
-    let unit = if top && mean != Mean::WeightedSum { MILLION as f64 } else { 1.0 };
+    let unit = if top && !as_given { MILLION as f64 } else { 1.0 };
     if all_apply {
         for (out, &weight) in composite.iter_mut().zip(&*weight) {
             *out = if weight == 0.0 { state::MISSING } else { *out * unit };
@@ -357,7 +355,7 @@ impl<'s> Columns<'s> {
             reading = self.used;
         }
         let rows = self.total.iter_mut().zip(self.weight.iter_mut()).zip(reading).zip(weights.clone());
-        if matches!(mean, Mean::WeightedSum | Mean::WeightedMean) {
+        if mean.is_linear() {
             for (((total, sum), &x), (weight, _)) in rows {
                 *total += if x.is_nan() { 0.0 } else { weight * x };
                 *sum += if x.is_nan() { 0.0 } else { weight };
@@ -369,11 +367,7 @@ impl<'s> Columns<'s> {
                 continue;
             }
             *sum += weight;
-            *total += match mean {
-                Mean::Geometric => weight * libm::log(x / COVERED),
-                Mean::Harmonic => weight / (x / COVERED),
-                _ => 0.0,
-            };
+            *total += mean.term(weight, x / COVERED);
         }
         for ((smallest, &x), (weight, _)) in self.smallest.iter_mut().zip(reading).zip(weights) {
             *smallest = if weight > 0.0 && x < *smallest { x } else { *smallest };

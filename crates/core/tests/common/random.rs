@@ -1,6 +1,7 @@
 //! Random cards and random facts, as proptest strategies.
 
 use karat_core::facts::Fact;
+use karat_core::mean::Mean;
 use karat_core::scorecard::{FactType, Scorecard};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -162,8 +163,9 @@ fn verdicts(dimensions: usize) -> impl Strategy<Value = Vec<(&'static str, Vec<S
 pub fn card_text() -> impl Strategy<Value = CardText> {
     let dimensions = (1..=5usize)
         .prop_flat_map(|count| (0..count).map(|at| dimension(at).boxed()).collect::<Vec<BoxedStrategy<_>>>());
-    let means = ["weighted-mean", "geometric", "harmonic", "minimum"];
-    let mean = move || prop::sample::select(means.to_vec());
+    let rescales = |mean: &Mean| !mean.takes_weights_as_given();
+    let means: Vec<&str> = Mean::ALL.into_iter().filter(rescales).map(Mean::name).collect();
+    let mean = move || prop::sample::select(means.clone());
     dimensions.prop_flat_map(move |dimensions| {
         let verdicts = verdicts(dimensions.len());
         let scale = prop::sample::select(vec!["exact", "floor", "half-up"]);

@@ -7,9 +7,9 @@ use core::fmt;
 /// Largest number of points, above and below zero, of a rating.
 pub const POINTS_LIMIT: f64 = 1e6;
 /// Largest deviation of a rating, in points.
-pub const DEVIATION_LIMIT: f64 = 1e4;
+pub(crate) const DEVIATION_LIMIT: f64 = 1e4;
 /// Smallest deviation and spread, in points.
-pub const DEVIATION_LEAST: f64 = 1e-9;
+pub(crate) const DEVIATION_LEAST: f64 = 1e-9;
 
 /// A setting or a stored rating that is not a number of its range.
 #[derive(Debug, Clone, Copy, PartialEq)]

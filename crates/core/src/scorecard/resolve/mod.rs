@@ -68,7 +68,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         extra: family.extra.iter().filter_map(|key| dimension_at(&draft.dimensions, key, report)).collect(),
     });
     let weight_sum = draft.weight_sum.or_else(|| {
-        (mean == Mean::WeightedSum).then_some(WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO })
+        mean.takes_weights_as_given().then_some(WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO })
     });
     let profiles = draft.profiles.as_ref().and_then(|profiles| resolve_profiles(profiles, &draft, report));
     if let Some((_, weights)) = profiles.as_ref().and_then(|profiles| profiles.list.get(profiles.fallback)) {

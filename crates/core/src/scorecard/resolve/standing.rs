@@ -12,8 +12,7 @@ use crate::number::{Decimal, MILLION};
 use crate::scorecard::fields::{Report, Text};
 use crate::scorecard::source::{Draft, DraftGateStep, DraftStanding, DraftStandingGate, DraftStandingTier};
 use crate::scorecard::{
-    ConfidenceRule, GateStep, Mean, Scale, SecurityGate, Standing, StandingGate, StandingScore, Tier,
-    TierRule,
+    ConfidenceRule, GateStep, Scale, SecurityGate, Standing, StandingGate, StandingScore, Tier, TierRule,
 };
 
 pub(super) fn resolve_standing(
@@ -52,7 +51,7 @@ pub(super) fn resolve_standing(
 /// Checks the shape: the newest readings, each with its own age, only have a mean where the card is one weighted mean.
 fn check_shape(draft: &Draft, place: &Range<usize>, report: &mut Report<'_>) {
     let found = [
-        (draft.mean.is_some_and(|mean| mean != Mean::WeightedMean), "another mean"),
+        (draft.mean.is_some_and(|mean| !mean.is_weighted_average()), "another mean"),
         (!draft.groups.is_empty(), "groups"),
         (draft.profiles.is_some(), "weight profiles"),
         (draft.family.is_some(), "a palette"),

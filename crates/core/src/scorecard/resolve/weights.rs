@@ -75,7 +75,7 @@ pub(super) fn check_guards(
     let overridden =
         draft.override_tolerance.map(|tolerance| ("override", WeightSum { target: Decimal::ONE, tolerance }));
     for (place, guard) in weight_sum.map(|guard| ("weights", guard)).into_iter().chain(overridden) {
-        if mean == Mean::WeightedSum && guard.target != Decimal::ONE {
+        if mean.takes_weights_as_given() && guard.target != Decimal::ONE {
             let message =
                 format!("the weights of a weighted sum must sum to 1, `{place}` says {}", guard.target);
             let help = "divide the weights by their sum, or use `mean = \"weighted-mean\"`";
@@ -166,7 +166,7 @@ fn check_node(
     };
     let one = WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO };
     let guard = match group {
-        Some(group) => (group.mean == Mean::WeightedSum).then_some(one),
+        Some(group) => group.mean.takes_weights_as_given().then_some(one),
         None => guard,
     };
     if let Some(guard) = guard.filter(|guard| !guard.accepts(sum)) {
