@@ -17,10 +17,18 @@ use crate::error::{Code, Error};
 #[derive(Debug, Clone)]
 pub struct CompiledCard {
     text: String,
-    card: Scorecard,
+    form: Form,
     is_released: bool,
-    scorer: Option<Scorer>,
     evaluator: Option<Evaluator>,
+}
+
+/// What a scorecard became.
+#[derive(Debug, Clone)]
+enum Form {
+    /// Its plan.
+    Scorer(Box<Scorer>),
+    /// Itself, as a family scores nothing.
+    Family(Box<Scorecard>),
 }
 
 /// A compiled scorecard is a scorecard.
@@ -28,7 +36,10 @@ impl Deref for CompiledCard {
     type Target = Scorecard;
 
     fn deref(&self) -> &Scorecard {
-        &self.card
+        match &self.form {
+            Form::Scorer(scorer) => scorer.card(),
+            Form::Family(card) => card,
+        }
     }
 }
 
@@ -110,8 +121,13 @@ impl CompiledCard {
                 })?)
             }
         };
-        let scorer = Scorer::new(card.clone()).ok();
-        Ok(Self { text: text.to_owned(), card, is_released: false, scorer, evaluator })
+        let form = match card.family {
+            Some(_) => Form::Family(Box::new(card)),
+            None => Form::Scorer(Box::new(
+                Scorer::new(card).map_err(|error| Error::new(Code::ScorecardRefused, error.to_string()))?,
+            )),
+        };
+        Ok(Self { text: text.to_owned(), form, is_released: false, evaluator })
     }
 
     /// Returns the same scorecard under an override: weights by dimension, of the whole scorecard or some dimensions. An
@@ -126,7 +142,8 @@ impl CompiledCard {
             Error::new(Code::OverrideRefused, refusal.to_string())
                 .hint("leave out the override, or use a scorecard with an `[override]` section")
         })?;
-        Ok(Self { scorer: Some(scorer), ..self.clone() })
+        let (text, evaluator) = (self.text.clone(), self.evaluator.clone());
+        Ok(Self { text, form: Form::Scorer(Box::new(scorer)), is_released: self.is_released, evaluator })
     }
 
     /// Returns the file as it was given.
@@ -138,7 +155,7 @@ impl CompiledCard {
     /// Returns the scorecard as data.
     #[must_use]
     pub fn card(&self) -> &Scorecard {
-        &self.card
+        self
     }
 
     /// Returns whether this very scorecard comes with karat.
@@ -159,23 +176,21 @@ impl CompiledCard {
     ///
     /// If the scorecard is a family; the hint names its released challenges.
     pub fn scorer(&self) -> Result<&Scorer, Error> {
-        self.scorer.as_ref().ok_or_else(|| {
-            let name = self.name();
-            let error = Error::new(
-                Code::Family,
-                format!("`{name}` is a family of challenges: name one of its challenges"),
-            );
-            let challenges: Vec<String> = EMBEDDED
-                .iter()
-                .filter_map(|other| Scorecard::parse(other.text, &library).ok())
-                .filter(|other| other.base.as_ref() == Some(&name))
-                .map(|other| other.name())
-                .collect();
-            if challenges.is_empty() {
-                error
-            } else {
-                error.hint(format!("there are: {}", challenges.join(", ")))
-            }
-        })
+        if let Form::Scorer(scorer) = &self.form {
+            return Ok(scorer);
+        }
+        let name = self.name();
+        let message = format!("`{name}` is a family of challenges: name one of its challenges");
+        let error = Error::new(Code::Family, message);
+        let challenges: Vec<String> = EMBEDDED
+            .iter()
+            .filter_map(|other| Scorecard::parse(other.text, &library).ok())
+            .filter(|other| other.base.as_ref() == Some(&name))
+            .map(|other| other.name())
+            .collect();
+        if challenges.is_empty() {
+            return Err(error);
+        }
+        Err(error.hint(format!("there are: {}", challenges.join(", "))))
     }
 }

@@ -2,11 +2,10 @@
 
 use karat_core::check::{Checked, check_text};
 use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{FactType, Scorecard};
 use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::{Kind, Reader, ReaderOptions};
 
-use crate::engine::wanted_facts;
 use crate::error::{Code as ErrorCode, Error};
 
 /// A scorecard inside the program.
@@ -187,4 +186,8 @@ fn offset(text: &str, line: u64, column: u64) -> usize {
     let start = before(line.saturating_sub(1));
     let rest = text.get(start..).unwrap_or_default();
     start + rest.char_indices().nth(column.saturating_sub(1) as usize).map_or(rest.len(), |(at, _)| at)
+}
+/// The facts of a scorecard, as a reader wants them named.
+pub(crate) fn wanted_facts(card: &Scorecard) -> Vec<(String, FactType)> {
+    card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect()
 }

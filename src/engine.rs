@@ -19,9 +19,10 @@ use karat_evidence::source::{Layout, Source};
 use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions};
 use serde::Serialize;
 
-use crate::answers::explanation::Explanation;
 use crate::card::CompiledCard;
+use crate::cards::wanted_facts;
 use crate::error::{Code, Error, Place};
+use crate::explanation::document::Explanation;
 use crate::record::Record;
 use crate::stopwatch::Stopwatch;
 
@@ -553,11 +554,6 @@ pub fn kind(card: &Scorecard) -> Result<Kind, Error> {
         );
         Error::new(Code::ScorecardRefused, message).hint(format!("there are: {}", names.join(", ")))
     })
-}
-
-/// The facts of a scorecard, as a reader wants them named.
-pub(crate) fn wanted_facts(card: &Scorecard) -> Vec<(String, FactType)> {
-    card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect()
 }
 
 fn reader(card: &Scorecard, kind: Kind, options: ReaderOptions) -> Result<Reader, Error> {

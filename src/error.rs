@@ -152,7 +152,7 @@ impl Error {
 
     /// Adds several hints.
     #[must_use]
-    pub fn hints_from<T: Into<String>>(self, lines: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn hints_from<T: Into<String>>(self, lines: impl IntoIterator<Item = T>) -> Self {
         lines.into_iter().fold(self, Self::hint)
     }
 

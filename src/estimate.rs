@@ -2,8 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use crate::answers::basis::Ranks;
-
 /// The format of scores on one scale: factor and decimals.
 #[derive(Debug, Clone, Copy)]
 pub struct Writing {
@@ -89,7 +87,7 @@ pub fn whole_percent(share: f64) -> String {
 }
 
 /// Formats ranks: `3`, or `2-4`.
-pub fn ranks([best, worst]: Ranks) -> String {
+pub fn ranks([best, worst]: [u32; 2]) -> String {
     if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 

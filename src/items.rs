@@ -5,28 +5,26 @@ use std::sync::Arc;
 use karat_stats::StatisticsError;
 
 use crate::answers::leaderboard::LeaderboardAnswer;
+use crate::answers::leaderboard::method::{Page, answer, method_of_size, rank};
 use crate::card::CompiledCard;
 use crate::engine::Scored;
 use crate::error::{Code, Error, Place};
 use crate::leaderboard::Settings;
-use crate::leaderboard::method::{Page, answer, method_of_size, rank};
 use crate::recompute::base;
 use crate::record::Record;
-use crate::rows::{Loader, Rows, Selection};
+use crate::rows::{Loader, Rows};
 
 /// Scored items, by one scorecard or by the challenges of one family.
+#[derive(Default)]
 pub struct Items {
     loader: Loader<'static>,
 }
 
 impl Items {
     /// Creates an empty collection.
-    ///
-    /// # Errors
-    ///
-    /// Never today; a selection could be refused.
-    pub fn new() -> Result<Self, Error> {
-        Ok(Self { loader: Loader::new(Selection::default())? })
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Adds an item that `card` scored just now. An item that is added twice counts once.

@@ -37,7 +37,7 @@
 //! let card = CompiledCard::parse(include_str!("../examples/cards/task-run.toml"))?;
 //! let mut engine = Engine::new(card, Options::default())?;
 //! let card = engine.card().clone();
-//! let mut items = Items::new()?;
+//! let mut items = Items::new();
 //! let mut refused = Vec::new();
 //! let table = include_bytes!("../examples/leaderboard/runs.csv");
 //! engine.score_all("runs.csv", &table[..], Layout::Csv, |place, scored| {
@@ -93,35 +93,44 @@
 //!   a record again; [`rescore`] puts a kept record beside what another scorecard gives.
 //! - Many items: [`items`], [`rows`], [`leaderboard`], [`standing`].
 //! - Answers: [`answers`] has one type for each, written as JSON in one place; with the feature `schema` each has an OpenAPI
-//!   schema. [`page`] and [`pages`] draw them as HTML, [`text`], [`number`] and [`estimate`] write them for terminals.
+//!   schema. [`page`] and [`pages`] draw them as HTML.
 //!
 //! Layers below, for special needs: `karat-core` (the pure engine, `no_std`), `karat-stats` (intervals, ranks, ratings),
 //! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).
 
 pub mod answers;
 pub mod card;
-pub mod card_words;
 pub mod cards;
 pub mod engine;
 pub mod error;
-pub mod estimate;
 pub mod examples;
 pub mod explanation;
 pub mod items;
 pub mod leaderboard;
-pub mod number;
 pub mod page;
 pub mod pages;
 pub mod receipt;
 pub mod recompute;
 pub mod record;
-pub mod renames;
 pub mod rescore;
 pub mod rows;
 pub mod standing;
 mod stopwatch;
-pub mod text;
 pub mod verification;
+mod words;
+
+// Shared with the command line and the server; no part of what the library promises.
+#[doc(hidden)]
+pub mod card_words;
+#[doc(hidden)]
+pub mod estimate;
+#[doc(hidden)]
+pub mod number;
+#[doc(hidden)]
+pub mod renames;
+#[doc(hidden)]
+pub mod text;
+#[doc(hidden)]
 pub mod weights;
 
 pub use answers::VerificationStatus;

@@ -103,6 +103,11 @@ fn decimals(value: i64, places: u32) -> u32 {
     needed
 }
 
+/// Returns billionths as the nearest double.
+pub(crate) fn from_billionths(value: i64) -> f64 {
+    value as f64 / 1e9
+}
+
 #[cfg(test)]
 mod tests {
     use karat_core::scorecard::Publish;

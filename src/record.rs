@@ -8,7 +8,7 @@ use karat_core::number::Decimal;
 use karat_core::record::{ENGINE_VERSION, Record as Scoring};
 use serde_json::Value;
 
-pub use self::document::RecordDocument;
+pub use self::document::{RecordDocument, ScorecardReference};
 use crate::error::{Code, Error};
 use crate::text::clean;
 use crate::weights::weights;

@@ -1,5 +1,5 @@
 //! A kept record beside the score that another card gives the same item: the difference, and how much of it comes
-//! from the engine, from a correction of the evidence, and from the rule.
+//! from the engine, from a correction of the evidence, and from the scorecard.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use karat_core::number::Score;
 use karat_core::record::Record as Scoring;
 use karat_core::scorecard::Scorecard;
 
-use crate::answers::RecordStatus;
 use crate::card::CompiledCard;
 use crate::engine::{Engine, Options};
 use crate::error::{Code, Error};
 use crate::recompute;
 use crate::record::Record;
 use crate::text::named;
+use crate::words::RecordStatus;
 
 /// The verdict of a card on an item, in a few values.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +58,7 @@ pub struct Parts {
     /// The part of the evidence: what its correction gives under the old card, less what the facts in the record give.
     pub evidence: Score,
     /// The part of the scorecard: what the new one gives, less what the old one gives, both of the evidence as it is now.
-    pub rule: Score,
+    pub scorecard: Score,
 }
 
 /// A record and what becomes of it.
@@ -148,7 +148,7 @@ impl Rescorer<'_> {
             [Some(stated), Some(today), Some(now), Some(after)] => Some(Parts {
                 engine: today.minus(stated),
                 evidence: now.minus(today),
-                rule: after.minus(now),
+                scorecard: after.minus(now),
             }),
             _ => None,
         };
@@ -207,13 +207,16 @@ mod tests {
         let none = Kept { own: None, corrected: None };
         let both = Kept { own: Some(RUN.as_bytes()), corrected: Some(corrected.as_bytes()) };
         let same = rescored(&claim, &old, &old, none).unwrap();
-        assert_eq!(same.parts, Some(Parts { engine: Score::ZERO, evidence: Score::ZERO, rule: Score::ZERO }));
+        assert_eq!(
+            same.parts,
+            Some(Parts { engine: Score::ZERO, evidence: Score::ZERO, scorecard: Score::ZERO })
+        );
         let moved = rescored(&claim, &old, &new, both).unwrap();
         let parts = moved.parts.unwrap();
         // By hand: half of the lost quality, then cost and latency, which the new gate no longer counts.
         assert_eq!(parts.evidence, Score::from_billionths(-62_500_000));
-        assert_eq!(parts.rule, Score::from_billionths(-302_500_000));
-        let sum = parts.engine.units() + parts.evidence.units() + parts.rule.units();
+        assert_eq!(parts.scorecard, Score::from_billionths(-302_500_000));
+        let sum = parts.engine.units() + parts.evidence.units() + parts.scorecard.units();
         assert_eq!(Some(Score::from_units(sum)), moved.difference());
         assert!(moved.is_corrected);
     }
@@ -243,7 +246,7 @@ mod tests {
         let claim = record(&old, &run);
         let own = Some(run.as_bytes());
         let moved = rescored(&claim, &old, &new, Kept { own, corrected: None }).unwrap();
-        assert_eq!(moved.parts.unwrap().rule, Score::from_billionths(-20_000_000));
+        assert_eq!(moved.parts.unwrap().scorecard, Score::from_billionths(-20_000_000));
         let lost = rescored(&claim, &old, &new, Kept { own: None, corrected: None }).unwrap_err();
         assert!(lost.to_string().contains("reads `timeouts`"));
     }

@@ -6,8 +6,8 @@ use karat_core::scorecard::family::{self, Description, DimensionInfo};
 use karat_core::scorecard::{Publish, Scale, Scorecard};
 use serde_json::{Map, Value, json};
 
-use crate::functions::{Judge, all, number};
 use crate::given::Given;
+use crate::judge::{Judge, all, number};
 
 /// The palette, and a challenge on speed alone.
 pub struct Arena {

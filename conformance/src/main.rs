@@ -8,6 +8,7 @@ mod compare;
 mod functions;
 mod given;
 mod graders;
+mod judge;
 mod report;
 mod standing;
 mod trace;
@@ -20,7 +21,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use compare::{TOLERANCE, differences};
-use functions::{Answer, Functions};
+use functions::Functions;
+use judge::Answer;
 use karat_evidence::ReaderOptions;
 use karat_evidence::source::{Layout, Source};
 use report::{Outcome, Report};

@@ -5,8 +5,8 @@ use karat_evidence::embedding_text;
 use karat_evidence::grade::trace::embedder::Embedder;
 use serde_json::{Map, Value, json};
 
-use crate::functions::{Judge, all, number, reading, score};
 use crate::given::Given;
+use crate::judge::{Judge, all, number, reading, score};
 
 /// `evaluate`: values, profile, composite, the rules that fired, the score, and the text that novelty is based on.
 ///

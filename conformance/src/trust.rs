@@ -7,8 +7,8 @@ use karat_core::record::ReadingStatus;
 use karat_core::scorecard::{Scorecard, WeightSum};
 use serde_json::{Map, Value, json};
 
-use crate::functions::{Judge, number, score};
 use crate::given::Given;
+use crate::judge::{Judge, number, score};
 
 /// `weights_guard`: the sum of the weights given, and whether the card accepts it.
 pub fn weights_guard(trust: &Judge, given: &Given<'_>) -> Result<Value, String> {

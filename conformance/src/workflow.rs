@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::functions::{Judge, number, reading};
 use crate::given::Given;
+use crate::judge::{Judge, number, reading};
 
 /// The names of the measurements of a run in the cases, and in the card. Retries come with the declared ones already
 /// subtracted, so nothing is declared.
@@ -31,7 +31,7 @@ pub fn score(workflow: &mut Judge, given: &Given<'_>) -> Result<Value, String> {
         for dimension in &record.dimensions {
             output.insert(format!("s_{}", dimension.key), reading(dimension));
         }
-        output.insert("score".into(), crate::functions::score(record.score));
+        output.insert("score".into(), crate::judge::score(record.score));
         output.insert("status".into(), record.status.name().into());
         output
     })?;

@@ -2,7 +2,6 @@
 
 use karat_core::facts::Outcome as CoreOutcome;
 use karat_core::record::ENGINE_VERSION;
-use karat_core::scorecard::Scorecard;
 use karat_stats::bootstrap;
 use karat_stats::outcome::{self, Policy};
 use karat_stats::ranks::{OtherRanking, RankRange};
@@ -10,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{IntervalMethod, Outcome, Treatment, share};
 use crate::leaderboard::Settings;
+use crate::record::ScorecardReference;
 use crate::rows::Rows;
 
 /// The items an answer is about, the scorecards they were scored by, and how the answer was computed.
@@ -34,19 +34,6 @@ pub struct Basis {
     pub seed: Option<u64>,
     /// The treatment of outcomes that are neither success nor failure.
     pub outcomes: OutcomePolicy,
-}
-
-/// A scorecard, by name and content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct ScorecardReference {
-    /// Its id.
-    pub id: String,
-    /// Its version.
-    pub version: String,
-    /// SHA-256 over its canonical form.
-    pub digest: String,
 }
 
 /// The items an answer is about.
@@ -171,20 +158,6 @@ impl Basis {
     #[must_use]
     pub fn card_names(&self) -> Vec<String> {
         self.scorecards.iter().map(ScorecardReference::name).collect()
-    }
-}
-
-impl ScorecardReference {
-    /// Returns the reference to a scorecard.
-    #[must_use]
-    pub fn of(card: &Scorecard) -> Self {
-        Self { id: card.id.clone(), version: card.version.clone(), digest: card.digest.to_string() }
-    }
-
-    /// Returns `id@version`.
-    #[must_use]
-    pub fn name(&self) -> String {
-        format!("{}@{}", self.id, self.version)
     }
 }
 

@@ -21,7 +21,6 @@
 
 pub mod basis;
 pub mod comparison;
-pub mod explanation;
 pub mod leaderboard;
 pub mod rescore;
 pub mod review;
@@ -29,15 +28,16 @@ pub mod standing;
 pub mod stress;
 pub mod task;
 pub mod verification;
-mod words;
 
 use karat_evidence::canonical_json;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use words::*;
+pub use crate::explanation::document as explanation;
+pub use crate::words::*;
 
 use crate::error::{Code, Error};
+pub(crate) use crate::number::from_billionths;
 use crate::text::clean;
 
 pub use crate::record::RecordDocument;
@@ -100,11 +100,6 @@ pub fn read<T: Answer>(text: &[u8]) -> Result<Option<T>, Error> {
 #[must_use]
 pub fn share(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
-}
-
-/// Returns billionths as the nearest double.
-pub(crate) fn billionths(value: i64) -> f64 {
-    value as f64 / 1e9
 }
 
 /// Returns the schema of an object whose members are of the schema `name` or null; nullable itself if `is_nullable`.

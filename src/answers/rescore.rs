@@ -158,7 +158,7 @@ impl From<rescore::Parts> for DifferenceParts {
         Self {
             engine: parts.engine.to_f64(),
             evidence: parts.evidence.to_f64(),
-            scorecard: parts.rule.to_f64(),
+            scorecard: parts.scorecard.to_f64(),
         }
     }
 }

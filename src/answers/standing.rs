@@ -9,9 +9,12 @@ use karat_standing::stand::{Change, DimensionStanding, SubjectStanding, TierHeld
 use karat_standing::tiers::{self, Requirement};
 use serde::{Deserialize, Serialize};
 
-use super::basis::{OutcomeCounts, ScorecardReference};
+use super::basis::OutcomeCounts;
 use super::review::Review;
-use super::{IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, billionths, share};
+use super::{
+    IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, from_billionths, share,
+};
+use crate::record::ScorecardReference;
 use crate::rows::Rows;
 use crate::standing::Answer;
 use crate::standing::written;
@@ -395,8 +398,8 @@ impl Standing {
                 .map(|row| WindowItem { id: row.id.clone(), digest: row.digest.to_string() })
                 .collect(),
             dimensions: standing.dimensions.iter().map(StandingDimension::from).collect(),
-            coverage: billionths(facts.coverage),
-            confidence: facts.confidence.map(billionths),
+            coverage: from_billionths(facts.coverage),
+            confidence: facts.confidence.map(from_billionths),
             evaluations: facts.evaluations,
             distinct_days: facts.distinct_days,
             independent_runners: facts.independent_runners,
@@ -410,7 +413,7 @@ impl Standing {
             warm_up: standing.warm_up.map(|it| WarmUp {
                 seen: it.seen,
                 needed: it.needed,
-                factor: billionths(it.factor),
+                factor: from_billionths(it.factor),
             }),
             share: standing.share.map(|it| StandingShare {
                 share: it.share.to_f64(),
@@ -459,12 +462,12 @@ impl From<&DimensionStanding> for StandingDimension {
             key: part.key.clone(),
             weight: part.weight.to_f64(),
             applies: part.applies,
-            measured: part.measured.map(billionths),
-            value: part.reading.map(billionths),
+            measured: part.measured.map(from_billionths),
+            value: part.reading.map(from_billionths),
             points_lost: part.points_lost.map(|lost| lost.to_string()),
             age_seconds: part.age_seconds,
             items: part.items,
-            confidence: part.confidence.map(billionths),
+            confidence: part.confidence.map(from_billionths),
         }
     }
 }
@@ -511,7 +514,7 @@ impl From<&tiers::Missing> for MissingRequirement {
             Requirement::Freshness => ("newest_batch_seconds", false),
             Requirement::Gate => ("gate", false),
         };
-        let number = |value: i64| if is_share { billionths(value) } else { value as f64 };
+        let number = |value: i64| if is_share { from_billionths(value) } else { value as f64 };
         Self {
             requirement: requirement.to_owned(),
             needed: number(missing.needed),

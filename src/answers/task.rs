@@ -5,9 +5,9 @@ use karat_standing::lifecycle::{Ahead, PeriodOutcome};
 use karat_standing::stand::{Calibrated, Lived, Period, Rate as CoreRate, TaskStanding};
 use serde::{Deserialize, Serialize};
 
-use super::basis::ScorecardReference;
 use super::standing::items_digest;
 use super::{Difficulty, IntervalMethod, TaskStatus, TaskTrend, answer, share};
+use crate::record::ScorecardReference;
 use crate::standing::tasks::Answer;
 use crate::standing::written;
 

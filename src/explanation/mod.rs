@@ -1,6 +1,7 @@
 //! The explanation of a record as data: the screen and the JSON of `karat explain` and the page of a record show the
 //! same. [`crate::answers::explanation`] is the JSON, [`words`] has the sentences.
 
+pub mod document;
 pub mod words;
 
 use karat_core::number::Score;

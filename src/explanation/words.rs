@@ -90,8 +90,8 @@ pub fn blockers<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r
 pub fn cautions<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r {
     let quiet = record.gates.iter().filter(|name| !record.steps.iter().any(|step| step.name == **name));
     let quiet = quiet.map(|name| format!("gate `{name}` holds; it did not lower the score"));
-    let told = record.warnings.iter().filter(|warning| !matches!(warning, Warning::DefaultUsed { .. }));
-    quiet.chain(told.map(|warning| format!("warning: {warning}")))
+    let warnings = record.warnings.iter().filter(|warning| !matches!(warning, Warning::DefaultUsed { .. }));
+    quiet.chain(warnings.map(|warning| format!("warning: {warning}")))
 }
 
 /// Describes the change of one value that reaches the next band or tier, or says that none does; None at the top.

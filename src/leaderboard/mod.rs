@@ -1,17 +1,14 @@
 //! Leaderboards, computed from the scored items of many subjects.
 //!
-//! `method` ranks subjects by either method and chooses one by size; the ranking by bootstrap resamples is here.
-//! `attempts` estimates the chances of repeated attempts, `pair` compares two subjects, `stress` tests how the ranking
-//! depends on the scorecard, `what_if` ranks by other weights. `notes` and `stress_words` write the sentences.
+//! The ranking by bootstrap resamples is here; [`answers::leaderboard::method`](crate::answers::leaderboard::method) chooses
+//! between it and a faster one by size. `attempts` estimates the chances of repeated attempts, `pair` compares two
+//! subjects, `stress` tests how the ranking depends on the scorecard, `what_if` ranks by other weights.
 //!
 //! No module here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
 
 pub mod attempts;
-pub mod method;
-pub mod notes;
 pub mod pair;
 pub mod stress;
-pub mod stress_words;
 pub mod what_if;
 
 use karat_core::facts::Outcome;
@@ -27,7 +24,7 @@ use crate::rows::{Row, Rows};
 use attempts::{Attempts, AttemptsOf};
 
 /// The method by which the ends of intervals are computed from the resamples.
-pub const ENDS: Ends = Ends::BiasCorrectedAccelerated;
+pub(crate) const ENDS: Ends = Ends::BiasCorrectedAccelerated;
 
 /// The settings of a ranking.
 #[derive(Debug, Clone, Copy)]
@@ -144,7 +141,7 @@ impl Ranking {
         let ranked: Vec<Run> = runs.iter().filter(|run| is_ranked(run.subject)).copied().collect();
         let kept = table(subjects, &ranked, settings.policy)?;
         if kept.tasks() == 0 {
-            return Err(if all.tasks() == 0 { method::nothing_counts() } else { method::too_few_tasks() });
+            return Err(if all.tasks() == 0 { nothing_counts() } else { too_few_tasks() });
         }
         let draws = Draws::new(&kept, settings.plan)?;
         let leaderboard = Leaderboard::new(&draws, settings.level, ENDS)?;
@@ -203,7 +200,7 @@ fn reading(row: &Row, dimension: usize, policy: Policy) -> Option<i64> {
 }
 
 /// Returns true if an item has a value to rank by. If the value is missing it has not, even if the item succeeded.
-fn is_measured(row: &Row, by: By) -> bool {
+pub(crate) fn is_measured(row: &Row, by: By) -> bool {
     let is_decided = || {
         let outcome = run(row, 0, By::Score).outcome();
         matches!(outcome, None | Some(Outcome::Succeeded | Outcome::Failed))
@@ -216,9 +213,19 @@ pub fn counted(row: &Row, policy: Policy) -> Option<Score> {
     run(row, 0, By::Score).value(policy).map(Score::from_billionths)
 }
 
+/// Returns the error for no item that counts.
+pub(crate) const fn nothing_counts() -> StatisticsError {
+    StatisticsError::TooFew { what: "subjects with a score that counts", found: 0, needed: 1 }
+}
+
+/// Returns the error for subjects that all have too few tasks.
+pub(crate) const fn too_few_tasks() -> StatisticsError {
+    StatisticsError::TooFew { what: "subjects with this many tasks", found: 0, needed: 1 }
+}
+
 /// Returns the item as a run at a task; its score is the score or dimension that is ranked. A success whose card
 /// withholds the score has no verdict: leaving out a fact must not earn a perfect score. A failure stays a failure.
-fn run(row: &Row, task: usize, by: By) -> Run {
+pub(crate) fn run(row: &Row, task: usize, by: By) -> Run {
     let score = by.of(row);
     let outcome = match row.outcome {
         Some(Outcome::Succeeded) if score.is_none() => Some(Outcome::NoVerdict),

@@ -92,7 +92,7 @@ fn panel(id: &str, history: &History, series: &Series, axes: &Axes) -> Markup {
             div.box.plot role="region" aria-label="chart" tabindex="0" {
                 svg role="img" aria-labelledby=(format!("{id}t {id}d")) viewBox=(format!("0 0 {width} {height}")) {
                     title id=(format!("{id}t")) { (history.value_label) " of " (series.name) " over time" }
-                    desc id=(format!("{id}d")) { (told(history, series, &axes.times, flags.len())) }
+                    desc id=(format!("{id}d")) { (described(history, series, &axes.times, flags.len())) }
                     @for tick in axes.values.ticks() {
                         path.grid d=(format!("M{} {}H{}", coordinate(left), coordinate(y(tick.value)), coordinate(width - right))) {}
                         text.value x=(coordinate(left - 6.0)) y=(coordinate(y(tick.value) + 3.5)) { (tick.label) }
@@ -223,14 +223,14 @@ fn line(series: &Series, axes: &Axes) -> String {
 }
 
 /// Describes the panel in a sentence or two, for readers who cannot see it.
-fn told(history: &History, series: &Series, times: &Times, flagged: usize) -> String {
+fn described(history: &History, series: &Series, times: &Times, flagged: usize) -> String {
     let finite = |value: &f64| value.is_finite();
     let values: Vec<f64> = series.points.iter().filter_map(|point| point.value).filter(finite).collect();
     let Some(last) = values.last() else { return String::from("No values.") };
     let text = |value: f64| written(value, history.decimals);
     let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut told = format!(
+    let mut summary = format!(
         "{} from {} to {}, the last {}.",
         count(values.len(), "value"),
         text(lowest),
@@ -239,15 +239,15 @@ fn told(history: &History, series: &Series, times: &Times, flagged: usize) -> St
     );
     if let (Some((at, first)), Some(end)) = (series.points.iter().enumerate().next(), series.points.last()) {
         let (first, end) = (times.name(at, first), times.name(series.points.len() - 1, end));
-        told.push_str(&format!(" First {first}, last {end}."));
+        summary.push_str(&format!(" First {first}, last {end}."));
     }
     if let Some(line) = series.points.iter().rev().find_map(|point| point.line) {
-        told.push_str(&format!(" {}: {} at the end.", history.line_label, text(line)));
+        summary.push_str(&format!(" {}: {} at the end.", history.line_label, text(line)));
     }
     if flagged > 0 {
-        told.push_str(&format!(" {flagged} flagged."));
+        summary.push_str(&format!(" {flagged} flagged."));
     }
-    told
+    summary
 }
 
 /// Returns the values as rows: all of them, or the last of each subject if there are too many.

@@ -109,7 +109,7 @@ fn matrix_cell(reading: &Reading, has_room: bool) -> Markup {
 }
 
 /// Returns the class of a cell whose background darkens in eleven steps; the number in it says the same.
-pub fn tint(share: f64) -> String {
+pub(crate) fn tint(share: f64) -> String {
     format!("number h{:.0}", (share.clamp(0.0, 1.0) * 10.0).floor())
 }
 

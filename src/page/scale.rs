@@ -34,7 +34,7 @@ struct Step {
 
 impl Scale {
     /// Covers `range`, if given, and all finite `values`; without a range it leaves a little space at both ends.
-    pub fn covering(range: Option<(f64, f64)>, values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn covering(range: Option<(f64, f64)>, values: impl IntoIterator<Item = f64>) -> Self {
         let asked = range.into_iter().flat_map(|(low, high)| [low, high]);
         let held = |value: f64| value.is_finite().then(|| value.clamp(-FARTHEST, FARTHEST));
         let (mut low, mut high) = asked

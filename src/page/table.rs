@@ -175,7 +175,7 @@ fn axis(it: &Interval<'_>) -> Markup {
 }
 
 /// Returns the lines of an axis, named `id`, for rows to repeat.
-pub fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Markup {
+pub(crate) fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Markup {
     html! {
         defs {
             g id=(id) {
@@ -187,7 +187,7 @@ pub fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Markup {
 }
 
 /// Returns the numbers along an axis: as many as have room; the lines stay.
-pub fn axis_numbers(scale: Scale) -> Markup {
+pub(crate) fn axis_numbers(scale: Scale) -> Markup {
     let ticks = scale.ticks();
     let has_room = ticks.len() <= 6;
     html! {

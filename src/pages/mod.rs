@@ -31,7 +31,7 @@ pub fn page(what: &str, rows: &Rows, basis: &Basis, settings: &Settings) -> Page
     let names = basis.card_names();
     let cards = basis.scorecards.iter();
     let mut about: Vec<(String, String)> =
-        cards.map(|card| (format!("scorecard {}", card.name()), card.digest.clone())).collect();
+        cards.map(|card| (format!("scorecard {}", card.name()), card.digest.to_string())).collect();
     let mut row = |label: &str, value: String| about.push((label.to_owned(), value));
     row("items", rows.digest.to_string());
     row("level", basis.level.to_string());

@@ -37,7 +37,7 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
             heading: "Standing".to_owned(),
             text: Vec::new(),
             figures: std::iter::once(table(answer, shown, &settings))
-                .chain(told(shown))
+                .chain(details(shown))
                 .map(Figure::Table)
                 .collect(),
         },
@@ -103,7 +103,7 @@ fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) ->
 }
 
 /// Returns the notes on each subject, one per row; None without notes.
-fn told(shown: &[SubjectStanding]) -> Option<Table> {
+fn details(shown: &[SubjectStanding]) -> Option<Table> {
     let row =
         |subject: &str, note: String| model::Row { cells: vec![text(subject), text(note)], group: None };
     let rows = shown
@@ -146,9 +146,9 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
     let series = |standing: &SubjectStanding| {
         let flag = |at_seconds: i64| {
             let lines = standing.review.iter().flat_map(|review| &review.transitions);
-            let mut told =
+            let mut lines =
                 lines.filter(|line| line.at_seconds == at_seconds && line.state != State::Committed);
-            let line = told.next_back()?;
+            let line = lines.next_back()?;
             Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
         };
         let points = standing.history.iter().map(|point| Point {

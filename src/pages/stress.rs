@@ -2,9 +2,9 @@
 
 use super::{column, page, profiles, text};
 use crate::answers::leaderboard::Leaderboard;
+use crate::answers::stress::words::{OtherChoice, effect, other_choices, rank_1};
 use crate::answers::stress::{Driver, Robustness, Stress, SubjectRobustness, Swap, WeightRobustness};
 use crate::leaderboard::Settings;
-use crate::leaderboard::stress_words::{OtherChoice, effect, other_choices, rank_1};
 use crate::page::model::{Cell, Figure, Kind, Page, RankShares, Ranks, Row, Section, Table};
 use crate::page::scale::per_cent;
 use crate::rows::Rows;

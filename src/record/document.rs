@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::broken;
-use crate::answers::{RecordStatus, ValueStatus};
 use crate::error::Error;
 use crate::text::clean;
+use crate::words::{RecordStatus, ValueStatus};
 
 /// The score of one item by one scorecard, with the account of every point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct RecordDocument {
     /// The score; null unless `status` is `scored`.
     pub score: Option<ScoreDocument>,
     /// The scorecard.
-    pub scorecard: CardReference,
+    pub scorecard: ScorecardReference,
     /// The status: scored, unscored or withheld.
     pub status: RecordStatus,
     /// The steps that moved the score after the weighted parts were added, in order.
@@ -267,11 +267,11 @@ pub struct ScoreDocument {
     pub published: f64,
 }
 
-/// The scorecard that a record was made with.
+/// A scorecard, by name and content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct CardReference {
+pub struct ScorecardReference {
     /// SHA-256 of the scorecard in canonical form, as `sha256:` and hexadecimal digits.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     #[serde(with = "digest")]
@@ -282,7 +282,13 @@ pub struct CardReference {
     pub version: String,
 }
 
-impl CardReference {
+impl ScorecardReference {
+    /// Returns the reference to a scorecard.
+    #[must_use]
+    pub fn of(card: &Scorecard) -> Self {
+        Self { id: card.id.clone(), version: card.version.clone(), digest: card.digest }
+    }
+
     /// Returns `id@version`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -416,7 +422,7 @@ impl RecordDocument {
     /// # Errors
     ///
     /// If a fact is not of the declared type.
-    pub fn facts_of(&self, card: &Scorecard) -> Result<Vec<Fact<'_>>, Error> {
+    pub(crate) fn facts_of(&self, card: &Scorecard) -> Result<Vec<Fact<'_>>, Error> {
         card.facts
             .iter()
             .map(|declared| match (declared.kind, self.facts.get(&declared.name)) {

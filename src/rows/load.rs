@@ -13,7 +13,6 @@ use karat_core::scorecard::Scorecard;
 use super::filter::{Wish, check_field, value};
 use super::problems::Problems;
 use super::{Row, Rows, Tasks};
-use crate::answers::ValueStatus;
 use crate::card::CompiledCard;
 use crate::error::{Code, Error};
 use crate::recompute::{overridden, recompute};
@@ -21,6 +20,7 @@ use crate::record::Record;
 use crate::record::document::{DimensionDocument, RecordDocument, on_grid};
 use crate::renames::{Rename, Renames};
 use crate::text::clean;
+use crate::words::ValueStatus;
 
 /// The selection of items and of what is kept of them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,6 +36,7 @@ pub struct Selection<'a> {
 }
 
 /// A collector of items as they come in.
+#[derive(Default)]
 pub struct Loader<'r> {
     selection: Selection<'r>,
     renames: Renames<'r>,

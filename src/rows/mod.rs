@@ -60,7 +60,7 @@ impl Row {
     }
 
     /// Returns the name of the task: as stated, else that of the challenge, else the id of the item.
-    pub fn task_name<'r>(&'r self, scorers: &'r [Arc<CompiledCard>]) -> &'r str {
+    pub(crate) fn task_name<'r>(&'r self, scorers: &'r [Arc<CompiledCard>]) -> &'r str {
         let challenge = scorers.get(self.scorer).map(|card| card.card()).filter(|card| card.base.is_some());
         self.task.as_deref().or(challenge.map(|card| card.id.as_str())).unwrap_or(&self.id)
     }
@@ -129,7 +129,7 @@ impl Rows {
     }
 
     /// Returns the number of items that succeeded or failed but have no score.
-    pub fn without_score(&self) -> usize {
+    pub(crate) fn without_score(&self) -> usize {
         let is_bare = |row: &&Row| {
             row.score.is_none() && matches!(row.outcome, Some(Outcome::Succeeded | Outcome::Failed))
         };
@@ -148,7 +148,7 @@ impl Rows {
     }
 
     /// Returns the name of the subject with this index; empty if there is no such subject.
-    pub fn subject_name(&self, at: usize) -> &str {
+    pub(crate) fn subject_name(&self, at: usize) -> &str {
         self.subjects.get(at).map_or("", String::as_str)
     }
 

@@ -246,7 +246,7 @@ mod tests {
     fn a_weight_that_is_too_fine_is_refused() {
         let number = |text: &str| serde_json::from_str::<serde_json::Number>(text).unwrap();
         assert_eq!(decimal("k", &number("0.000001")), Ok(Decimal::from_millionths(1)));
-        let told = decimal("k", &number("0.12345678")).unwrap_err();
-        assert_eq!(told, "the weight of `k` is 0.12345678, expected a number of at most six decimals");
+        let error = decimal("k", &number("0.12345678")).unwrap_err();
+        assert_eq!(error, "the weight of `k` is 0.12345678, expected a number of at most six decimals");
     }
 }

@@ -6,8 +6,8 @@ use karat_evidence::Problems;
 use karat_evidence::grade::arena::{self, Grade};
 use serde_json::{Map, Value, json};
 
-use crate::functions::{Answer, all, number};
 use crate::given::Given;
+use crate::judge::{Answer, all, number};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

@@ -8,7 +8,7 @@ mod workflow;
 
 use serde_json::Value;
 
-use crate::functions::Answer;
+use crate::judge::Answer;
 
 /// Returns the answer of the function called `name`.
 pub fn answer(name: &str, input: &Value) -> Answer {

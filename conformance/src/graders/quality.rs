@@ -9,8 +9,8 @@ use karat_evidence::grade::quality::{
 };
 use serde_json::{Value, json};
 
-use crate::functions::{Answer, all, number};
 use crate::given::Given;
+use crate::judge::{Answer, all, number};
 
 const OPTIONS: Options = Options {
     code_evidence: CodeEvidence::Patterns,

@@ -5,8 +5,8 @@ use karat_evidence::grade::trace::eigentrust::{Options, Stop, eigentrust, votes}
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache, VectorError, value, vector};
 use serde_json::{Map, Value, json};
 
-use crate::functions::{Answer, number};
 use crate::given::Given;
+use crate::judge::{Answer, number};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

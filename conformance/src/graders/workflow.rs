@@ -8,8 +8,8 @@ use karat_evidence::grade::workflow::{
 };
 use serde_json::{Value, json};
 
-use crate::functions::{Answer, all};
 use crate::given::Given;
+use crate::judge::{Answer, all};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

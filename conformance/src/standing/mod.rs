@@ -6,7 +6,7 @@ mod statistics;
 
 use serde_json::Value;
 
-use crate::functions::Answer;
+use crate::judge::Answer;
 
 /// Returns the answer of the function called `name`; `None` if it is not about standing.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

@@ -18,8 +18,8 @@ use karat_standing::verdict::{Measured, Situation, Verdict, VerdictRules, verdic
 use karat_stats::bootstrap::Plan;
 use serde_json::{Map, Value, json};
 
-use crate::functions::{Answer, all, number, score};
 use crate::given::Given;
+use crate::judge::{Answer, all, number, score};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {
@@ -44,8 +44,7 @@ pub fn answer(name: &str, input: &Value) -> Option<Answer> {
 fn window(given: &Given<'_>) -> Result<Value, String> {
     let tasks = given.member("window_size")?;
     let tasks = NonZeroU32::new(count(&tasks)?).ok_or_else(|| tasks.expected("a number above 0"))?;
-    let mut card =
-        crate::functions::released(crate::functions::WORKFLOW).map(|card| Scorecard::clone(&card))?;
+    let mut card = crate::judge::released(crate::judge::WORKFLOW).map(|card| Scorecard::clone(&card))?;
     if let Some(standing) = &mut card.standing {
         standing.window = WindowLimits { tasks: Some(tasks), span_seconds: None };
     }
@@ -216,7 +215,7 @@ fn pipeline(given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn trust_card() -> Result<Scorecard, String> {
-    crate::functions::released(crate::functions::TRUST).map(|card| Scorecard::clone(&card))
+    crate::judge::released(crate::judge::TRUST).map(|card| Scorecard::clone(&card))
 }
 
 /// Returns the verdict on the dimensions of the input. The cases have no gate.

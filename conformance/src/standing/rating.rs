@@ -5,8 +5,8 @@ use karat_stats::rating::title::{self, Deeds, Title};
 use karat_stats::rating::{Elo, EloRating, Outcome};
 use serde_json::{Value, json};
 
-use crate::functions::{Answer, all, number};
 use crate::given::Given;
+use crate::judge::{Answer, all, number};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

@@ -10,8 +10,8 @@ use karat_stats::track::{TrackMethod, track_score};
 use karat_stats::trend::{Trend, score_trend};
 use serde_json::{Map, Value, json};
 
-use crate::functions::{Answer, number};
 use crate::given::Given;
+use crate::judge::{Answer, number};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
 pub fn answer(name: &str, input: &Value) -> Option<Answer> {

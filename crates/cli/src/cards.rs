@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Color;
+use crate::render::diagnostics::refuse;
 
 /// Finds a scorecard by released id (the last of [`EMBEDDED`], if no version is named) or path.
 pub fn find(wanted: &str) -> Result<CardText, Failure> {
@@ -45,8 +46,8 @@ pub fn parse(card: &CardText, color: Color) -> Result<Scorecard, Failure> {
     match checked.card {
         Some(sound) => Ok(sound),
         None => {
-            crate::cmd::card::check::refuse(card, &checked.diagnostics, color)?;
-            Err(Failure::Told(Exit::CardRefused))
+            refuse(card, &checked.diagnostics, color)?;
+            Err(Failure::Shown(Exit::CardRefused))
         }
     }
 }

@@ -13,7 +13,7 @@ pub enum Failure {
     /// The reader of our output went away (`| head`), which is no error.
     ReaderGone,
     /// The errors are printed already; only the status is left.
-    Told(Exit),
+    Shown(Exit),
     /// A problem with its hints.
     Problem(Problem),
 }
@@ -66,7 +66,7 @@ impl Failure {
     pub fn exit(&self) -> Exit {
         match self {
             Self::ReaderGone => Exit::Done,
-            Self::Told(exit) => *exit,
+            Self::Shown(exit) => *exit,
             Self::Problem(problem) => problem.exit,
         }
     }
@@ -120,7 +120,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Problem(problem) => f.write_str(problem.to_string().trim_end()),
-            Self::ReaderGone | Self::Told(_) => Ok(()),
+            Self::ReaderGone | Self::Shown(_) => Ok(()),
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                 return Ok(Flow::Continue);
             }
         };
-        let told = match (claim, &mut engine) {
+        let added = match (claim, &mut engine) {
             (Some(claim), _) => {
                 let base = recompute::base(&claim, given.as_ref().or_else(|| loader.known(&claim)));
                 if let Err(error) = &base
@@ -80,9 +80,9 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                     // It is missing for all of its records, so it is reported once.
                     return Err(error.clone().at(place.clone()).into());
                 }
-                let told =
+                let added =
                     base.and_then(|base| loader.add_record(&claim, &base, cli.portable, (&shown, file)));
-                if let Err(error) = told {
+                if let Err(error) = added {
                     problems.add_error(&shown, &error);
                     return Ok(Flow::Continue);
                 }
@@ -97,7 +97,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                     .help("`karat card list` names the scorecards that come with karat"));
             }
         };
-        if let Err(error) = told {
+        if let Err(error) = added {
             problems.add(Failure::from(error).to_string());
         }
         Ok(Flow::Continue)

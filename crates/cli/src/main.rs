@@ -13,8 +13,11 @@ mod matches;
 mod origin;
 mod output;
 mod progress;
+mod rating;
 mod receipt;
 mod render;
+mod rescored;
+mod span;
 mod store;
 
 use std::io::{Write as _, stdout};

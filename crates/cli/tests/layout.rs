@@ -1,7 +1,7 @@
 //! The layout of the project: dependencies between crates, no local paths, no file too long to read.
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of a test may stop it")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,6 +99,50 @@ fn every_door_scores_through_the_one_engine() {
         }
     }
     assert!(seen > 100, "only {seen} files were looked at");
+}
+
+/// Modules at the top of a crate, each with those it names. What a module imports for its tests counts for nothing.
+fn modules(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let mut modules: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in files_below(source).iter().filter(|file| file.extension().is_some_and(|it| it == "rs")) {
+        let path = file.strip_prefix(source).expect("a file below the folder").with_extension("");
+        let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        if parts.iter().any(|part| ["lib", "main", "tests"].contains(&part.as_str())) {
+            continue;
+        }
+        let text = read(file);
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let named = modules.entry(parts[0].clone()).or_default();
+        for rest in code.join("\n").split("crate::").skip(1) {
+            let list =
+                rest.strip_prefix('{').map_or("", |inner| inner.split("};").next().unwrap_or_default());
+            let heads = if list.is_empty() { vec![rest] } else { list.split(',').collect() };
+            let word = |head: &str| {
+                head.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+            };
+            named.extend(heads.into_iter().map(word).filter(|word| *word != parts[0]));
+        }
+    }
+    modules
+}
+
+#[test]
+fn modules_of_a_crate_know_each_other_in_one_direction() {
+    let mut sources: Vec<PathBuf> = crate_folders().iter().map(|folder| folder.join("src")).collect();
+    sources.push(root().join("src"));
+    for source in sources {
+        let mut left = modules(&source);
+        assert!(!left.is_empty(), "{} has no module", relative(&source));
+        loop {
+            let names: BTreeSet<String> = left.keys().cloned().collect();
+            left.retain(|_, named| named.iter().any(|name| names.contains(name)));
+            if left.len() == names.len() {
+                break;
+            }
+        }
+        assert!(left.is_empty(), "{}: a circle is among these modules: {left:?}", relative(&source));
+    }
 }
 
 #[test]

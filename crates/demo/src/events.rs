@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use karat_store::Moment;
+use karat::Timestamp;
 
 use karat_server::api::reviews::{ReviewEvent, ReviewRequest, ReviewVerdict, keep};
 use karat_server::problem::Problem;
@@ -14,7 +14,7 @@ const REVIEWER: &str = "northlab";
 /// An event with its time.
 pub struct Happened {
     /// The time of the event.
-    pub moment: Moment,
+    pub moment: Timestamp,
     request: ReviewRequest,
 }
 
@@ -33,7 +33,7 @@ pub fn events() -> impl Iterator<Item = Happened> {
             id: None,
             runner: None,
         };
-        Happened { moment: Moment(moment), request }
+        Happened { moment: Timestamp { milliseconds: moment }, request }
     };
     let operated = |moment, subject| {
         let it = about(moment, subject, ReviewEvent::Operated);
@@ -55,9 +55,9 @@ pub fn events() -> impl Iterator<Item = Happened> {
     [
         operated(1_771_495_200_000, "heron"),
         operated(1_771_495_200_000, "ibis"),
-        Happened { moment: Moment(1_771_498_800_000), request: ran },
+        Happened { moment: Timestamp { milliseconds: 1_771_498_800_000 }, request: ran },
         incident(1_772_884_800_000, ReviewEvent::IncidentOpened),
-        Happened { moment: Moment(1_772_971_200_000), request: rejected },
+        Happened { moment: Timestamp { milliseconds: 1_772_971_200_000 }, request: rejected },
         incident(1_774_008_000_000, ReviewEvent::IncidentClosed),
     ]
     .into_iter()

@@ -3,24 +3,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use karat::Timestamp;
 use karat::card::CompiledCard;
 use karat::engine::Wanted;
 use karat_evidence::source::{Layout, Source};
 use karat_evidence::{ReaderOptions, canonical_json};
-use karat_store::Moment;
 use serde_json::{Map, Value};
 
 use karat_server::api::evidence;
-use karat_server::cards::Rule;
-use karat_server::clock::written;
+use karat_server::cards::ScorerPool;
+use karat_server::effect::Effect;
 use karat_server::keys::KeyRequest;
-use karat_server::memory::Effect;
 use karat_server::problem::Problem;
 use karat_server::scoring::How;
 use karat_server::state::{App, Submission, scorecard_item};
 
 /// The time at which evidence without a time counts as received: 2026-02-01T00:00:00Z.
-pub const BEGINNING: Moment = Moment(1_769_904_000_000);
+pub const BEGINNING: Timestamp = Timestamp { milliseconds: 1_769_904_000_000 };
 const DAY_MILLISECONDS: i64 = 86_400_000;
 
 /// Scorecards whose examples have no times: the demo gives each example its own day.
@@ -75,30 +74,30 @@ pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
     for path in CARDS {
         let text = example(path)?;
         let card = CompiledCard::parse(text).map_err(|error| Problem::internal(&error))?;
-        let rule = Arc::new(Rule::new(card));
-        batch = batch.with(scorecard_item(&rule), Some(Effect::Card(rule)));
+        let pool = Arc::new(ScorerPool::new(card));
+        batch = batch.with(scorecard_item(&pool), Some(Effect::Card(pool)));
     }
     app.append_one(batch).await.map(|_| ())
 }
 
 /// Scores all evidence and groups it by day; each day has the time of its last item.
-pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Moment, Vec<Submission>>, Problem> {
+pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>, Problem> {
     let app = Arc::clone(app);
     let scored = tokio::task::spawn_blocking(move || -> Result<_, Problem> {
-        let mut next = BEGINNING.0;
-        let mut days: BTreeMap<i64, (Moment, Vec<Submission>)> = BTreeMap::new();
+        let mut next = BEGINNING.milliseconds;
+        let mut days: BTreeMap<i64, (Timestamp, Vec<Submission>)> = BTreeMap::new();
         // The examples have facts of all provenances, so the key must allow all of them.
         let key = KeyRequest::admin("demo").make([0; 32])?.key;
         for (card, path) in EVIDENCE {
             let text = example(path)?;
-            let rule = app.memory.cards().find(card)?;
-            let how = How { rule: &rule, as_of: None, key: &key };
+            let pool = app.memory.cards().find(card)?;
+            let how = How { pool: &pool, as_of: None, key: &key };
             let layout = if path.ends_with(".csv") { Layout::Csv } else { Layout::Auto };
             let max_bytes = ReaderOptions::default().max_item_bytes;
             let mut source = Source::new(
                 text.as_bytes(),
                 layout,
-                &Wanted::of(&rule.card).map_err(|error| Problem::internal(&error))?.facts,
+                &Wanted::of(&pool.card).map_err(|error| Problem::internal(&error))?.facts,
                 max_bytes,
             );
             while let Some(item) = source.next_item() {
@@ -107,8 +106,10 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Moment, Vec<Submission>>, P
                     true => how.score(dated(item.bytes, &mut next).as_bytes())?,
                     false => how.score(item.bytes)?,
                 };
-                let moment = scored.row.time.map_or(BEGINNING, |time| Moment(time.milliseconds));
-                let day = days.entry(moment.0.div_euclid(DAY_MILLISECONDS)).or_insert((moment, Vec::new()));
+                let moment = scored.row.time.unwrap_or(BEGINNING);
+                let day = days
+                    .entry(moment.milliseconds.div_euclid(DAY_MILLISECONDS))
+                    .or_insert((moment, Vec::new()));
                 day.0 = day.0.max(moment);
                 day.1.push(evidence::submission(scored, None));
             }
@@ -123,7 +124,7 @@ fn dated(item: &[u8], next: &mut i64) -> String {
     let mut item: Map<String, Value> = serde_json::from_slice(item).unwrap_or_default();
     item.entry("time").or_insert_with(|| {
         *next += STEP_MILLISECONDS;
-        written(Moment(*next)).into()
+        Timestamp { milliseconds: *next }.to_string().into()
     });
     canonical_json(&Value::Object(item))
 }

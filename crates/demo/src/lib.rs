@@ -11,13 +11,14 @@ mod season;
 
 use std::sync::Arc;
 
-use karat_store::{Error, Moment};
+use karat::Timestamp;
+use karat_store::Error;
 
 use karat_server::problem::Problem;
 use karat_server::state::App;
 
 /// The time at which the clock of the demo starts: 2026-06-08T12:00:00Z.
-pub const NOW: Moment = Moment(1_780_920_000_000);
+pub const NOW: Timestamp = Timestamp { milliseconds: 1_780_920_000_000 };
 
 /// Fills an empty store. The clock must be stopped; afterwards it runs on from [`NOW`].
 ///

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use karat_store::Moment;
+use karat::Timestamp;
 use serde_json::{Value, json};
 
 use crate::NOW;
 use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
-use karat_server::arena::{Match, flow};
-use karat_server::clock::written;
+use karat_server::arena::Match;
+use karat_server::play;
 use karat_server::problem::Problem;
 use karat_server::state::App;
 
 /// The time of the first round: 2026-04-27T08:00:00Z.
-const FIRST: Moment = Moment(1_777_276_800_000);
+const FIRST: Timestamp = Timestamp { milliseconds: 1_777_276_800_000 };
 const ROUNDS: u32 = 24;
 /// 42 hours from round to round.
 const PAUSE_MILLISECONDS: i64 = 42 * 3_600_000;
@@ -23,23 +23,24 @@ const LAST_MILLISECONDS: i64 = 2000;
 /// A challenge that all play at the same time.
 pub struct Round {
     /// The time at which it begins.
-    pub moment: Moment,
+    pub moment: Timestamp,
     game: Game,
 }
 
 /// Returns all rounds, in the order of time.
 pub fn rounds() -> impl Iterator<Item = Round> {
-    let moments = (0..ROUNDS).map(|round| Moment(FIRST.0 + i64::from(round) * PAUSE_MILLISECONDS));
+    let moments = (0..ROUNDS)
+        .map(|round| Timestamp { milliseconds: FIRST.milliseconds + i64::from(round) * PAUSE_MILLISECONDS });
     moments.zip(GAMES.into_iter().cycle()).map(|(moment, game)| Round { moment, game })
 }
 
 /// Publishes the challenges and registers the programs.
 pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
     for game in GAMES {
-        flow::publish(app, game.challenge()).await?;
+        play::publish(app, game.challenge()).await?;
     }
     for program in PROGRAMS {
-        flow::register(app, program.name, Some(program.harness_id)).await?;
+        play::register(app, program.name, Some(program.harness_id)).await?;
     }
     Ok(())
 }
@@ -47,11 +48,11 @@ pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
 /// Lets every program play a round.
 pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
     app.clock.put(round.moment);
-    flow::expire_overdue(app).await?;
+    play::expire_overdue(app).await?;
     let mut finished: Vec<(Played, &Program, Arc<Match>)> = Vec::new();
     for program in &PROGRAMS {
-        let game = flow::enter(app, program.name, round.game.slug, program.memoryless).await?.value;
-        let challenge = app.memory.arena.board().challenge(round.game.slug);
+        let game = play::enter(app, program.name, round.game.slug, program.memoryless).await?.value;
+        let challenge = app.memory.arena.state().challenge(round.game.slug);
         let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
         let played = instance.and_then(|instance| round.game.play(program, instance, game.attempt_number));
         // A program that is still at work at the end of the time limit submits nothing.
@@ -62,33 +63,35 @@ pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
         let now = after(round.moment, played.steps);
         app.clock.put(now);
         let payload = payload(&played, program, round.moment);
-        flow::submit(app, program.name, &game.match_id, payload, now).await?;
+        play::submit(app, program.name, &game.match_id, payload, now).await?;
     }
     Ok(())
 }
 
 /// Leaves two matches open, to be seen right after the start.
 pub async fn enter_last(app: &Arc<App>) -> Result<(), Problem> {
-    app.clock.put(Moment(NOW.0 - LAST_MILLISECONDS));
-    flow::expire_overdue(app).await?;
+    app.clock.put(Timestamp { milliseconds: NOW.milliseconds - LAST_MILLISECONDS });
+    play::expire_overdue(app).await?;
     for (program, game) in PROGRAMS.iter().zip(GAMES.iter().skip(2)) {
-        flow::enter(app, program.name, game.slug, program.memoryless).await?;
+        play::enter(app, program.name, game.slug, program.memoryless).await?;
     }
     Ok(())
 }
 
-fn after(start: Moment, steps: u64) -> Moment {
+fn after(start: Timestamp, steps: u64) -> Timestamp {
     let milliseconds = steps.saturating_mul(STEP_MILLISECONDS);
-    Moment(start.0.saturating_add(i64::try_from(milliseconds).unwrap_or(i64::MAX)))
+    Timestamp {
+        milliseconds: start.milliseconds.saturating_add(i64::try_from(milliseconds).unwrap_or(i64::MAX)),
+    }
 }
 
-fn payload(played: &Played, program: &Program, start: Moment) -> Value {
+fn payload(played: &Played, program: &Program, start: Timestamp) -> Value {
     let mut metadata = json!({ "harness_id": program.plays_with });
     if program.hands_in_log {
         let step = |call: &crate::programs::Call| {
             json!({
                 "type": "tool_call",
-                "ts": written(after(start, call.step)),
+                "ts": after(start, call.step).to_string(),
                 "tool": call.tool,
                 "input": call.input,
                 "output": call.output,

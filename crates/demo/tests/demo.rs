@@ -17,8 +17,8 @@ fn filled() -> (Server, TempDir) {
 }
 
 fn played(server: &Server) -> (Vec<RatedAgent>, Vec<Match>) {
-    let board = server.app.memory.arena.board();
-    (ranked(&board, None, 0), board.matches().map(|game| Match::clone(game)).collect())
+    let state = server.app.memory.arena.state();
+    (ranked(&state, None, 0), state.matches().map(|game| Match::clone(game)).collect())
 }
 
 #[test]

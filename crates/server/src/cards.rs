@@ -19,13 +19,13 @@ const IDLE_MAX: usize = 8;
 
 /// A known scorecard, with engines that score by it.
 #[derive(Debug)]
-pub struct Rule {
+pub struct ScorerPool {
     /// The scorecard.
     pub card: Arc<CompiledCard>,
     idle: Mutex<Vec<Engine>>,
 }
 
-impl Rule {
+impl ScorerPool {
     /// Creates a pool without engines; they are made on demand.
     #[must_use]
     pub fn new(card: impl Into<Arc<CompiledCard>>) -> Self {
@@ -76,9 +76,9 @@ impl Rule {
 /// All scorecards, by `id@version`.
 #[derive(Debug, Default)]
 pub struct Cards {
-    by_name: BTreeMap<String, Arc<Rule>>,
+    by_name: BTreeMap<String, Arc<ScorerPool>>,
     /// In the order of publication: an id without a version means the last card with this id.
-    order: Vec<Arc<Rule>>,
+    order: Vec<Arc<ScorerPool>>,
 }
 
 impl Cards {
@@ -90,7 +90,7 @@ impl Cards {
         let mut cards = Self::default();
         for embedded in EMBEDDED {
             let card = CompiledCard::released(embedded.name).map_err(|error| Problem::internal(&error))?;
-            cards.add(Arc::new(Rule::new(card)));
+            cards.add(Arc::new(ScorerPool::new(card)));
         }
         Ok(cards)
     }
@@ -117,7 +117,7 @@ impl Cards {
     }
 
     /// Adds a scorecard, unless one with its name is known.
-    pub fn add(&mut self, pool: Arc<Rule>) {
+    pub fn add(&mut self, pool: Arc<ScorerPool>) {
         if let Entry::Vacant(free) = self.by_name.entry(pool.name()) {
             free.insert(Arc::clone(&pool));
             self.order.push(pool);
@@ -128,7 +128,7 @@ impl Cards {
     ///
     /// # Errors
     /// If there is no such card; the problem suggests the nearest name.
-    pub fn find(&self, wanted: &str) -> Result<Arc<Rule>, Problem> {
+    pub fn find(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
         let by_id = || self.order.iter().rev().find(|pool| pool.card.id == wanted);
         self.by_name.get(wanted).or_else(by_id).map(Arc::clone).ok_or_else(|| {
             let known = self.by_name.keys().map(String::as_str);
@@ -142,7 +142,7 @@ impl Cards {
     }
 
     /// Returns all scorecards, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Rule>> {
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<ScorerPool>> {
         self.by_name.values()
     }
 }

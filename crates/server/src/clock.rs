@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use karat_store::Moment;
+use karat_core::timestamp::Timestamp;
 
 /// The clock of a server: the time, and the time since the start.
 #[derive(Debug, Clone)]
@@ -31,15 +31,15 @@ impl Clock {
 
     /// Returns a stopped clock, for tests and examples; its clones share the time.
     #[must_use]
-    pub fn fixed(moment: Moment) -> Self {
-        let put = Put { moment: AtomicI64::new(moment.0), since: AtomicI64::new(i64::MAX) };
+    pub fn fixed(moment: Timestamp) -> Self {
+        let put = Put { moment: AtomicI64::new(moment.milliseconds), since: AtomicI64::new(i64::MAX) };
         Self { started: Instant::now(), put: Some(Arc::new(put)) }
     }
 
     /// Sets a stopped clock to another time. Does nothing to the clock of the machine.
-    pub fn put(&self, moment: Moment) {
+    pub fn put(&self, moment: Timestamp) {
         if let Some(put) = &self.put {
-            put.moment.store(moment.0, Ordering::SeqCst);
+            put.moment.store(moment.milliseconds, Ordering::SeqCst);
         }
     }
 
@@ -52,13 +52,15 @@ impl Clock {
 
     /// Returns the time to the millisecond. A clock before 1970 shows 1970.
     #[must_use]
-    pub fn now(&self) -> Moment {
+    pub fn now(&self) -> Timestamp {
         if let Some(put) = &self.put {
             let passed = self.running_milliseconds().saturating_sub(put.since.load(Ordering::SeqCst));
-            return Moment(put.moment.load(Ordering::SeqCst).saturating_add(passed.max(0)));
+            return Timestamp {
+                milliseconds: put.moment.load(Ordering::SeqCst).saturating_add(passed.max(0)),
+            };
         }
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Moment(i64::try_from(since.as_millis()).unwrap_or(i64::MAX).min(Moment::MAX.0))
+        Timestamp { milliseconds: i64::try_from(since.as_millis()).unwrap_or(i64::MAX) }
     }
 
     fn running_milliseconds(&self) -> i64 {
@@ -80,9 +82,4 @@ pub fn random<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| format!("there is no source of random numbers: {error}"))?;
     Ok(bytes)
-}
-/// Writes a timestamp of the log in RFC 3339.
-#[must_use]
-pub fn written(moment: karat_store::Moment) -> String {
-    karat_core::timestamp::Timestamp { milliseconds: moment.0 }.to_string()
 }

@@ -4,16 +4,15 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::body::Watched;
@@ -22,7 +21,6 @@ use crate::limits::Who;
 use crate::metrics::Route;
 use crate::problem::{Code, Problem};
 use crate::state::App;
-use crate::web::browser;
 
 /// The cost of a wrong key, in requests.
 const WRONG_KEY_TOKENS: f64 = 20.0;
@@ -78,28 +76,8 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Wraps the routes in middleware: that for browsers, and within it the guard.
-pub fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
-    routes
-        .fallback(|| async {
-            Problem::not_found("there is no such path; GET /v1/openapi.json lists all of them")
-        })
-        .method_not_allowed_fallback(|| async {
-            Problem::new(
-                Code::MethodNotAllowed,
-                "the path has no such method; GET /v1/openapi.json lists all of them",
-            )
-        })
-        .layer(from_fn_with_state(Arc::clone(&app), answer))
-        .with_state(app)
-}
-
-/// One layer for both: the router copies its layers for every request.
-async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    browser::around(request, |request| guard(app, request, next)).await
-}
-
-async fn guard(app: Arc<App>, request: Request, next: Next) -> Response {
+/// Answers one request, if its key may make it, and counts it.
+pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     let (body, is_read) = Watched::new(body);
     let mut request = Request::from_parts(head, Body::new(body));

@@ -10,24 +10,17 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use karat_core::facts::Digest;
 use karat_store::log::Signer;
 use karat_store::{Error, Reader};
 
 use crate::index::Index;
-use crate::memory::Memory;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
 const FORMAT: &str = "karat/index/1";
 /// The number of rows in one segment.
-const SEGMENT_ROWS: usize = 16 * 1024;
-/// The time between two checks of how much the index has grown.
-const PERIOD: Duration = Duration::from_secs(1);
+pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
 /// The longest note; notes have about 300 bytes.
 const NOTE_MAX_BYTES: u64 = 4096;
 
@@ -85,7 +78,7 @@ impl IndexCache {
     }
 
     /// Adds the rows of the first `size` items of the log, a segment at a time, as `encode` gives them.
-    fn save(
+    pub fn save(
         &mut self,
         size: u64,
         encode: impl Fn(Range<u64>) -> (Range<u64>, Vec<u8>),
@@ -107,33 +100,6 @@ impl IndexCache {
         }
         Ok(())
     }
-
-    /// Starts the thread that adds rows to the cache as the log grows.
-    pub fn follow(mut self, memory: Arc<Memory>, mut reader: Reader) -> Option<Follower> {
-        let (stop, stopped) = mpsc::channel::<()>();
-        let mut known = 0;
-        let follow = move || {
-            loop {
-                let is_over = stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout);
-                let rows = memory.index().len();
-                if is_over || rows >= known + SEGMENT_ROWS {
-                    known = rows;
-                    // Every row before this position is in the index.
-                    let size = *memory.size().borrow();
-                    let encode = |range| memory.index().encode(range, SEGMENT_ROWS);
-                    if let Err(error) = self.save(size, encode, &mut reader) {
-                        // The next start computes the missing rows.
-                        tracing::warn!(%error, "the cache of the index cannot be written");
-                    }
-                }
-                if is_over {
-                    break;
-                }
-            }
-        };
-        let thread = thread::Builder::new().name(String::from("karat-index")).spawn(follow).ok()?;
-        Some(Follower { stop: Some(stop), thread: Some(thread) })
-    }
 }
 
 /// Returns the text of the note of a segment.
@@ -143,22 +109,10 @@ fn text_of(range: Range<u64>, reader: &mut Reader, rows: &[u8]) -> Result<String
     Ok(format!("{FORMAT}\n{version}\n{start} {end}\n{root}\n{}\n", Digest::of(rows)))
 }
 
-/// The thread that adds rows to the cache. When this is dropped, the thread adds the last rows and ends.
-pub(crate) struct Follower {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        // A thread that panicked has already reported why.
-        let _ = self.thread.take().map(JoinHandle::join);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use std::path::PathBuf;
 
     use karat_core::number::Score;
@@ -189,7 +143,7 @@ mod tests {
             replaces: None,
             content: format!("{mark} {at}").into_bytes(),
         };
-        store.append(karat_store::Moment(0), (0..ITEMS).map(item).collect()).unwrap();
+        store.append(Timestamp { milliseconds: 0 }, (0..ITEMS).map(item).collect()).unwrap();
         store.reader().unwrap()
     }
 

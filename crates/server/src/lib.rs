@@ -6,8 +6,8 @@
 //!
 //! * [`state`]: the [`App`] that every request works with; [`memory`] is its in-memory state, computed from the log,
 //!   with the [`index`] of records, the [`cards`] and the [`keys`].
-//! * [`api`]: one file for each resource; [`openapi`] describes them, [`problem`] is every error.
-//! * [`arena`]: challenges, agents, matches and their effect on ratings.
+//! * [`api`]: one file for each resource, and their description; [`problem`] is every error.
+//! * [`arena`]: challenges, agents and matches; [`play`]: what is done with them, and its effect on ratings.
 //! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; [`answers`]
 //!   caches those that took work.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
@@ -23,8 +23,10 @@ pub mod arena;
 pub mod body;
 pub mod cards;
 pub mod clock;
+pub mod effect;
 pub mod events;
 pub mod folder;
+mod follower;
 pub mod guard;
 pub mod ids;
 pub mod index;
@@ -35,8 +37,8 @@ pub mod listen;
 pub mod logging;
 pub mod memory;
 pub mod metrics;
-pub mod openapi;
 pub mod params;
+pub mod play;
 pub mod problem;
 pub mod readers;
 pub mod rows;
@@ -56,10 +58,14 @@ use std::thread;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use karat_store::Error;
 
 use crate::clock::Clock;
 use crate::limits::RateOptions;
+use crate::problem::{Code, Problem};
 pub use crate::state::App;
 
 /// The options of a server.
@@ -230,10 +236,27 @@ pub async fn serve(
     listen::serve(app, listener, stop).await;
 }
 
-/// Returns the routes of the server, with their middleware.
+/// Returns the routes of the server, in two layers of middleware: that for browsers, and within it the guard.
 pub fn router(app: Arc<App>) -> Router {
     let (router, _) = api::routes().split_for_parts();
-    guard::around(router.merge(web::routes()), app)
+    router
+        .merge(web::routes())
+        .fallback(|| async {
+            Problem::not_found("there is no such path; GET /v1/openapi.json lists all of them")
+        })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(
+                Code::MethodNotAllowed,
+                "the path has no such method; GET /v1/openapi.json lists all of them",
+            )
+        })
+        .layer(from_fn_with_state(Arc::clone(&app), answer))
+        .with_state(app)
+}
+
+/// One layer for both: the router copies its layers for every request.
+async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    web::browser::around(request, |request| guard::guard(app, request, next)).await
 }
 
 /// Waits until the process is asked to stop, by a terminal or a supervisor.

@@ -9,14 +9,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
 use karat::record::{Record, RecordDocument};
-use karat_core::facts::Digest;
 use karat_store::log::Signer;
 use karat_store::port::Order;
 use karat_store::{Accepted, Error, Item, Kind, Outcome, Reader, Store, Term};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use crate::arena::{self, Arena};
-use crate::cards::{Cards, Rule};
+use crate::cards::{Cards, ScorerPool};
+use crate::effect::{Effect, Waiting};
 use crate::index::{Index, NewRow};
 use crate::index_cache::IndexCache;
 use crate::keys::{Key, Keys};
@@ -28,21 +28,6 @@ const CHUNK: usize = 2048;
 /// The number of items read at once, for kinds that can be listed.
 const LISTED: usize = 256;
 
-/// The change of memory by one item of the log.
-#[derive(Debug)]
-pub enum Effect {
-    /// A record.
-    Record(Box<NewRow>),
-    /// Evidence with that digest was corrected.
-    Replaced(Digest),
-    /// A scorecard.
-    Card(Arc<Rule>),
-    /// A key was created, or revoked.
-    Key(Key, bool),
-    /// An item of the arena.
-    Arena(Box<arena::Content>),
-}
-
 /// The state in memory.
 #[derive(Debug)]
 pub struct Memory {
@@ -52,14 +37,6 @@ pub struct Memory {
     /// The arena.
     pub arena: Arena,
     size: watch::Sender<u64>,
-}
-
-/// A job of the store that waits to be written, with its effects and the receiver of the outcomes.
-pub struct Waiting {
-    /// For each batch, the effects of its items, each with the index of its item.
-    pub effects: Vec<Vec<(usize, Effect)>>,
-    /// The sender of the outcomes.
-    pub answer: oneshot::Sender<Vec<Outcome>>,
 }
 
 impl Memory {
@@ -216,7 +193,7 @@ impl Memory {
             match effect {
                 Effect::Record(row) => index.add(position, &row),
                 Effect::Replaced(evidence) => index.replace(evidence, position),
-                Effect::Card(rule) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(rule),
+                Effect::Card(pool) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(pool),
                 Effect::Arena(content) => self.arena.apply(*content),
                 Effect::Key(key, is_revoked) => {
                     self.keys.write().unwrap_or_else(PoisonError::into_inner).set(key, is_revoked);
@@ -228,7 +205,7 @@ impl Memory {
     /// Returns the effect of `item` in a log of that `size`. An unreadable item is left out and reported; the log still
     /// has it.
     fn effect(&self, reader: &mut Reader, item: &Item, size: u64) -> Result<Option<Effect>, Problem> {
-        let told = |why: String| {
+        let damaged = |why: String| {
             tracing::warn!(
                 position = item.position,
                 id = item.entry.id,
@@ -242,7 +219,7 @@ impl Memory {
                 .map_err(|error| error.to_string())
                 .and_then(|record| record.ok_or_else(|| String::from("it is not a record")))
                 .and_then(|record| self.row(record.document()))
-                .map_or_else(told, |row| Some(Effect::Record(Box::new(row)))),
+                .map_or_else(damaged, |row| Some(Effect::Record(Box::new(row)))),
             Kind::Evidence => match &item.entry.replaces {
                 None => None,
                 Some(old) => {
@@ -251,31 +228,31 @@ impl Memory {
                 }
             },
             Kind::Scorecard => match std::str::from_utf8(&item.content) {
-                Err(error) => told(error.to_string()),
+                Err(error) => damaged(error.to_string()),
                 Ok(text) => match self.cards().compile(text) {
-                    Ok(card) => Some(Effect::Card(Arc::new(Rule::new(card)))),
-                    Err(error) => told(error.to_string()),
+                    Ok(card) => Some(Effect::Card(Arc::new(ScorerPool::new(card)))),
+                    Err(error) => damaged(error.to_string()),
                 },
             },
             Kind::Key => Key::parse(&item.content)
-                .map_or_else(told, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),
+                .map_or_else(damaged, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),
             Kind::Match => arena::Content::parse(&item.content)
-                .map_or_else(told, |content| Some(Effect::Arena(Box::new(content)))),
+                .map_or_else(damaged, |content| Some(Effect::Arena(Box::new(content)))),
             Kind::Review => None,
         })
     }
 
     fn row(&self, record: &RecordDocument) -> Result<NewRow, String> {
-        let rule = self.cards().find(&record.scorecard.name()).map_err(|problem| problem.detail)?;
+        let pool = self.cards().find(&record.scorecard.name()).map_err(|problem| problem.detail)?;
         Ok(NewRow {
             subject: record.subject.clone(),
-            card: rule.name(),
-            task: stored::task(record, &rule.card),
+            card: pool.name(),
+            task: stored::task(record, &pool.card),
             time: record.time(),
             outcome: record.evidence.outcome,
             score: record.score(),
             evidence: record.evidence.digest,
-            trust: stored::trust(record, &rule.card),
+            trust: stored::trust(record, &pool.card),
         })
     }
 }

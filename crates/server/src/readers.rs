@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use karat_store::{Error, Reader, Store};
 use tokio::sync::Semaphore;
 
-use crate::memory::Waiting;
+use crate::effect::Waiting;
 use crate::problem::Problem;
 
 /// The largest number of readers at work: more would only wait for the same disk.

@@ -10,7 +10,7 @@ use karat_stats::StatisticsError;
 use karat_stats::outcome::Policy;
 use karat_store::Reader;
 
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::problem::{Code, Problem};
 
 /// The largest number of records that are read for one answer. Beyond it, only the index is used.
@@ -31,7 +31,7 @@ pub struct ReadOptions {
 /// If there are no records, they cannot be compared, or the store cannot be read.
 pub fn read(
     reader: &mut Reader,
-    rules: &[Arc<Rule>],
+    pools: &[Arc<ScorerPool>],
     positions: &[u64],
     options: &ReadOptions,
 ) -> Result<Rows, Problem> {
@@ -40,7 +40,7 @@ pub fn read(
         (options.labels.iter().collect(), "group_by"),
     ] {
         for field in fields {
-            check_field(field, name, rules.iter().map(|rule| &**rule.card))
+            check_field(field, name, pools.iter().map(|pool| &**pool.card))
                 .map_err(|failure| unanswerable(&failure).at(name))?;
         }
     }
@@ -53,9 +53,9 @@ pub fn read(
         let record = Record::parse(&item.content).map_err(|error| damaged(error.to_string()))?;
         let record = record.ok_or_else(|| damaged(String::from("it is not a record")))?;
         let name = record.document().scorecard.name();
-        let rule = rules.iter().find(|rule| rule.name() == name);
-        let rule = rule.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
-        let scorer = loader.scorer(&rule.card);
+        let pool = pools.iter().find(|pool| pool.name() == name);
+        let pool = pool.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
+        let scorer = loader.scorer(&pool.card);
         loader.add_kept(&format!("record {position}"), scorer, record.document());
     }
     loader.finish().map_err(|failure| unanswerable(&failure))
@@ -63,8 +63,8 @@ pub fn read(
 
 /// Returns how a scorecard counts outcomes.
 #[must_use]
-pub fn policy(rule: &Rule) -> Policy {
-    rule.card.standing.as_ref().map_or_else(Policy::default, |standing| standing.outcomes)
+pub fn policy(pool: &ScorerPool) -> Policy {
+    pool.card.standing.as_ref().map_or_else(Policy::default, |standing| standing.outcomes)
 }
 
 /// Returns the problem of a question that has no answer.

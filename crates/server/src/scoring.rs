@@ -7,7 +7,7 @@ use karat_core::timestamp::WrittenTimestamp;
 use karat_evidence::Note;
 use karat_store::{Kind, NewItem};
 
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::ids;
 use crate::index::NewRow;
 use crate::keys::Key;
@@ -33,7 +33,7 @@ pub struct ScoredItem {
 #[derive(Debug, Clone, Copy)]
 pub struct How<'a> {
     /// The scorecard, with engines.
-    pub rule: &'a Rule,
+    pub pool: &'a ScorerPool,
     /// The time of the verdict, as given.
     pub as_of: Option<WrittenTimestamp<'a>>,
     /// The key that sent it.
@@ -47,7 +47,7 @@ impl How<'_> {
     ///
     /// If the item is refused: every reason is listed. If the key may not report it.
     pub fn score(&self, bytes: &[u8]) -> Result<ScoredItem, Problem> {
-        self.rule.with_engine(self.as_of, |engine| {
+        self.pool.with_engine(self.as_of, |engine| {
             engine.try_visit(bytes, |scored| self.keep(scored)).map_err(|refused| match refused {
                 Refused::Evidence(error) => Problem::of_error(Code::EvidenceRefused, &error),
                 Refused::Key(problem) => problem,

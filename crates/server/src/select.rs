@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use karat_core::timestamp::Timestamp;
 
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::index::{Index, Row};
 use crate::params::timestamp;
 use crate::problem::Problem;
@@ -49,14 +49,14 @@ impl Filter {
         app: &App,
         index: &Index,
         selection: &Selection<'_>,
-    ) -> Result<(Self, Vec<Arc<Rule>>), Problem> {
-        let rules = selection.card.map(|card| rules(app, card)).transpose()?;
+    ) -> Result<(Self, Vec<Arc<ScorerPool>>), Problem> {
+        let pools = selection.card.map(|card| pools(app, card)).transpose()?;
         let numbers =
             |names: &mut dyn Iterator<Item = String>| names.filter_map(|name| index.number(&name)).collect();
         let filter = Self {
             // An unknown subject gets a number that none has.
             subject: selection.subject.map(|subject| index.number(subject).unwrap_or(u32::MAX)),
-            cards: rules.as_ref().map(|rules| numbers(&mut rules.iter().map(|rule| rule.name()))),
+            cards: pools.as_ref().map(|pools| numbers(&mut pools.iter().map(|pool| pool.name()))),
             tasks: selection
                 .track
                 .map(|track| numbers(&mut track.split(',').map(|task| task.trim().to_owned()))),
@@ -64,7 +64,7 @@ impl Filter {
             until: timestamp("until", selection.until)?,
             trust: selection.trust,
         };
-        Ok((filter, rules.unwrap_or_default()))
+        Ok((filter, pools.unwrap_or_default()))
     }
 
     /// Returns true if a record is selected. A record without a time is in no period.
@@ -80,14 +80,14 @@ impl Filter {
 }
 
 /// Returns the scorecard with that name, or the challenges of the family with that name.
-fn rules(app: &App, card: &str) -> Result<Vec<Arc<Rule>>, Problem> {
+fn pools(app: &App, card: &str) -> Result<Vec<Arc<ScorerPool>>, Problem> {
     let cards = app.memory.cards();
-    let rule = cards.find(card)?;
-    if rule.card.family.is_none() {
-        return Ok(vec![rule]);
+    let pool = cards.find(card)?;
+    if pool.card.family.is_none() {
+        return Ok(vec![pool]);
     }
-    let family = rule.name();
-    Ok(cards.iter().filter(|rule| rule.card.base.as_ref() == Some(&family)).map(Arc::clone).collect())
+    let family = pool.name();
+    Ok(cards.iter().filter(|pool| pool.card.base.as_ref() == Some(&family)).map(Arc::clone).collect())
 }
 
 /// Returns the size of the log at a timestamp, or now.
@@ -98,7 +98,6 @@ pub async fn size_at(app: &App, known_at: Option<&str>) -> Result<u64, Problem> 
     match timestamp("known_at", known_at)? {
         None => Ok(*app.memory.size().borrow()),
         Some(known_at) => {
-            let known_at = karat_store::Moment(known_at.milliseconds);
             let size = app.read(move |reader| Ok(reader.size_at(known_at)?)).await?;
             // The latest commit may not be in memory yet.
             Ok(size.min(*app.memory.size().borrow()))

@@ -12,7 +12,7 @@ use karat_stats::bootstrap::Plan;
 use karat_store::port::Order;
 use karat_store::{Kind, Reader, Term};
 
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::ids;
 use crate::index::Index;
 use crate::problem::{Code, Problem};
@@ -24,7 +24,7 @@ use crate::state::App;
 #[derive(Debug, Clone)]
 pub struct Question {
     /// The scorecard; for a family, its section counts for all challenges.
-    pub rule: Arc<Rule>,
+    pub pool: Arc<ScorerPool>,
     /// One subject, or all.
     pub subject: Option<String>,
     /// The timestamp of the standing.
@@ -58,19 +58,19 @@ pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Pro
         subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
         events: answer.events.lines.last().copied().unwrap_or_default(),
     };
-    told(app, question, lines).await
+    answered(app, question, lines).await
 }
 
 /// Computes the standings and passes them to `tell`, whose result it returns.
 ///
 /// # Errors
 /// As [`answer`].
-pub async fn told<T: Send + 'static>(
+pub async fn answered<T: Send + 'static>(
     app: &Arc<App>,
     question: Question,
     tell: impl FnOnce(&Answer<'_>, &[SubjectStanding]) -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let card = &question.rule.card;
+    let card = &question.pool.card;
     let Some(rules) = &card.standing else {
         let detail =
             format!("`{}` has no section `[standing]`, so there are no standings under it", card.name());
@@ -80,19 +80,19 @@ pub async fn told<T: Send + 'static>(
     let alone = question.subject.clone().filter(|_| rules.shares.is_none());
     let (asked, of) = (question.clone(), alone.clone());
     let selected = app.indexed(move |app, index| select(app, index, &asked, of.as_deref()));
-    let (positions, rules) = selected.await?;
+    let (positions, pools) = selected.await?;
     let read = {
         let question = question.clone();
         app.read(move |reader| {
-            let rows = rows::read(reader, &rules, &positions, &ReadOptions::default())?;
+            let rows = rows::read(reader, &pools, &positions, &ReadOptions::default())?;
             let events = decisions(reader, &question, alone.as_deref())?;
             Ok((rows, events))
         })
     };
     let (rows, events) = read.await?;
     app.checked(move || {
-        let Question { rule, subject, as_of, interval, .. } = question;
-        let card = &rule.card;
+        let Question { pool, subject, as_of, interval, .. } = question;
+        let card = &pool.card;
         let items = items::items(&rows, card, &events).map_err(|failure| unanswerable(&failure))?;
         let standings = stand(card, &items, &events.events, as_of.seconds(), interval)
             .map_err(|errors| unanswerable(&refused(&errors)))?;
@@ -115,10 +115,10 @@ fn select(
     index: &Index,
     question: &Question,
     subject: Option<&str>,
-) -> Result<(Vec<u64>, Vec<Arc<Rule>>), Problem> {
-    let name = question.rule.name();
+) -> Result<(Vec<u64>, Vec<Arc<ScorerPool>>), Problem> {
+    let name = question.pool.name();
     let selection = Selection { subject, card: Some(&name), ..Selection::default() };
-    let (filter, rules) = Filter::new(app, index, &selection)?;
+    let (filter, pools) = Filter::new(app, index, &selection)?;
     let rows = index.rows(question.size).filter(|row| filter.admits(row));
     let positions: Vec<u64> = rows.take(RECORDS_MAX + 1).map(|row| row.position).collect();
     match positions.len() {
@@ -131,7 +131,7 @@ fn select(
                 format!("standings are computed from at most {RECORDS_MAX} records; ask for one subject");
             Err(Problem::new(Code::Unanswerable, detail))
         }
-        _ => Ok((positions, rules)),
+        _ => Ok((positions, pools)),
     }
 }
 
@@ -141,7 +141,7 @@ fn decisions(reader: &mut Reader, question: &Question, subject: Option<&str>) ->
         Some(subject) => Term::subject(Kind::Review, subject),
         None => Term::kind(Kind::Review),
     };
-    let own = format!("{}/", ids::part(&question.rule.name()));
+    let own = format!("{}/", ids::part(&question.pool.name()));
     let found = reader.list(term, 0..question.size, Order::Oldest, usize::MAX)?;
     let own = found.iter().filter(|item| item.entry.id.starts_with(&own));
     let mut lines: Vec<Cow<'_, str>> = own.map(|item| String::from_utf8_lossy(&item.content)).collect();

@@ -10,13 +10,14 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use crate::Options;
 use crate::answers::Answers;
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::clock::{Clock, random};
+use crate::effect::{Effect, Waiting};
+use crate::follower::Follower;
 use crate::index::Index;
-use crate::index_cache::Follower;
 use crate::keys::KeyRequest;
 use crate::limits::Rates;
-use crate::memory::{Effect, Memory, Waiting};
+use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::problem::{Problem, conflict};
 use crate::readers::Readers;
@@ -101,15 +102,15 @@ impl App {
         cache: Option<&Path>,
         watch: &mut dyn FnMut(u64, u64),
     ) -> Result<(Arc<Self>, Option<String>), Error> {
-        let told = |problem: Problem| Error::Failed(problem.detail);
-        let memory = Arc::new(Memory::new().map_err(told)?);
+        let failed = |problem: Problem| Error::Failed(problem.detail);
+        let memory = Arc::new(Memory::new().map_err(failed)?);
         let follower = Arc::clone(&memory);
         let take_in = move |committed| follower.take_in(committed);
         let cache = cache.map(|path| (path, signer.clone()));
         let store = Arc::new(Store::open_with(backend, signer, options.store, take_in)?);
-        let cache = memory.load(&store, cache, watch).map_err(told)?;
+        let cache = memory.load(&store, cache, watch).map_err(failed)?;
         let reader = store.reader()?;
-        let cache_follower = cache.and_then(|cache| cache.follow(Arc::clone(&memory), reader));
+        let cache_follower = cache.and_then(|cache| Follower::start(cache, Arc::clone(&memory), reader));
         let app = Self {
             rates: Rates::new(options.rates),
             permits: Semaphore::new(options.requests_max),
@@ -223,9 +224,9 @@ impl App {
         let mut reader = self.store.reader()?;
         let size = reader.head()?.size;
         let mut missing = Vec::new();
-        for rule in self.memory.cards().iter().filter(|rule| rule.card.is_released()) {
-            if reader.find(Kind::Scorecard, &rule.name(), size)?.is_none() {
-                missing.push(scorecard_item(rule));
+        for pool in self.memory.cards().iter().filter(|pool| pool.card.is_released()) {
+            if reader.find(Kind::Scorecard, &pool.name(), size)?.is_none() {
+                missing.push(scorecard_item(pool));
             }
         }
         if !missing.is_empty() {
@@ -246,8 +247,8 @@ impl App {
 
     /// Writes a batch before the first request.
     fn write_first(&self, batch: Submission) -> Result<(), Error> {
-        let told = |problem: Problem| Error::Failed(problem.detail);
-        let receiver = self.submit(vec![batch]).map_err(told)?;
+        let failed = |problem: Problem| Error::Failed(problem.detail);
+        let receiver = self.submit(vec![batch]).map_err(failed)?;
         let outcomes = receiver.blocking_recv().map_err(|_| Error::Stopped)?;
         outcomes.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
     }
@@ -255,13 +256,13 @@ impl App {
 
 /// Returns the item of the log that stores a scorecard.
 #[must_use]
-pub fn scorecard_item(rule: &Rule) -> NewItem {
+pub fn scorecard_item(pool: &ScorerPool) -> NewItem {
     NewItem {
         kind: Kind::Scorecard,
-        id: rule.name(),
+        id: pool.name(),
         subject: None,
         sources: Vec::new(),
         replaces: None,
-        content: rule.card.text().as_bytes().to_vec(),
+        content: pool.card.text().as_bytes().to_vec(),
     }
 }

@@ -16,9 +16,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::sqlite::Sqlite;
-use karat_store::{Kind, Limits, Moment, NewItem, Store, audit};
+use karat_store::{Kind, Limits, NewItem, Store, audit};
 
 /// As in the program.
 #[global_allocator]
@@ -211,7 +212,7 @@ impl Kept {
 
 impl Keeps for Kept {
     fn keep(&self, items: Vec<NewItem>) {
-        self.0.append(Moment(0), items).unwrap();
+        self.0.append(Timestamp { milliseconds: 0 }, items).unwrap();
     }
 }
 

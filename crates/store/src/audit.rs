@@ -3,9 +3,10 @@
 use std::fmt;
 
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 
 use crate::error::Error;
-use crate::item::{Entry, Moment, Term};
+use crate::item::{Entry, Term};
 use crate::log::{Checkpoint, Hash, NoteError, Tile, Tree, VerifyingKey, verify_consistency};
 use crate::port::{Order, Read, Row, Totals};
 use crate::reader::Reader;
@@ -149,7 +150,7 @@ struct Check<'a> {
     problems: &'a mut Vec<String>,
     /// The tree of the rows so far.
     tree: Tree,
-    known: Option<Moment>,
+    known: Option<Timestamp>,
     postings: u64,
     /// The size of the log that is checked.
     size: u64,
@@ -197,7 +198,7 @@ impl Check<'_> {
         if known != expected {
             self.report(format!(
                 "entry {position}: it is known from {} on, expected {}",
-                known.0, expected.0
+                known.milliseconds, expected.milliseconds
             ));
         }
         let terms = entry.terms();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use karat_core::facts::Digest;
 
-use crate::item::Kind;
+use crate::kind::Kind;
 use crate::log::{NoteError, ProofError};
 
 /// The reason why a store could not do something.

@@ -1,14 +1,15 @@
 //! Stored items of six kinds, and the entry of each in the log.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use karat_core::facts::Digest;
 use karat_core::json;
+use karat_core::timestamp::Timestamp;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Problem;
+use crate::kind::Kind;
 use crate::log::Hash;
 
 /// Schema of an entry.
@@ -20,70 +21,8 @@ pub const SOURCES_MAX: usize = 512;
 /// The largest content, in bytes.
 pub const CONTENT_MAX_BYTES: usize = 64 << 20;
 
-/// The kind of an item. Ids are unique within a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// An item of evidence: its canonical JSON, so that the digest of its content is the one that records name.
-    Evidence,
-    /// A record: its canonical JSON.
-    Record,
-    /// A scorecard: the text of its file.
-    Scorecard,
-    /// A state of a match: entered, submitted, settled.
-    Match,
-    /// A state of a review: asked for, approved, rejected.
-    Review,
-    /// A state of a key: made, revoked. Its content has a hash of the key, never the key.
-    Key,
-}
-
-impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Evidence, Self::Record, Self::Scorecard, Self::Match, Self::Review, Self::Key];
-
-    /// Returns the name as written: `evidence`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Evidence => "evidence",
-            Self::Record => "record",
-            Self::Scorecard => "scorecard",
-            Self::Match => "match",
-            Self::Review => "review",
-            Self::Key => "key",
-        }
-    }
-
-    /// Returns whether [`Term::kind`] and [`Term::subject`] find its items. Evidence and records are nearly all of a log, and
-    /// are found by their ids alone; an index of anything else is made by reading the log once.
-    #[must_use]
-    pub const fn is_listed(self) -> bool {
-        !matches!(self, Self::Evidence | Self::Record)
-    }
-
-    /// Returns the kind with that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A moment, in milliseconds since 1970 began in UTC, leap seconds not counted. It is always given: nothing here reads a
-/// clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Moment(pub i64);
-
-impl Moment {
-    /// The last moment, 100 million days after 1970 began; the first one is as long before.
-    pub const MAX: Self = Self(8_640_000_000_000_000);
-}
+/// The largest distance of a moment from 1970, which is 100 million days.
+const MOMENT_MAX_MILLISECONDS: i64 = 8_640_000_000_000_000;
 
 /// An item that is to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +58,7 @@ pub struct Entry {
     /// The digest of its content.
     pub content: Digest,
     /// The time at which it was handed in, as the caller said.
-    pub moment: Moment,
+    pub moment: Timestamp,
 }
 
 impl Entry {
@@ -137,7 +76,7 @@ impl Entry {
         out.extend_from_slice(b",\"kind\":");
         json::write_string(&mut out, self.kind.name());
         out.extend_from_slice(b",\"moment_milliseconds\":");
-        json::write_integer(&mut out, self.moment.0);
+        json::write_integer(&mut out, self.moment.milliseconds);
         out.extend_from_slice(b",\"replaces\":");
         write_optional(&mut out, self.replaces.as_deref());
         out.extend_from_slice(b",\"schema\":");
@@ -233,7 +172,7 @@ impl Members {
             sources: self.sources.iter().map(|source| digest(source)).collect::<Result<_, _>>()?,
             replaces: self.replaces,
             content: digest(&self.content)?,
-            moment: Moment(self.moment_milliseconds),
+            moment: Timestamp { milliseconds: self.moment_milliseconds },
         })
     }
 }
@@ -317,7 +256,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    pub fn new(item: NewItem, moment: Moment) -> Self {
+    pub fn new(item: NewItem, moment: Timestamp) -> Self {
         let NewItem { kind, id, subject, sources, replaces, content } = item;
         let entry = Entry { kind, id, subject, sources, replaces, content: Digest::of(&content), moment };
         let (bytes, id) = (entry.to_json(), Term::id(entry.kind, &entry.id));
@@ -326,7 +265,7 @@ impl Prepared {
 }
 
 /// Returns the limit that `item` breaks first, if any.
-pub(crate) fn limit_broken(item: &NewItem, moment: Moment) -> Option<Problem> {
+pub(crate) fn limit_broken(item: &NewItem, moment: Timestamp) -> Option<Problem> {
     let names = [
         ("id", Some(&item.id)),
         ("subject", item.subject.as_ref()),
@@ -349,8 +288,8 @@ pub(crate) fn limit_broken(item: &NewItem, moment: Moment) -> Option<Problem> {
         } else if item.content.len() > CONTENT_MAX_BYTES {
             let bytes = item.content.len();
             Some(format!("its content has {bytes} bytes, and at most {CONTENT_MAX_BYTES} are allowed"))
-        } else if moment > Moment::MAX || moment.0 < -Moment::MAX.0 {
-            Some(format!("the moment {} is beyond the calendar", moment.0))
+        } else if moment.milliseconds.unsigned_abs() > MOMENT_MAX_MILLISECONDS.unsigned_abs() {
+            Some(format!("the moment {} is beyond the calendar", moment.milliseconds))
         } else {
             None
         }
@@ -382,7 +321,7 @@ mod tests {
             sources: vec![Digest::of(b"evidence")],
             replaces: None,
             content: Digest::of(b"record"),
-            moment: Moment(1_763_700_000_000),
+            moment: Timestamp { milliseconds: 1_763_700_000_000 },
         }
     }
 
@@ -423,8 +362,11 @@ mod tests {
             replaces: Some(name),
             content: Vec::new(),
         };
-        assert_eq!(limit_broken(&item, Moment::MAX), None);
-        assert!(Prepared::new(item, Moment(-Moment::MAX.0)).bytes.len() <= BUNDLE_ENTRY_MAX_BYTES);
+        assert_eq!(limit_broken(&item, Timestamp { milliseconds: MOMENT_MAX_MILLISECONDS }), None);
+        assert!(
+            Prepared::new(item, Timestamp { milliseconds: -MOMENT_MAX_MILLISECONDS }).bytes.len()
+                <= BUNDLE_ENTRY_MAX_BYTES
+        );
     }
 
     #[test]
@@ -437,7 +379,9 @@ mod tests {
             replaces: None,
             content: Vec::new(),
         };
-        let broken = |item: &NewItem| limit_broken(item, Moment(0)).map(|problem| problem.to_string());
+        let broken = |item: &NewItem| {
+            limit_broken(item, Timestamp { milliseconds: 0 }).map(|problem| problem.to_string())
+        };
         assert_eq!(broken(&good), None);
         for (item, says) in [
             (NewItem { id: String::new(), ..good.clone() }, "its id is empty"),
@@ -451,7 +395,7 @@ mod tests {
         ] {
             assert!(broken(&item).unwrap().contains(says), "{says}");
         }
-        assert!(limit_broken(&good, Moment(i64::MIN)).is_some());
+        assert!(limit_broken(&good, Timestamp { milliseconds: i64::MIN }).is_some());
     }
 
     proptest! {
@@ -464,7 +408,7 @@ mod tests {
 
         #[test]
         fn entries_read_back(id in ".{1,40}", subject in proptest::option::of(".{1,20}"), moment: i64, kind in 0usize..6) {
-            let moment = Moment(moment % Moment::MAX.0);
+            let moment = Timestamp { milliseconds: moment % MOMENT_MAX_MILLISECONDS };
             let entry = Entry { id, subject, moment, kind: Kind::ALL[kind], ..entry() };
             prop_assert_eq!(Entry::parse(&entry.to_json()), Ok(entry));
         }

@@ -9,7 +9,8 @@
 //! use std::sync::Arc;
 //! use karat_store::log::Signer;
 //! use karat_store::memory::Memory;
-//! use karat_store::{Kind, Limits, Moment, NewItem, Receipt, Store};
+//! use karat_core::timestamp::Timestamp;
+//! use karat_store::{Kind, Limits, NewItem, Receipt, Store};
 //!
 //! // Secret bytes and moments come from the caller: nothing here draws a random number or reads a clock.
 //! let signer = Signer::new("scores.example.org/main", &[7; 32])?;
@@ -22,10 +23,10 @@
 //!     replaces: None,
 //!     content: br#"{"steps":3}"#.to_vec(),
 //! };
-//! let accepted = store.append(Moment(1_763_700_000_000), vec![item.clone()])?;
+//! let accepted = store.append(Timestamp { milliseconds: 1_763_700_000_000 }, vec![item.clone()])?;
 //! assert!(!accepted[0].repeated);
 //! // The same again is accepted, and changes nothing.
-//! assert!(store.append(Moment(1_763_700_000_001), vec![item])?[0].repeated);
+//! assert!(store.append(Timestamp { milliseconds: 1_763_700_000_001 }, vec![item])?[0].repeated);
 //!
 //! let receipt = store.reader()?.receipt(accepted[0].position)?.to_json();
 //! let receipt = Receipt::parse(&receipt)?;
@@ -44,6 +45,7 @@
 mod audit;
 mod error;
 mod item;
+mod kind;
 pub mod log;
 pub mod memory;
 pub mod port;
@@ -56,8 +58,9 @@ mod writer;
 
 pub use audit::{Audit, audit, audit_watched};
 pub use error::{Error, Problem, Refusal};
-pub use item::{CONTENT_MAX_BYTES, Entry, Kind, Moment, NAME_MAX_BYTES, NewItem, SOURCES_MAX, Term};
+pub use item::{CONTENT_MAX_BYTES, Entry, NAME_MAX_BYTES, NewItem, SOURCES_MAX, Term};
+pub use kind::Kind;
 pub use reader::{Item, Reader};
 pub use receipt::{Receipt, Verification};
-pub use store::{Accepted, Limits, Store};
-pub use writer::Outcome;
+pub use store::Store;
+pub use writer::{Accepted, Limits, Outcome};

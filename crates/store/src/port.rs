@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::item::{Moment, Term};
+use crate::item::Term;
 use crate::log::Tile;
+use karat_core::timestamp::Timestamp;
 
 /// An item in a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub struct Row {
     /// The place in the log, from 0, without gaps.
     pub position: u64,
     /// The moment from which on it is known: the latest moment of all entries up to this one.
-    pub known: Moment,
+    pub known: Timestamp,
     /// The entry, as it is hashed.
     pub entry: Vec<u8>,
     /// The content.

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::item::{Entry, Kind, Moment, Term};
+use crate::item::{Entry, Term};
+use crate::kind::Kind;
 use crate::log::{self, BUNDLE_ENTRY_MAX_BYTES, Hash, TILE_HASHES, Tile, TilePath};
 use crate::port::{Head, Order, Read, Row};
 use crate::receipt::Receipt;
+use karat_core::timestamp::Timestamp;
 
 /// An item that is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn size_at(&mut self, moment: Moment) -> Result<u64, Error> {
+    pub fn size_at(&mut self, moment: Timestamp) -> Result<u64, Error> {
         let mut range = 0..self.head()?.size;
         while !range.is_empty() {
             let middle = range.start + (range.end - range.start) / 2;

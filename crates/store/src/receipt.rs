@@ -9,7 +9,8 @@ use karat_core::facts::Digest;
 use karat_core::json;
 use serde::Deserialize;
 
-use crate::item::{Entry, Kind, Members};
+use crate::item::{Entry, Members};
+use crate::kind::Kind;
 use crate::log::{Checkpoint, Hash, VerifyingKey, verify_inclusion};
 
 /// Schema of a receipt.

@@ -5,45 +5,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 
-use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 
 use crate::error::Error;
-use crate::item::{Moment, NewItem};
+use crate::item::NewItem;
 use crate::log::{Signer, VerifyingKey};
 use crate::port::Backend;
 use crate::reader::Reader;
-use crate::writer::{Answer, Job, Outcome, Writer};
-
-/// Limits of what may wait, and of what is committed together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// The number of jobs that may wait before a further one has to wait to be queued, or is turned away.
-    pub queue_jobs: usize,
-    /// The number of items from which on a commit takes in no further job.
-    pub commit_items: usize,
-    /// The number of bytes from which on a commit takes in no further job.
-    pub commit_bytes: usize,
-}
-
-impl Default for Limits {
-    /// Defaults to 1,024 jobs; 4,096 items or 8 MiB a commit.
-    fn default() -> Self {
-        Self { queue_jobs: 1024, commit_items: 4096, commit_bytes: 8 << 20 }
-    }
-}
-
-/// The answer for an item that the store keeps from now on, or had before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Accepted {
-    /// Its place in the log.
-    pub position: u64,
-    /// The digest of its content.
-    pub content: Digest,
-    /// The moment at which it was first handed in.
-    pub moment: Moment,
-    /// True if the item was there before, so that nothing changed.
-    pub repeated: bool,
-}
+use crate::writer::{Accepted, Answer, Job, Limits, Outcome, Writer};
 
 /// A store that is open for writing. Many threads may hand in items at once; one thread writes, and commits together what
 /// arrived while it was writing.
@@ -81,7 +50,7 @@ impl<T> Store<T> {
     ///
     /// # Errors
     /// If items cannot be accepted, which names them all, or if nothing can be written.
-    pub fn append(&self, moment: Moment, items: Vec<NewItem>) -> Result<Vec<Accepted>, Error> {
+    pub fn append(&self, moment: Timestamp, items: Vec<NewItem>) -> Result<Vec<Accepted>, Error> {
         self.append_each(moment, vec![items])?.pop().unwrap_or(Err(Error::Stopped))
     }
 
@@ -89,7 +58,7 @@ impl<T> Store<T> {
     ///
     /// # Errors
     /// If nothing can be written. The problems of a batch are its outcome.
-    pub fn append_each(&self, moment: Moment, batches: Vec<Vec<NewItem>>) -> Result<Vec<Outcome>, Error> {
+    pub fn append_each(&self, moment: Timestamp, batches: Vec<Vec<NewItem>>) -> Result<Vec<Outcome>, Error> {
         let (sender, receiver) = mpsc::sync_channel(1);
         let job = Job::new(moment, batches, Answer::Caller(sender));
         self.queue()?.send(job).map_err(|_| Error::Stopped)?;
@@ -101,7 +70,7 @@ impl<T> Store<T> {
     /// # Errors
     /// If the queue is full ([`Error::Busy`]) or the store was stopped ([`Error::Stopped`]): then the ticket is
     /// dropped.
-    pub fn submit(&self, moment: Moment, batches: Vec<Vec<NewItem>>, ticket: T) -> Result<(), Error> {
+    pub fn submit(&self, moment: Timestamp, batches: Vec<Vec<NewItem>>, ticket: T) -> Result<(), Error> {
         let job = Job::new(moment, batches, Answer::Follower(ticket));
         self.queue()?.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => Error::Busy,

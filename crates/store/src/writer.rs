@@ -4,10 +4,42 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use crate::error::{Error, Problem, Refusal};
-use crate::item::{Entry, Moment, NewItem, Prepared, Term, limit_broken};
+use crate::item::{Entry, NewItem, Prepared, Term, limit_broken};
 use crate::log::{Checkpoint, Hash, Signer, Tree};
 use crate::port::{Commit, Head, Order, Read, Row, Write};
-use crate::store::{Accepted, Limits};
+use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
+
+/// Limits of what may wait, and of what is committed together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The number of jobs that may wait before a further one has to wait to be queued, or is turned away.
+    pub queue_jobs: usize,
+    /// The number of items from which on a commit takes in no further job.
+    pub commit_items: usize,
+    /// The number of bytes from which on a commit takes in no further job.
+    pub commit_bytes: usize,
+}
+
+impl Default for Limits {
+    /// Defaults to 1,024 jobs; 4,096 items or 8 MiB a commit.
+    fn default() -> Self {
+        Self { queue_jobs: 1024, commit_items: 4096, commit_bytes: 8 << 20 }
+    }
+}
+
+/// The answer for an item that the store keeps from now on, or had before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// Its place in the log.
+    pub position: u64,
+    /// The digest of its content.
+    pub content: Digest,
+    /// The moment at which it was first handed in.
+    pub moment: Timestamp,
+    /// True if the item was there before, so that nothing changed.
+    pub repeated: bool,
+}
 
 /// The outcome of one batch.
 pub type Outcome = Result<Vec<Accepted>, Error>;
@@ -31,7 +63,7 @@ pub(crate) enum Answer<T> {
 impl<T> Job<T> {
     /// Works out on the thread of the caller everything that does not depend on what is stored, and refuses items that no
     /// store accepts.
-    pub fn new(moment: Moment, all: Vec<Vec<NewItem>>, answer: Answer<T>) -> Self {
+    pub fn new(moment: Timestamp, all: Vec<Vec<NewItem>>, answer: Answer<T>) -> Self {
         let (mut batches, mut refused) = (Vec::with_capacity(all.len()), Vec::new());
         for (place, batch) in all.into_iter().enumerate() {
             let refusals: Vec<Refusal> = batch
@@ -66,7 +98,7 @@ pub(crate) struct Writer {
     signer: Signer,
     tree: Tree,
     /// The latest moment of all entries.
-    known: Option<Moment>,
+    known: Option<Timestamp>,
 }
 
 impl Writer {
@@ -186,7 +218,7 @@ struct Stage<'a> {
     read: &'a mut dyn Read,
     /// The size of the log before.
     size: u64,
-    known: Option<Moment>,
+    known: Option<Timestamp>,
     rows: Vec<Row>,
     postings: Vec<(Term, u64)>,
     leaves: Vec<Hash>,
@@ -197,13 +229,13 @@ struct Stage<'a> {
 /// The decision on one item.
 enum Decision {
     New,
-    Repeated { position: u64, moment: Moment },
+    Repeated { position: u64, moment: Timestamp },
     Refused(Problem),
 }
 
 impl<'a> Stage<'a> {
     /// Begins a commit of at most `items` items.
-    fn new(read: &'a mut dyn Read, size: u64, known: Option<Moment>, items: usize) -> Self {
+    fn new(read: &'a mut dyn Read, size: u64, known: Option<Timestamp>, items: usize) -> Self {
         let (rows, leaves) = (Vec::with_capacity(items), Vec::with_capacity(items));
         // The id for most.
         let (postings, pending) = (Vec::with_capacity(items), HashMap::with_capacity(items));

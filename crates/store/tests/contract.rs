@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use common::{Folder, backends};
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 use karat_store::log::Tile;
 use karat_store::port::{Backend, Commit, Head, Order, Row, Totals, Write};
-use karat_store::{Entry, Error, Kind, Moment, Term};
+use karat_store::{Entry, Error, Kind, Term};
 
 fn each_backend(name: &str, test: impl Fn(&str, &Arc<dyn Backend>)) {
     let folder = Folder::new(name);
@@ -26,14 +27,14 @@ fn entry(position: u64) -> Entry {
         sources: Vec::new(),
         replaces: None,
         content: Digest::of(b""),
-        moment: Moment(position as i64),
+        moment: Timestamp { milliseconds: position as i64 },
     }
 }
 
 fn row(position: u64) -> Row {
     Row {
         position,
-        known: Moment(position as i64 * 10),
+        known: Timestamp { milliseconds: position as i64 * 10 },
         entry: entry(position).to_json(),
         content: vec![position as u8; position as usize % 5 * 2000],
     }

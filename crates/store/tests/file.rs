@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use common::{Folder, at, evidence, record, signer};
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 use karat_store::log::Tile;
 use karat_store::port::{Backend as _, Commit, Head, Order, Row};
 use karat_store::sqlite::{self, Sqlite};
-use karat_store::{Entry, Error, Kind, Limits, Moment, NewItem, Reader, Store, Term};
+use karat_store::{Entry, Error, Kind, Limits, NewItem, Reader, Store, Term};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use rusqlite::Connection;
@@ -346,12 +347,17 @@ fn terms_that_share_their_first_bits_are_told_apart() {
         sources: Vec::new(),
         replaces: None,
         content: Digest::of(b""),
-        moment: Moment(0),
+        moment: Timestamp { milliseconds: 0 },
     };
     let real = item(30).terms()[0];
     let mut crafted = real;
     crafted.0[15] ^= 1;
-    let row = |position| Row { position, known: Moment(0), entry: item(position).to_json(), content: vec![] };
+    let row = |position| Row {
+        position,
+        known: Timestamp { milliseconds: 0 },
+        entry: item(position).to_json(),
+        content: vec![],
+    };
     let commit = Commit {
         after: None,
         rows: (0..ROWS).map(row).collect(),

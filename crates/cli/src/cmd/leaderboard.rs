@@ -4,10 +4,10 @@ use std::io::Write as _;
 
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
+use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank};
 use karat::answers::leaderboard::{Leaderboard, LeaderboardRow};
 use karat::answers::stress::Robustness;
 use karat::leaderboard::attempts::Attempts;
-use karat::leaderboard::method::{Page, answer, method_of_size, rank};
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
 use karat::pages::leaderboard as page_of;

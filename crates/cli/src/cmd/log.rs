@@ -131,20 +131,19 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
         .map(|(name, head)| (name, head.root))
         .map_err(|error| store::refused(&Error::Damaged(format!("the head of the log: {error}"))))?;
     let mut kinds: BTreeMap<Kind, (u64, u64)> = Kind::ALL.into_iter().map(|kind| (kind, (0, 0))).collect();
-    let mut moments: Option<(i64, i64)> = None;
+    let mut moments: Option<(Timestamp, Timestamp)> = None;
     let progress = Progress::of_items(args.no_progress);
     store::each(&mut reader, head.size, &mut |item| {
         let counts = kinds.entry(item.entry.kind).or_default();
         counts.0 += 1;
         counts.1 += u64::from(item.entry.replaces.is_some());
-        let at = item.entry.moment.0;
+        let at = item.entry.moment;
         moments = Some(moments.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
         progress.reached(item.position + 1, head.size);
         Ok(())
     })?;
     drop(progress);
-    let text = |milliseconds| Timestamp { milliseconds }.to_string();
-    let (first, last) = (moments.map(|(first, _)| text(first)), moments.map(|(_, last)| text(last)));
+    let (first, last) = moments.map(|(first, last)| (first.to_string(), last.to_string())).unzip();
     if args.json || (!args.table && !is_watched()) {
         let counts: serde_json::Map<String, Value> =
             kinds.iter().map(|(kind, (all, _))| (kind.name().to_owned(), json!(all))).collect();

@@ -65,7 +65,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             Err(error) => {
                 sink.flush()?;
                 progress.aside(|| tell(error, cli.color))?;
-                return Err(Failure::Told(Exit::CouldNotRun));
+                return Err(Failure::Shown(Exit::CouldNotRun));
             }
         }
         Ok(Flow::Continue)

@@ -13,7 +13,6 @@ use karat::record::Record;
 use karat::text::{clean, short};
 use karat::verification::{Check, causes, recomputed, status};
 use karat_core::record::ENGINE_VERSION;
-use karat_core::timestamp::Timestamp;
 use karat_store::log::VerifyingKey;
 use karat_store::{Kind, Receipt};
 
@@ -194,7 +193,7 @@ fn about(verified: &Verified) -> Option<(String, String)> {
     if let (Some(subject), Some(card)) = (&entry.subject, card) {
         what = format!("record of {} by {}", short(subject), short(&card));
     }
-    let moment = Timestamp { milliseconds: entry.moment.0 };
+    let moment = entry.moment;
     let log = match karat::receipt::claimed(receipt) {
         Some((name, head)) => {
             format!("entry {} of {} in the log {}", receipt.index, head.size, short(name))
@@ -218,7 +217,7 @@ fn answer(path: &str, verified: &Verified) -> Verification {
             id: receipt.entry.id.clone(),
             index: receipt.index,
             kind: kind(receipt.entry.kind),
-            moment: Timestamp { milliseconds: receipt.entry.moment.0 }.to_string(),
+            moment: receipt.entry.moment.to_string(),
             subject: receipt.entry.subject.clone(),
         }),
         log: log.map(|(name, head)| VerifiedLog {

@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_mapping_that_cannot_be_is_refused() {
-        for (text, told) in [
+        for (text, expected) in [
             ("first", "is not a mapping"),
             ("frist=home", "`frist` is not a field"),
             ("first=", "names no column"),
@@ -174,7 +174,7 @@ mod tests {
             ("first=a,first=b", "`first` is mapped twice"),
         ] {
             let error = text.parse::<Columns>().unwrap_err();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::result::{self, Sides};
 use super::row::Cells;
 
 /// The contents of a row.
-pub enum Told<'c> {
+pub enum Ended<'c> {
     /// The two competitors, and the outcome.
     Match([Cow<'c, str>; 2], Outcome),
     /// A result that means no match.
@@ -36,7 +36,7 @@ impl<'a> Ending<'a> {
     ///
     /// # Errors
     /// If its result cannot be read.
-    pub fn of<'c>(&self, cells: &'c Cells<'_>) -> Result<Told<'c>, String> {
+    pub fn of<'c>(&self, cells: &'c Cells<'_>) -> Result<Ended<'c>, String> {
         let competitors = cells.get(Field::First).zip(cells.get(Field::Second));
         let has_neither = cells.get(Field::First).or(cells.get(Field::Second)).is_none();
         let (result, winner) = (cells.get(Field::Result), cells.get(Field::Winner));
@@ -44,7 +44,7 @@ impl<'a> Ending<'a> {
             // With two competitors, the winner is a result under another name.
             (Some((first, second)), winner, _) => self.between(cells, first, second, result.or(winner)),
             (None, Some(winner), Some(loser)) if has_neither => self.won(winner, loser, result),
-            _ => Ok(Told::Nobody),
+            _ => Ok(Ended::Nobody),
         }
     }
 
@@ -55,9 +55,9 @@ impl<'a> Ending<'a> {
         first: Cow<'c, str>,
         second: Cow<'c, str>,
         result: Option<Cow<'_, str>>,
-    ) -> Result<Told<'c>, String> {
+    ) -> Result<Ended<'c>, String> {
         let outcome = match (result, cells.get(Field::FirstScore), cells.get(Field::SecondScore)) {
-            (Some(result), ..) if self.is_skipped(&result) => return Ok(Told::NoMatch),
+            (Some(result), ..) if self.is_skipped(&result) => return Ok(Ended::NoMatch),
             (Some(result), ..) => {
                 let columns = [self.sides[0].as_str(), self.sides[1].as_str()];
                 result::outcome(&result, &Sides { columns, names: [first.trim(), second.trim()] })?
@@ -65,7 +65,7 @@ impl<'a> Ending<'a> {
             (None, one, other)
                 if [&one, &other].iter().any(|it| self.is_skipped(it.as_deref().unwrap_or(""))) =>
             {
-                return Ok(Told::NoMatch);
+                return Ok(Ended::NoMatch);
             }
             (None, Some(one), Some(other)) => result::by_scores(&one, &other)?,
             (None, ..) => {
@@ -75,7 +75,7 @@ impl<'a> Ending<'a> {
                 ));
             }
         };
-        Ok(Told::Match([first, second], outcome))
+        Ok(Ended::Match([first, second], outcome))
     }
 
     /// Returns a match of a winner and a loser, or of two who drew.
@@ -84,9 +84,9 @@ impl<'a> Ending<'a> {
         winner: Cow<'c, str>,
         loser: Cow<'c, str>,
         result: Option<Cow<'_, str>>,
-    ) -> Result<Told<'c>, String> {
+    ) -> Result<Ended<'c>, String> {
         let outcome = match result {
-            Some(result) if self.is_skipped(&result) => return Ok(Told::NoMatch),
+            Some(result) if self.is_skipped(&result) => return Ok(Ended::NoMatch),
             Some(result) => {
                 let sides = Sides { columns: ["winner", "loser"], names: [winner.trim(), loser.trim()] };
                 result::outcome(&result, &sides)?
@@ -95,7 +95,7 @@ impl<'a> Ending<'a> {
         };
         match outcome {
             Outcome::Loss => Err(String::from("the loser won, expected `win` or `draw` as the result")),
-            _ => Ok(Told::Match([winner, loser], outcome)),
+            _ => Ok(Ended::Match([winner, loser], outcome)),
         }
     }
 

@@ -131,7 +131,7 @@ impl Matches {
         Season::new(&events).map_err(|errors| {
             let row = |at: &usize| rows.get(*at).and_then(|&at| self.rows.get(at));
             let place = |at: &usize| row(at).map_or(String::new(), |row| self.place(row));
-            let told: Vec<String> = errors
+            let lines: Vec<String> = errors
                 .list
                 .iter()
                 .map(|error| match error {
@@ -143,9 +143,9 @@ impl Matches {
                     other => other.to_string(),
                 })
                 .collect();
-            match told.as_slice() {
+            match lines.as_slice() {
                 [] => Failure::new("there is no match to rate"),
-                _ => refused(told, errors.omitted).help(
+                _ => refused(lines, errors.omitted).help(
                     "correct one of the two, or build the id from several columns: --columns id=match+judge",
                 ),
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 use karat_evidence::Kind;
 
 use super::columns::{Columns, Field};
-use super::ended::{Ending, Told};
+use super::ended::{Ended, Ending};
 use super::row::Cells;
 use super::{LISTED, Matches, Row, refused, time};
 use crate::evidence::{Files, Flow};
@@ -116,12 +116,12 @@ impl Reader<'_> {
         let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let cells = Cells::read(bytes, columns, &stem, &mut self.seen)?;
         let (names, outcome) = match self.ending.of(&cells)? {
-            Told::Match(names, outcome) => (names, outcome),
-            Told::NoMatch => {
+            Ended::Match(names, outcome) => (names, outcome),
+            Ended::NoMatch => {
                 self.matches.skipped += 1;
                 return Ok(());
             }
-            Told::Nobody => {
+            Ended::Nobody => {
                 self.nobody += 1;
                 return Err(String::from(
                     "who met whom is missing, expected `first` and `second`, or `winner` and `loser`",
@@ -272,13 +272,13 @@ fn other_circumstances(matches: &Matches) -> Vec<String> {
     let mut first: BTreeMap<&str, &Row> = BTreeMap::new();
     let mut problems = Vec::new();
     for row in &matches.rows {
-        let told = *first.entry(&row.id).or_insert(row);
-        if (told.judge, told.pair, told.category) != (row.judge, row.pair, row.category) {
+        let known = *first.entry(&row.id).or_insert(row);
+        if (known.judge, known.pair, known.category) != (row.judge, row.pair, row.category) {
             problems.push(format!(
                 "{}: match `{}` has another judge, pair or category than at {}, expected one content for one id",
                 matches.place(row),
                 clean(&row.id),
-                matches.place(told)
+                matches.place(known)
             ));
         }
     }

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn what_is_no_row_is_told() {
         let columns = Columns::default();
-        for (text, told) in [
+        for (text, expected) in [
             ("[1]", "expected an object with the members of a match"),
             (r#"{"first": {}}"#, "`first`: invalid type: map, expected a text or a number"),
             (r#"{"first": "a", "first": "a"}"#, "`first` is given twice"),
@@ -184,7 +184,7 @@ mod tests {
             (r#"{"first": "a"} x"#, "trailing characters"),
         ] {
             let error = read(text, &columns).err().unwrap();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

@@ -1,10 +1,15 @@
 //! The findings of the checker, shown in their file.
 
+use std::io::Write as _;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use karat::cards::CardText;
+use karat::text::{clean, count};
 use karat_core::diagnostic::{Diagnostic, Severity};
 
-use karat::text::clean;
+use crate::failure::Failure;
+use crate::output::{Color, LOSS, STRONG, Screen};
 
 /// Returns one finding: code, place with line and column, the text underlined, the message, the hint.
 pub fn diagnostic(found: &Diagnostic, path: &str, text: &str, width: usize) -> String {
@@ -24,6 +29,23 @@ pub fn diagnostic(found: &Diagnostic, path: &str, text: &str, width: usize) -> S
         group = group.element(Level::HELP.message(help.as_ref()));
     }
     Renderer::styled().decor_style(DecorStyle::Ascii).term_width(width).render(&[group])
+}
+
+/// Prints on standard error why a card cannot be used; its warnings are left to `karat card check`.
+pub fn refuse(card: &CardText, diagnostics: &[Diagnostic], color: Color) -> Result<(), Failure> {
+    let mut screen = Screen::stderr(color);
+    let width = screen.width;
+    let errors: Vec<_> = diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
+    for found in &errors {
+        writeln!(screen, "{}\n", diagnostic(found, &card.name, &card.text, width))?;
+    }
+    writeln!(
+        screen,
+        "{STRONG}{}{STRONG:#}: {LOSS}refused{LOSS:#}, {}",
+        card.name,
+        count(errors.len(), "error")
+    )?;
+    Ok(())
 }
 
 /// Returns line and column of a byte of `text`, both from 1; the column counts characters.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, Estimate};
+use karat::answers::leaderboard::notes::notes;
 use karat::answers::leaderboard::{Attempts, Leaderboard, LeaderboardRow};
 use karat::estimate::{Writing, letter, percent, ranks};
-use karat::leaderboard::notes::notes;
 use karat::text::{NAMED, Tone, clean, count, fit, list, wrap};
 use unicode_width::UnicodeWidthStr as _;
 

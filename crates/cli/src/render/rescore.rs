@@ -1,4 +1,4 @@
-//! Records that were scored again: who moves, and the parts due to rule, evidence and engine.
+//! Records that were scored again: who moves, and the parts due to scorecard, evidence and engine.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use karat::rescore::{Parts, Rescored, Verdict};
 use karat::text::{clean, count, fit, own_name, short};
 use karat_core::number::Score;
 
-use crate::cmd::rescore::summary::{Mover, Summary};
 use crate::output::{FAINT, GAIN, LOSS, STRONG};
+use crate::rescored::{Mover, Summary};
 
 /// Columns of a score, and of a difference.
 const SCORE: usize = 8;
-const SHARE: usize = 8;
+const SHARE: usize = 9;
 /// Most subjects whose ranks are listed, and most changes of band or tier.
 const LISTED: usize = 10;
 
@@ -41,7 +41,7 @@ pub fn rescored(summary: &Summary, names: (&str, &str), width: usize) -> String 
 fn movers(summary: &Summary, width: usize) -> String {
     let who = width.saturating_sub(2 * (SCORE + 2) + 4 * (SHARE + 2)).clamp(12, 40);
     let mut text = format!("\n{FAINT}{}  {:>SCORE$}  {:>SCORE$}", fit("largest movers", who), "old", "new");
-    for name in ["of scale", "rule", "evidence", "engine"] {
+    for name in ["of scale", "scorecard", "evidence", "engine"] {
         let _ = write!(text, "  {name:>SHARE$}");
     }
     let _ = writeln!(text, "{FAINT:#}");
@@ -51,7 +51,7 @@ fn movers(summary: &Summary, width: usize) -> String {
             None => subject.clone(),
         };
         let style = if moved.difference().is_some_and(|it| it < Score::ZERO) { LOSS } else { GAIN };
-        let [whole, rule, evidence, engine] = shares(moved);
+        let [whole, scorecard, evidence, engine] = shares(moved);
         let _ = write!(
             text,
             "{}  {:>SCORE$}  {:>SCORE$}  {style}{whole:>SHARE$}{style:#}",
@@ -59,7 +59,7 @@ fn movers(summary: &Summary, width: usize) -> String {
             shown(&moved.before),
             shown(&moved.after),
         );
-        for part in [rule, evidence, engine] {
+        for part in [scorecard, evidence, engine] {
             let _ = write!(text, "  {part:>SHARE$}");
         }
         text.push('\n');
@@ -67,7 +67,7 @@ fn movers(summary: &Summary, width: usize) -> String {
     text
 }
 
-/// Returns the whole difference and its parts from rule, evidence and engine, which add up as shown. `?` without a
+/// Returns the whole difference and its parts from scorecard, evidence and engine, which add up as shown. `?` without a
 /// number, if a score appeared or disappeared.
 fn shares(moved: &Rescored) -> [String; 4] {
     let unknown = || String::from("?");
@@ -76,10 +76,10 @@ fn shares(moved: &Rescored) -> [String; 4] {
     };
     let between = |from, to| signed_percent(hundredths(to) - hundredths(from));
     let whole = between(before, after);
-    let Some(Parts { rule, evidence, .. }) = moved.parts else {
+    let Some(Parts { scorecard, evidence, .. }) = moved.parts else {
         return [whole, unknown(), unknown(), unknown()];
     };
-    let now = after.minus(rule);
+    let now = after.minus(scorecard);
     let today = now.minus(evidence);
     [whole, between(now, after), between(today, now), between(before, today)]
 }

@@ -7,8 +7,9 @@ use karat_core::scorecard::StandingScore;
 use karat_standing::stand::SubjectStanding;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::interval::{Span, axis, interval, span};
+use super::interval::{axis, interval, span};
 use crate::output::{BAR, FAINT, STRONG, style};
+use crate::span::Span;
 use karat::estimate::{self, Writing};
 use karat::standing::Answer;
 use karat::standing::notes::{foot, notes, percent};

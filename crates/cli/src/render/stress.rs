@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use karat::answers::basis::Basis;
+use karat::answers::stress::words::{effect, other_choices, rank_1};
 use karat::answers::stress::{Driver, Robustness, SubjectRobustness};
 use karat::estimate::{Writing, ranks, whole_percent};
-use karat::leaderboard::stress_words::{effect, other_choices, rank_1};
 use karat::text::{fit, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_store::log::Signer;
 use karat_store::memory::Memory;
 use karat_store::port::Backend;
 use karat_store::sqlite::Sqlite;
-use karat_store::{Error, Kind, Limits, Moment, NewItem, Reader, Store};
+use karat_store::{Error, Kind, Limits, NewItem, Reader, Store};
 use serde_json::Value;
 
 use crate::common::{example, karat_reading};
@@ -24,7 +25,7 @@ const RUNS: [&str; 4] = [
     "workflow/retries.jsonl",
 ];
 /// 2026-03-02T09:00:00Z, and the time from one item to the next.
-const START: Moment = Moment(1_772_442_000_000);
+const START: Timestamp = Timestamp { milliseconds: 1_772_442_000_000 };
 const HOUR_MILLISECONDS: i64 = 3_600_000;
 
 /// Returns the key of the log.
@@ -58,13 +59,13 @@ pub fn scored(text: &str) -> [NewItem; 2] {
 }
 
 /// Returns the moment of the item with number `place`.
-pub fn moment(place: i64) -> Moment {
-    Moment(START.0 + place * HOUR_MILLISECONDS)
+pub fn moment(place: i64) -> Timestamp {
+    Timestamp { milliseconds: START.milliseconds + place * HOUR_MILLISECONDS }
 }
 
 /// Returns every item with its moment: the card, runs and their records, then a correction of the second run that was
 /// not scored again.
-pub fn items() -> Vec<(Moment, Vec<NewItem>)> {
+pub fn items() -> Vec<(Timestamp, Vec<NewItem>)> {
     let card = NewItem {
         kind: Kind::Scorecard,
         id: String::from("workflow@1.0.0"),
@@ -109,7 +110,7 @@ fn patient<T>(open: impl Fn() -> Result<T, Error>) -> T {
     open().unwrap()
 }
 
-fn fill(backend: &Arc<dyn Backend>, items: Vec<(Moment, Vec<NewItem>)>) {
+fn fill(backend: &Arc<dyn Backend>, items: Vec<(Timestamp, Vec<NewItem>)>) {
     let store = patient(|| Store::open(Arc::clone(backend), signer(), Limits::default()));
     for (moment, items) in items {
         store.append(moment, items).unwrap();
@@ -132,7 +133,7 @@ pub fn season_file(folder: &Path) -> PathBuf {
 }
 
 /// Writes a database of `items` at `path`.
-pub fn file(path: &Path, items: Vec<(Moment, Vec<NewItem>)>) {
+pub fn file(path: &Path, items: Vec<(Timestamp, Vec<NewItem>)>) {
     let backend: Arc<dyn Backend> = Arc::new(patient(|| Sqlite::create(path)));
     fill(&backend, items);
 }

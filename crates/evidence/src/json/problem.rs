@@ -85,15 +85,6 @@ impl Problems {
         self
     }
 
-    /// Takes the columns away, where the text that was read is not the text of the file: a row of a table.
-    #[must_use]
-    pub fn without_columns(mut self) -> Self {
-        for problem in &mut self.list {
-            problem.column = None;
-        }
-        self
-    }
-
     /// Returns the same problems after `change`.
     #[must_use]
     pub(crate) fn map(mut self, change: impl Fn(&mut Problem)) -> Self {

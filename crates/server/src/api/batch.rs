@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::evidence::{Scoring, earlier, submission};
 use super::json;
 use crate::body::{Incoming, line_too_long};
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::keys::Key;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem, conflict};
@@ -108,7 +108,7 @@ struct ProblemPart {
 /// Scores every line of a body.
 pub(crate) async fn send(
     app: &Arc<App>,
-    rule: Arc<Rule>,
+    pool: Arc<ScorerPool>,
     key: Arc<Key>,
     how: Scoring,
     headers: &HeaderMap,
@@ -130,7 +130,7 @@ pub(crate) async fn send(
         };
         let first = next;
         next += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let part = part(app, &rule, &key, &how, lines, first).await?;
+        let part = part(app, &pool, &key, &how, lines, first).await?;
         // The writer works on one part while the next one is read and scored.
         if let Some(before) = waiting.replace(part) {
             settle(app, before, &mut answer).await?;
@@ -162,17 +162,17 @@ pub(crate) async fn send(
 /// Scores some lines and sends them to the writer.
 async fn part(
     app: &Arc<App>,
-    rule: &Arc<Rule>,
+    pool: &Arc<ScorerPool>,
     key: &Arc<Key>,
     how: &Scoring,
     lines: Vec<u8>,
     first: u64,
 ) -> Result<ProblemPart, Problem> {
-    let (rule, key, as_of) = (Arc::clone(rule), Arc::clone(key), how.as_of.clone());
+    let (pool, key, as_of) = (Arc::clone(pool), Arc::clone(key), how.as_of.clone());
     let line_max = app.options.body_bytes_max;
     let scored = app.checked(move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let how = How { rule: &rule, as_of, key: &key };
+        let how = How { pool: &pool, as_of, key: &key };
         let (mut sent, mut submissions) = (Vec::new(), Vec::new());
         for (line, bytes) in (first..).zip(lines.split(|byte| *byte == b'\n')) {
             if bytes.trim_ascii().is_empty() {

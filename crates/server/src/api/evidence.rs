@@ -15,12 +15,11 @@ use utoipa::{IntoParams, ToSchema};
 use super::records::raw;
 use super::{batch, json, json_ending, later};
 use crate::body::{Incoming, expect_media, media_type};
-use crate::cards::Rule;
-use crate::clock::written;
+use crate::cards::ScorerPool;
+use crate::effect::Effect;
 use crate::guard::Caller;
 use crate::ids;
 use crate::keys::{Key, Scope};
-use crate::memory::Effect;
 use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Problem, conflict};
 use crate::scoring::{How, ScoredItem};
@@ -104,7 +103,7 @@ impl LogItem {
             id: id.to_owned(),
             position: accepted.position,
             digest: accepted.content.to_string(),
-            moment: written(accepted.moment),
+            moment: accepted.moment.to_string(),
         }
     }
 }
@@ -133,18 +132,18 @@ pub(crate) async fn send(
     request: Request,
 ) -> Result<Response<Body>, Problem> {
     let key = Arc::clone(caller.key(Scope::WriteEvidence)?);
-    let rule = app.memory.cards().find(&how.card)?;
+    let pool = app.memory.cards().find(&how.card)?;
     let (head, body) = request.into_parts();
     let headers = &head.headers;
     if media_type(headers) == batch::MEDIA {
-        return batch::send(&app, rule, key, how, headers, body).await;
+        return batch::send(&app, pool, key, how, headers, body).await;
     }
     expect_media(headers, &["application/json", batch::MEDIA])?;
     let options = &app.options;
     let body = Incoming::new(headers, body, options.body_bytes_max, options.body_timeout)?;
     let bytes = body.whole().await?;
     app.metrics.received(bytes.len() as u64);
-    let kept = one(&app, rule, key, &how, bytes).await;
+    let kept = one(&app, pool, key, &how, bytes).await;
     match &kept {
         Ok(kept) if kept.repeated => app.metrics.items(0, 1, 0),
         Ok(_) => app.metrics.items(1, 0, 0),
@@ -157,7 +156,7 @@ pub(crate) async fn send(
 
 async fn one(
     app: &Arc<App>,
-    rule: Arc<Rule>,
+    pool: Arc<ScorerPool>,
     key: Arc<Key>,
     how: &Scoring,
     bytes: Vec<u8>,
@@ -166,7 +165,7 @@ async fn one(
     let as_of = how.as_of.clone();
     let work = move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        How { rule: &rule, as_of, key: &key }.score(&bytes)
+        How { pool: &pool, as_of, key: &key }.score(&bytes)
     };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };
     let effects = match &how.replaces {
@@ -293,7 +292,7 @@ pub(crate) async fn show(
             })?;
             let replaced_by = reader.replacement(Kind::Evidence, &item.entry.id, size)?;
             let entry = item.entry;
-            let cards: Vec<String> = shared.memory.cards().iter().map(|rule| rule.name()).collect();
+            let cards: Vec<String> = shared.memory.cards().iter().map(|pool| pool.name()).collect();
             let mut records = Vec::new();
             for card in cards {
                 let found = reader.find(Kind::Record, &ids::record(&entry.id, &card), size)?;
@@ -305,7 +304,7 @@ pub(crate) async fn show(
                     id: entry.id,
                     position: item.position,
                     digest: entry.content.to_string(),
-                    moment: written(entry.moment),
+                    moment: entry.moment.to_string(),
                 },
                 subject: entry.subject,
                 replaces: entry.replaces,

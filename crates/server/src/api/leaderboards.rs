@@ -7,12 +7,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat::answers::LeaderboardMethod;
-use karat::answers::basis::{Basis, ItemsUsed, ScorecardReference};
+use karat::answers::basis::{Basis, ItemsUsed};
 use karat::answers::leaderboard::LeaderboardAnswer;
-use karat::leaderboard::method::{
+use karat::answers::leaderboard::method::{
     Page, RESAMPLED_ITEMS_MAX, RESAMPLED_SUBJECTS_MAX, answer, leaderboard, method_of_size, rank, rank_values,
 };
 use karat::leaderboard::{By, Settings};
+use karat::record::ScorecardReference;
 use karat::rows::Rows;
 use karat::rows::filter::Filter as Condition;
 use karat_core::number::Score;
@@ -24,7 +25,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{answered, bytes};
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Params, limit};
 use crate::problem::{Code, Problem};
@@ -120,7 +121,7 @@ pub struct Made {
 
 /// The records that a leaderboard ranks.
 struct Selected {
-    rules: Vec<Arc<Rule>>,
+    pools: Vec<Arc<ScorerPool>>,
     /// Their positions in the log; `None` if there are more than may be read.
     positions: Option<Vec<u64>>,
     /// The number of their subjects, counted as far as needed.
@@ -164,7 +165,7 @@ pub async fn make(
     size: u64,
     pages: Pages,
 ) -> Result<Made, Problem> {
-    let Selected { rules, positions, subjects } = select(app, params, size).await?;
+    let Selected { pools, positions, subjects } = select(app, params, size).await?;
     let needs_records = [
         ("where", params.condition.is_some()),
         ("group_by", params.group_by.is_some()),
@@ -180,7 +181,7 @@ pub async fn make(
         (Some(positions), needs)
             if needs.is_some() || params.method.unwrap_or(usual) == LeaderboardMethod::Bootstrap =>
         {
-            of_records(app, params.clone(), rules, positions, pages).await?
+            of_records(app, params.clone(), pools, positions, pages).await?
         }
         _ => of_index(app, params.clone(), size, pages.student).await?,
     };
@@ -191,19 +192,19 @@ pub async fn make(
 async fn select(app: &Arc<App>, params: &LeaderboardParams, size: u64) -> Result<Selected, Problem> {
     let params = params.clone();
     app.indexed(move |app, index| {
-        let (filter, rules) = Filter::new(app, index, &params.selection())?;
+        let (filter, pools) = Filter::new(app, index, &params.selection())?;
         let mut subjects = BTreeSet::new();
         let mut positions = Vec::new();
         for row in index.rows(size).filter(|row| filter.admits(row)) {
             if positions.len() == RECORDS_MAX {
-                return Ok(Selected { rules, positions: None, subjects: subjects.len() });
+                return Ok(Selected { pools, positions: None, subjects: subjects.len() });
             }
             positions.push(row.position);
             if subjects.len() <= RESAMPLED_SUBJECTS_MAX {
                 subjects.insert(row.subject);
             }
         }
-        Ok(Selected { rules, positions: Some(positions), subjects: subjects.len() })
+        Ok(Selected { pools, positions: Some(positions), subjects: subjects.len() })
     })
     .await
 }
@@ -212,7 +213,7 @@ async fn select(app: &Arc<App>, params: &LeaderboardParams, size: u64) -> Result
 async fn of_records(
     app: &Arc<App>,
     params: LeaderboardParams,
-    rules: Vec<Arc<Rule>>,
+    pools: Vec<Arc<ScorerPool>>,
     positions: Vec<u64>,
     pages: Pages,
 ) -> Result<Made, Problem> {
@@ -223,12 +224,12 @@ async fn of_records(
             filters: condition.into_iter().collect(),
             labels: params.group_by.clone().into_iter().collect(),
         };
-        let rows = rows::read(reader, &rules, &positions, &options)?;
-        Ok((rows, params, rules))
+        let rows = rows::read(reader, &pools, &positions, &options)?;
+        Ok((rows, params, pools))
     });
-    let (rows, params, rules) = read.await?;
+    let (rows, params, pools) = read.await?;
     app.checked(move || {
-        let settings = settings(&params, Some(&rows), &rules)?;
+        let settings = settings(&params, Some(&rows), &pools)?;
         let usual = method_of_size(rows.subjects.len(), rows.rows.len());
         let method = params.method.unwrap_or(usual);
         let page = match method {
@@ -258,10 +259,10 @@ async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Pa
     app.checked(move || {
         let mut count = 0;
         // The index is released while subjects are ranked, so that commits do not wait for it.
-        let (rules, settings, values) = {
+        let (pools, settings, values) = {
             let index = shared.memory.index();
-            let (filter, rules) = Filter::new(&shared, &index, &params.selection())?;
-            let settings = settings(&params, None, &rules)?;
+            let (filter, pools) = Filter::new(&shared, &index, &params.selection())?;
+            let settings = settings(&params, None, &pools)?;
             let rows = index.rows(size).filter(|row| filter.admits(row)).inspect(|_| count += 1);
             let values = rows.filter_map(|row| {
                 let score = row.score.map(Score::billionths);
@@ -269,13 +270,13 @@ async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Pa
                 Some((row.subject, row.task, run.value(settings.policy)?))
             });
             let values = TaskValues::new(values, index.names());
-            (rules, settings, values)
+            (pools, settings, values)
         };
         let ranking = rank_values(values, &settings).map_err(|error| refused(&error))?;
         let basis = Basis {
             engine: ENGINE_VERSION.to_owned(),
-            scorecards: rules.iter().map(|rule| ScorecardReference::of(&rule.card)).collect(),
-            scale: rules.first().map_or(1, |rule| rule.card.scale.max),
+            scorecards: pools.iter().map(|pool| ScorecardReference::of(&pool.card)).collect(),
+            scale: pools.first().map_or(1, |pool| pool.card.scale.max),
             items: ItemsUsed {
                 count,
                 subjects: ranking.subjects() as u64,
@@ -337,7 +338,7 @@ fn too_many_resamples() -> Problem {
 fn settings(
     params: &LeaderboardParams,
     rows: Option<&Rows>,
-    rules: &[Arc<Rule>],
+    pools: &[Arc<ScorerPool>],
 ) -> Result<Settings, Problem> {
     let by = match (params.by.as_deref(), rows) {
         (None | Some("score"), _) | (_, None) => By::Score,
@@ -356,7 +357,7 @@ fn settings(
     }
     Ok(Settings {
         by,
-        policy: rules.first().map(|rule| policy(rule)).unwrap_or_default(),
+        policy: pools.first().map(|pool| policy(pool)).unwrap_or_default(),
         level: params.level.unwrap_or(LEVEL),
         plan: Plan { draws: resamples, seed: params.seed.unwrap_or(1) },
         attempts: None,

@@ -15,6 +15,7 @@ pub mod health;
 pub mod keys;
 pub mod leaderboards;
 pub mod log;
+pub mod openapi;
 pub mod receipts;
 pub mod records;
 pub mod reviews;
@@ -31,7 +32,6 @@ use serde::{Serialize, Serializer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::openapi;
 use crate::problem::Problem;
 use crate::state::App;
 

@@ -16,7 +16,6 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{answered, bytes, json};
-use crate::clock::written;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
 use crate::problem::{Code, Problem};
@@ -188,18 +187,18 @@ pub(crate) async fn explanation(
 }
 
 fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
-    let told = |error: EngineError| Problem::of_error(Code::Unanswerable, &error);
-    let Some(claim) = Given::parse(content).map_err(told)? else {
+    let unanswerable = |error: EngineError| Problem::of_error(Code::Unanswerable, &error);
+    let Some(claim) = Given::parse(content).map_err(unanswerable)? else {
         return Err(Problem::internal(&"a stored record cannot be read as one"));
     };
-    let rule = app.memory.cards().find(&claim.document().scorecard.name())?;
-    let base = recompute::base(&claim, Some(&rule.card)).map_err(told)?;
-    let card = recompute::overridden(&claim, base).map_err(told)?;
-    let scorer = card.scorer().map_err(told)?;
+    let pool = app.memory.cards().find(&claim.document().scorecard.name())?;
+    let base = recompute::base(&claim, Some(&pool.card)).map_err(unanswerable)?;
+    let card = recompute::overridden(&claim, base).map_err(unanswerable)?;
+    let scorer = card.scorer().map_err(unanswerable)?;
     let explained = recompute::recompute(&claim, &card, false, |record| {
         Explanation::new(record, nearest_change(scorer, record).as_ref(), Some(true), None)
     });
-    explained.flatten().map(|answer| answered(&answer)).map_err(told)
+    explained.flatten().map(|answer| answered(&answer)).map_err(unanswerable)
 }
 
 /// Finds the record with this id or position in the log.
@@ -222,7 +221,7 @@ fn record(item: Item) -> Result<RecordEntry, Problem> {
     Ok(RecordEntry {
         id,
         position,
-        moment: written(moment),
+        moment: moment.to_string(),
         digest: digest.to_string(),
         sources: sources.iter().map(ToString::to_string).collect(),
         replaces,

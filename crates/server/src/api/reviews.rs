@@ -129,21 +129,21 @@ pub(crate) async fn queue(
 /// # Errors
 /// If there is no such scorecard, or there are too many records.
 pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
-    let rules = match card {
+    let pools = match card {
         Some(card) => vec![app.memory.cards().find(card)?],
         None => {
-            let has_reviews = |rule: &&Arc<crate::cards::Rule>| {
-                rule.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
+            let has_reviews = |pool: &&Arc<crate::cards::ScorerPool>| {
+                pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
             };
             app.memory.cards().iter().filter(has_reviews).map(Arc::clone).collect()
         }
     };
     let size = size_at(app, None).await?;
-    let as_of = Timestamp { milliseconds: app.clock.now().0 };
+    let as_of = app.clock.now();
     let mut reviews = Vec::new();
-    for rule in rules {
+    for pool in pools {
         let question = Question {
-            rule: Arc::clone(&rule),
+            pool: Arc::clone(&pool),
             subject: None,
             as_of,
             size,
@@ -159,7 +159,7 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
         };
         reviews.extend(standings.into_iter().filter_map(|standing| {
             let review = standing.review.filter(|review| review.under_review)?;
-            Some(PendingReview { card: rule.name(), subject: standing.subject, review })
+            Some(PendingReview { card: pool.name(), subject: standing.subject, review })
         }));
     }
     Ok(reviews)
@@ -198,13 +198,13 @@ pub async fn keep(
     request: ReviewRequest,
     reviewer: &str,
 ) -> Result<(Option<u64>, Option<Review>), Problem> {
-    let rule = app.memory.cards().find(&request.card)?;
+    let pool = app.memory.cards().find(&request.card)?;
     let now = app.clock.now();
-    let as_of = Timestamp { milliseconds: now.0 };
+    let as_of = now;
     let line = line(&request, reviewer, as_of)?;
     let size = size_at(app, None).await?;
     let question = Question {
-        rule: Arc::clone(&rule),
+        pool: Arc::clone(&pool),
         subject: Some(request.subject.clone()),
         as_of,
         size,
@@ -220,7 +220,7 @@ pub async fn keep(
     let nonce: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
     let item = NewItem {
         kind: Kind::Review,
-        id: format!("{}/{}/{nonce}", ids::part(&rule.name()), ids::part(&request.subject)),
+        id: format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject)),
         subject: Some(request.subject),
         sources: Vec::new(),
         replaces: None,

@@ -12,10 +12,10 @@ use utoipa::ToSchema;
 
 use super::{bytes, json};
 use crate::body::{Incoming, expect_media};
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
+use crate::effect::Effect;
 use crate::guard::Caller;
 use crate::keys::Scope;
-use crate::memory::Effect;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission, scorecard_item};
@@ -118,7 +118,7 @@ impl From<&CompiledCard> for ScorecardSummary {
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let scorecards = app.memory.cards().iter().map(|rule| ScorecardSummary::from(&*rule.card)).collect();
+    let scorecards = app.memory.cards().iter().map(|pool| ScorecardSummary::from(&*pool.card)).collect();
     json(StatusCode::OK, &ScorecardList { scorecards })
 }
 
@@ -134,10 +134,10 @@ pub(crate) async fn show(
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let rule = app.memory.cards().find(&wanted)?;
+    let pool = app.memory.cards().find(&wanted)?;
     json(
         StatusCode::OK,
-        &ScorecardDetail { card: ScorecardSummary::from(&*rule.card), text: rule.card.text().to_owned() },
+        &ScorecardDetail { card: ScorecardSummary::from(&*pool.card), text: pool.card.text().to_owned() },
     )
 }
 
@@ -153,8 +153,8 @@ pub(crate) async fn text(
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let rule = app.memory.cards().find(&wanted)?;
-    Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", rule.card.text().as_bytes().to_vec()))
+    let pool = app.memory.cards().find(&wanted)?;
+    Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", pool.card.text().as_bytes().to_vec()))
 }
 
 /// Publishes a scorecard. It never changes: a new version is a new scorecard.
@@ -175,13 +175,13 @@ pub(crate) async fn publish(
     caller.key(Scope::Admin)?;
     let text = received(&app, &headers, body).await?;
     let shared = Arc::clone(&app);
-    let rule = app.checked(move || sound(&shared, &text)).await?;
-    let rule = Arc::new(rule);
-    let effect = Effect::Card(Arc::clone(&rule));
-    let accepted = app.append_one(Submission::default().with(scorecard_item(&rule), Some(effect))).await?;
+    let pool = app.checked(move || sound(&shared, &text)).await?;
+    let pool = Arc::new(pool);
+    let effect = Effect::Card(Arc::clone(&pool));
+    let accepted = app.append_one(Submission::default().with(scorecard_item(&pool), Some(effect))).await?;
     let (position, repeated) = accepted.first().map_or((0, false), |it| (it.position, it.repeated));
     let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
-    json(status, &PublishedScorecard { card: ScorecardSummary::from(&*rule.card), position, repeated })
+    json(status, &PublishedScorecard { card: ScorecardSummary::from(&*pool.card), position, repeated })
 }
 
 /// Checks a scorecard and stores nothing.
@@ -221,9 +221,9 @@ async fn received(app: &App, headers: &HeaderMap, body: Body) -> Result<String, 
 }
 
 /// Reads the scorecard in `text`, which may be a challenge of a family that is published here.
-fn sound(app: &App, text: &str) -> Result<Rule, Problem> {
+fn sound(app: &App, text: &str) -> Result<ScorerPool, Problem> {
     let card = app.memory.cards().compile(text);
-    card.map(Rule::new).map_err(|error| Problem::of_error(Code::CardRefused, &error))
+    card.map(ScorerPool::new).map_err(|error| Problem::of_error(Code::CardRefused, &error))
 }
 
 fn finding(text: &str, found: &Diagnostic) -> ScorecardFinding {

@@ -6,7 +6,6 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat::answers::standing::Standing;
-use karat_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -83,9 +82,9 @@ pub(crate) async fn list(
 }
 
 async fn question(app: &App, params: &StandingParams, subject: Option<String>) -> Result<Question, Problem> {
-    let rule = app.memory.cards().find(&params.card)?;
-    let now = Timestamp { milliseconds: app.clock.now().0 };
+    let pool = app.memory.cards().find(&params.card)?;
+    let now = app.clock.now();
     let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or(now);
     let size = size_at(app, params.known_at.as_deref()).await?;
-    Ok(Question { rule, subject, as_of, size, interval: INTERVAL, proposed: None })
+    Ok(Question { pool, subject, as_of, size, interval: INTERVAL, proposed: None })
 }

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::json;
-use crate::clock::written;
 use crate::guard::Caller;
 use crate::index::Index;
 use crate::params::{Named, Params, limit};
@@ -162,7 +161,7 @@ pub(crate) async fn history(
     let limit = limit(params.limit, USUAL, MOST)?;
     let log_size = size_at(&app, params.known_at.as_deref()).await?;
     let card = params.card.as_deref().map(|card| app.memory.cards().find(card)).transpose()?;
-    let card = card.map(|rule| rule.name());
+    let card = card.map(|pool| pool.name());
     let positions = app.indexed(move |_, index| {
         let places = params.from.unwrap_or(0)..log_size;
         let positions = places_of(index, &subject, card.as_deref(), places, limit + 1);
@@ -207,7 +206,7 @@ fn entry(item: Item, replaced_by: Option<String>) -> Result<HistoryEntry, Proble
     Ok(HistoryEntry {
         id: entry.id,
         position,
-        moment: written(entry.moment),
+        moment: entry.moment.to_string(),
         card: record.scorecard.name(),
         time: record.time().map(|time| time.to_string()),
         task: record.value("task"),

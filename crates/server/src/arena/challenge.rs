@@ -2,21 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use karat::engine;
-use karat_evidence::Kind as EvidenceKind;
-use karat_stats::rating::arena::Arena as Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-
-use super::{NAME_MAX_BYTES, is_name, judge};
-use crate::cards::Rule;
-use crate::problem::{Code, Problem, ProblemPart};
-
-/// The longest time limit: a day.
-const TIME_LIMIT_MAX_SECONDS: u32 = 86_400;
-/// The largest number of instances of a challenge.
-const INSTANCES_MAX: usize = 1000;
 
 /// A task for agents. It never changes: an improved one gets a new name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -79,79 +67,6 @@ impl Challenge {
         let count = u64::try_from(self.instances.len()).ok().filter(|count| *count > 0)?;
         let place = attempt_number.saturating_sub(1) % count;
         self.instances.get(usize::try_from(place).ok()?)
-    }
-
-    /// Checks that matches of it can be played and scored by `rule`, its scorecard.
-    ///
-    /// # Errors
-    /// If something is wrong with it: the problem lists everything.
-    pub fn check(&self, rule: &Rule) -> Result<(), Problem> {
-        let mut parts = Vec::new();
-        let mut refuse = |field: String, detail: String| {
-            parts.push(ProblemPart { field: Some(field), detail, line: None, column: None });
-        };
-        for (field, name) in [("$.slug", &self.slug), ("$.category", &self.category)] {
-            if !is_name(name) {
-                let found = name.escape_debug();
-                let expected = format!("3 to {NAME_MAX_BYTES} small letters, digits and hyphens");
-                refuse(field.to_owned(), format!("found `{found}`, expected {expected}"));
-            }
-        }
-        if self.title.trim().is_empty() {
-            refuse(
-                String::from("$.title"),
-                String::from("found an empty text, expected the task in one line"),
-            );
-        }
-        let difficulties = Rules::default().difficulties;
-        if difficulties.iter().all(|(name, _)| *name != self.difficulty) {
-            let names: Vec<&str> = difficulties.iter().map(|(name, _)| name.as_str()).collect();
-            let found = self.difficulty.escape_debug();
-            refuse(
-                String::from("$.difficulty"),
-                format!("found `{found}`, expected one of {}", names.join(", ")),
-            );
-        }
-        if !(1..=TIME_LIMIT_MAX_SECONDS).contains(&self.time_limit_seconds) {
-            let found = self.time_limit_seconds;
-            let detail = format!("found {found}, expected 1 to {TIME_LIMIT_MAX_SECONDS} seconds");
-            refuse(String::from("$.time_limit_seconds"), detail);
-        }
-        if !(1..=INSTANCES_MAX).contains(&self.instances.len()) {
-            let found = self.instances.len();
-            refuse(
-                String::from("$.instances"),
-                format!("found {found}, expected 1 to {INSTANCES_MAX} of them"),
-            );
-        }
-        if self.blind.is_some() {
-            refuse(String::from("$.blind"), String::from("found a value, expected none: the server sets it"));
-        }
-        let is_match = engine::kind(&rule.card).is_ok_and(|kind| kind == EvidenceKind::Match);
-        match rule.card.evaluator().filter(|_| is_match && rule.card.scorer().is_ok()) {
-            None => {
-                let expected = "a scorecard of a challenge: of the family `arena`, with an `evaluator`";
-                refuse(String::from("$.card"), format!("found `{}`, expected {expected}", rule.name()));
-            }
-            Some(evaluator) => {
-                // Comparing an empty answer shows that the right one can be compared at all.
-                for (place, instance) in self.instances.iter().enumerate() {
-                    let Err(problems) = judge::probe(self, instance, evaluator) else { continue };
-                    for problem in problems.iter() {
-                        let inner = problem.path.strip_prefix("$.").unwrap_or(&problem.path);
-                        let field = match inner.starts_with("constraints") {
-                            true => format!("$.{inner}"),
-                            false => format!("$.instances[{place}].{inner}"),
-                        };
-                        refuse(field, format!("found {}, expected {}", problem.found, problem.expected));
-                    }
-                }
-            }
-        }
-        let Some(first) = parts.first() else { return Ok(()) };
-        let (field, detail) = (first.field.clone().unwrap_or_default(), first.detail.clone());
-        parts.truncate(100);
-        Err(Problem::new(Code::BadRequest, detail).at(field).with_parts(parts))
     }
 
     /// Returns true if it is the same apart from the part that the server adds.

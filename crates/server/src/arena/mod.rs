@@ -4,25 +4,22 @@
 //! is a subject with its own key; a [`Match`] is entered, then submitted and scored at once, or expired, and each state
 //! replaces the one before. The evidence of a scored match and its record are stored together with it.
 //!
-//! * `challenge`, `content`: stored items; `board`: their state in memory, computed at each start.
-//! * `table`: agents by rating. `judge`: an answer becomes evidence, a record and a rating; `flow`: the actions and who
-//!   may take them.
+//! * `challenge`, `content`: stored items; `state`: their state in memory, computed at each start.
+//! * `table`: agents by rating.
 //! * `permits`: one change at a time for each agent.
 
-mod board;
 mod challenge;
 mod content;
-pub mod flow;
-mod judge;
 mod permits;
+mod state;
 mod table;
 
-pub use board::{AgentState, Arena, Board, Point};
 pub use challenge::{Challenge, Instance};
 pub use content::{
-    Agent, Career, CategoryRating, Content, DimensionScore, Match, Rating, Scored, Settled, State, Warning,
+    Agent, Career, CategoryRating, Content, DimensionScore, Match, Rating, Scored, Settled, State, Submitted,
+    Warning,
 };
-pub use judge::Judged;
+pub use state::{AgentState, Arena, ArenaState, Point};
 pub use table::{RatedAgent, ranked};
 
 /// The longest name of an agent, challenge or category.

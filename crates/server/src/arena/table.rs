@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Board, Career};
+use super::{ArenaState, Career};
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -22,13 +22,13 @@ pub struct RatedAgent {
 
 /// Returns the agents that have played, the highest rating first, equal ones by name.
 #[must_use]
-pub fn ranked(board: &Board, category: Option<&str>, matches_min: u64) -> Vec<RatedAgent> {
+pub fn ranked(state: &ArenaState, category: Option<&str>, matches_min: u64) -> Vec<RatedAgent> {
     let points = |career: &Career| match category {
         None => Some(career.rating_points),
         Some(name) => career.category_points.get(name).copied(),
     };
     let least = matches_min.max(1);
-    let mut rows: Vec<RatedAgent> = board
+    let mut rows: Vec<RatedAgent> = state
         .agents()
         .filter(|it| it.career.match_count >= least)
         .filter_map(|it| {

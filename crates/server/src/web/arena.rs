@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::address;
 use super::form::given;
 use super::layout::{Sheet, heading};
-use crate::arena::{AgentState, Board, Match, State as Played, ranked};
+use crate::arena::{AgentState, ArenaState, Match, State as Played, ranked};
 use crate::guard::Caller;
 use crate::params::Params;
 use crate::problem::Problem;
@@ -49,8 +49,8 @@ pub async fn show(
         .checked({
             let app = Arc::clone(&app);
             move || {
-                let board = app.memory.arena.board();
-                Ok(if board.challenges().next().is_none() { empty() } else { filled(&board, &asked) })
+                let state = app.memory.arena.state();
+                Ok(if state.challenges().next().is_none() { empty() } else { filled(&state, &asked) })
             }
         })
         .await?;
@@ -74,27 +74,27 @@ fn column(label: &str, kind: Kind) -> Column {
     Column { label: label.to_owned(), kind }
 }
 
-fn filled(board: &Board, asked: &Asked) -> Markup {
+fn filled(state: &ArenaState, asked: &Asked) -> Markup {
     html! {
-        (ratings(board, given(asked.category.as_deref())))
-        (challenges(board))
-        (matches(board, asked))
+        (ratings(state, given(asked.category.as_deref())))
+        (challenges(state))
+        (matches(state, asked))
     }
 }
 
-fn ratings(board: &Board, category: Option<&str>) -> Markup {
-    let rows = ranked(board, category, 1);
-    let mut categories: Vec<&str> = board.challenges().map(|challenge| challenge.category.as_str()).collect();
+fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
+    let rows = ranked(state, category, 1);
+    let mut categories: Vec<&str> = state.challenges().map(|challenge| challenge.category.as_str()).collect();
     categories.sort_unstable();
     categories.dedup();
-    let values: Vec<f64> = rows.iter().flat_map(|row| trend(board, &row.agent_id)).collect();
+    let values: Vec<f64> = rows.iter().flat_map(|row| trend(state, &row.agent_id)).collect();
     let range = values
         .iter()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &it| (low.min(it), high.max(it)));
     let played = |points: u64, of: u64| if of == 0 { 0.0 } else { points as f64 / of as f64 };
     let row = |it: &crate::arena::RatedAgent| {
         let career = &it.career;
-        let trend = trend(board, &it.agent_id);
+        let trend = trend(state, &it.agent_id);
         let won = played(career.win_count, career.match_count);
         Row {
             cells: vec![
@@ -142,15 +142,15 @@ fn ratings(board: &Board, category: Option<&str>) -> Markup {
             @if rows.is_empty() { p { "No agent has played here yet." } }
             @else {
                 (figure("ratings-figure", &Figure::Table(table)))
-                @if category.is_none() { details { summary { "The ratings over time" } (over_time(board, &rows)) } }
+                @if category.is_none() { details { summary { "The ratings over time" } (over_time(state, &rows)) } }
             }
         }
     }
 }
 
 /// Returns the last ratings of an agent, oldest first.
-fn trend(board: &Board, agent: &str) -> Vec<f64> {
-    let history = board.agent(agent).map_or(&[][..], |agent| agent.history.as_slice());
+fn trend(state: &ArenaState, agent: &str) -> Vec<f64> {
+    let history = state.agent(agent).map_or(&[][..], |agent| agent.history.as_slice());
     let skipped = history.len().saturating_sub(TREND);
     history.iter().skip(skipped).map(|point| point.rating_points as f64).collect()
 }
@@ -160,7 +160,7 @@ pub fn signed(points: i64) -> String {
     if points == 0 { String::from("0") } else { format!("{points:+}") }
 }
 
-fn over_time(board: &Board, rows: &[crate::arena::RatedAgent]) -> Markup {
+fn over_time(state: &ArenaState, rows: &[crate::arena::RatedAgent]) -> Markup {
     let series = |agent: &AgentState| Series {
         name: agent.agent.agent_id.clone(),
         points: agent
@@ -174,7 +174,7 @@ fn over_time(board: &Board, rows: &[crate::arena::RatedAgent]) -> Markup {
             })
             .collect(),
     };
-    let shown = rows.iter().take(DRAWN).filter_map(|row| board.agent(&row.agent_id)).map(series);
+    let shown = rows.iter().take(DRAWN).filter_map(|row| state.agent(&row.agent_id)).map(series);
     let history = History {
         caption: format!("The rating of each agent after each match; the first {DRAWN} agents"),
         value_label: String::from("rating"),
@@ -186,9 +186,9 @@ fn over_time(board: &Board, rows: &[crate::arena::RatedAgent]) -> Markup {
     figure("over-time", &Figure::History(history))
 }
 
-fn challenges(board: &Board) -> Markup {
+fn challenges(state: &ArenaState) -> Markup {
     let row = |challenge: &Arc<crate::arena::Challenge>| {
-        let played = board.matches().filter(|game| game.challenge == challenge.slug).count();
+        let played = state.matches().filter(|game| game.challenge == challenge.slug).count();
         Row {
             cells: vec![
                 Cell::Link(
@@ -216,7 +216,7 @@ fn challenges(board: &Board) -> Markup {
             column("matches", Kind::Number),
             column("scorecard", Kind::Text),
         ],
-        rows: board.challenges().map(row).collect(),
+        rows: state.challenges().map(row).collect(),
     };
     html! {
         section aria-labelledby="challenges" {
@@ -226,15 +226,15 @@ fn challenges(board: &Board) -> Markup {
     }
 }
 
-fn matches(board: &Board, asked: &Asked) -> Markup {
+fn matches(state: &ArenaState, asked: &Asked) -> Markup {
     let (agent, challenge) = (given(asked.agent.as_deref()), given(asked.challenge.as_deref()));
     let is_wanted = |game: &&Arc<Match>| {
         agent.is_none_or(|it| it == game.agent_id) && challenge.is_none_or(|it| it == game.challenge)
     };
-    let all = board.matches().filter(is_wanted).count();
+    let all = state.matches().filter(is_wanted).count();
     let pages = all.div_ceil(MATCHES).max(1);
     let page = asked.page.unwrap_or(1).clamp(1, pages);
-    let shown = board.matches().filter(is_wanted).skip((page - 1) * MATCHES).take(MATCHES);
+    let shown = state.matches().filter(is_wanted).skip((page - 1) * MATCHES).take(MATCHES);
     let row = |game: &Arc<Match>| {
         let none = |why: &str| Cell::Absent(why.to_owned());
         let (state, score, change) = match &game.state {
@@ -291,7 +291,7 @@ fn matches(board: &Board, asked: &Asked) -> Markup {
         section aria-labelledby="matches" {
             h2 id="matches" { "Matches" }
             @if agent.is_some() || challenge.is_some() { p { a href="/arena#matches" { "All matches" } } }
-            @if let Some(agent) = agent.and_then(|agent| board.agent(agent)) { (career(agent)) }
+            @if let Some(agent) = agent.and_then(|agent| state.agent(agent)) { (career(agent)) }
             (figure("matches-figure", &Figure::Table(table)))
             @if pages > 1 {
                 nav.pages aria-label="Pages of the matches" {

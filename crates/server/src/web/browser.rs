@@ -20,7 +20,7 @@ const PROGRAMS: [&str; 6] = ["/v1/", "/tile/", "/checkpoint", "/healthz", "/metr
 
 /// The parts of a problem that a page shows.
 #[derive(Deserialize)]
-struct Told {
+struct ShownProblem {
     title: String,
     detail: String,
     #[serde(default)]
@@ -66,7 +66,7 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     if !(is_problem && wants_page) {
         return response;
     }
-    let mut page = told(response).await;
+    let mut page = problem_page(response).await;
     // A cookie with a key that is no longer known would make every later request fail.
     if has_key && page.status() == StatusCode::UNAUTHORIZED {
         page.headers_mut().insert(SET_COOKIE, HeaderValue::from_static(session::GONE));
@@ -85,20 +85,20 @@ fn is_own(headers: &HeaderMap) -> bool {
 }
 
 /// Turns a problem into a page.
-async fn told(response: Response<Body>) -> Response<Body> {
+async fn problem_page(response: Response<Body>) -> Response<Body> {
     let (mut head, body) = response.into_parts();
     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-    let told: Told = serde_json::from_slice(&bytes).unwrap_or_else(|_| Told {
+    let problem: ShownProblem = serde_json::from_slice(&bytes).unwrap_or_else(|_| ShownProblem {
         title: head.status.canonical_reason().unwrap_or_default().to_owned(),
         detail: String::from("the server gave no details"),
         problems: Vec::new(),
     });
-    let sheet = Sheet { title: &told.title, part: "", caller: None };
+    let sheet = Sheet { title: &problem.title, part: "", caller: None };
     let content = html! {
-        h1 { (told.title) }
-        p.lead { (told.detail) }
-        @if told.problems.len() > 1 {
-            ul.sentences { @for part in &told.problems { li { (part.detail) } } }
+        h1 { (problem.title) }
+        p.lead { (problem.detail) }
+        @if problem.problems.len() > 1 {
+            ul.sentences { @for part in &problem.problems { li { (part.detail) } } }
         }
         @if head.status == StatusCode::UNAUTHORIZED { (session::fields("")) }
         p { a href="/" { "To the leaderboard" } }

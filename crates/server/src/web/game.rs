@@ -26,10 +26,10 @@ pub async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let (game, challenge) = {
-        let board = app.memory.arena.board();
+        let state = app.memory.arena.state();
         let none = || Problem::not_found(format!("there is no match `{}`", id.escape_debug()));
-        let game = board.game(&id).ok_or_else(none)?;
-        let challenge = board.challenge(&game.challenge);
+        let game = state.game(&id).ok_or_else(none)?;
+        let challenge = state.challenge(&game.challenge);
         (game, challenge)
     };
     let title = format!("{} at {}", game.agent_id, game.challenge);
@@ -41,7 +41,7 @@ pub async fn show(
         (played(&game, challenge.as_deref()))
         @match &game.state {
             Played::Entered | Played::Submitted(_) => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
-            Played::Scored(scored) => { (breakdown(scored)) (told(scored)) (rating(&scored.settled)) },
+            Played::Scored(scored) => { (breakdown(scored)) (sentences(scored)) (rating(&scored.settled)) },
             Played::Expired(settled) => {
                 p.care { "The time limit passed before an answer came. That counts as a draw and does not change the rating." }
                 (rating(settled))
@@ -111,7 +111,7 @@ fn breakdown(scored: &Scored) -> Markup {
 }
 
 /// Lists the errors and warnings about the answer.
-fn told(scored: &Scored) -> Markup {
+fn sentences(scored: &Scored) -> Markup {
     if scored.submission_warnings.is_empty()
         && scored.constraint_violations.is_empty()
         && scored.harness_warning.is_none()

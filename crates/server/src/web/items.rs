@@ -6,7 +6,7 @@ use karat::page::model::{Cell, Figure, Kind, Table};
 use karat::rows::{Row, Rows};
 
 use super::address;
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::index::Index;
 use crate::problem::Problem;
 use crate::rows::{self, RECORDS_MAX, ReadOptions};
@@ -30,17 +30,17 @@ pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<F
     let (card, subject) = (card.to_owned(), subject.map(str::to_owned));
     let selected = app.indexed(move |app, index| {
         let selection = Selection { card: Some(&card), subject: subject.as_deref(), ..Selection::default() };
-        let (filter, rules) = Filter::new(app, index, &selection)?;
+        let (filter, pools) = Filter::new(app, index, &selection)?;
         let mut found = index.rows(u64::MAX).rev().filter(|row| filter.admits(row)).map(|row| row.position);
         let positions: Vec<u64> = found.by_ref().take(RECORDS_MAX).collect();
-        Ok((positions, found.count(), rules))
+        Ok((positions, found.count(), pools))
     });
-    let (positions, unread, rules) = selected.await?;
+    let (positions, unread, pools) = selected.await?;
     if positions.is_empty() {
         return Ok(Found { rows: None, unread });
     }
     let rows =
-        app.read(move |reader| rows::read(reader, &rules, &positions, &ReadOptions::default())).await?;
+        app.read(move |reader| rows::read(reader, &pools, &positions, &ReadOptions::default())).await?;
     Ok(Found { rows: Some(rows), unread })
 }
 
@@ -53,20 +53,20 @@ pub fn position(row: &Row) -> u64 {
 ///
 /// # Errors
 /// If the thread panics.
-pub async fn used_cards(app: &Arc<App>) -> Result<Vec<(Arc<Rule>, usize)>, Problem> {
+pub async fn used_cards(app: &Arc<App>) -> Result<Vec<(Arc<ScorerPool>, usize)>, Problem> {
     app.indexed(|app, index| Ok(used(app, index))).await
 }
 
-fn used(app: &App, index: &Index) -> Vec<(Arc<Rule>, usize)> {
+fn used(app: &App, index: &Index) -> Vec<(Arc<ScorerPool>, usize)> {
     let mut counts = vec![0usize; index.names()];
     for row in index.rows(u64::MAX) {
         let place = usize::try_from(row.card).unwrap_or(usize::MAX);
         counts.iter_mut().skip(place).take(1).for_each(|count| *count += 1);
     }
     let cards = app.memory.cards();
-    let count = |rule: &Arc<Rule>| {
-        let place = index.number(&rule.name()).and_then(|number| usize::try_from(number).ok())?;
-        Some((Arc::clone(rule), *counts.get(place)?)).filter(|(_, count)| *count > 0)
+    let count = |pool: &Arc<ScorerPool>| {
+        let place = index.number(&pool.name()).and_then(|number| usize::try_from(number).ok())?;
+        Some((Arc::clone(pool), *counts.get(place)?)).filter(|(_, count)| *count > 0)
     };
     let mut used: Vec<_> = cards.iter().filter_map(count).collect();
     used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));

@@ -9,9 +9,9 @@ use axum::http::{HeaderMap, Response};
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
 use karat::answers::leaderboard::Leaderboard;
+use karat::answers::leaderboard::method::Page;
+use karat::answers::leaderboard::notes::notes as sentences;
 use karat::estimate::{Writing, percent};
-use karat::leaderboard::method::Page;
-use karat::leaderboard::notes::notes as sentences;
 use karat::leaderboard::{Settings, counted};
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Kind, Table};
@@ -28,7 +28,7 @@ use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, welcome};
 use crate::api::leaderboards::{LeaderboardParams, Made, Pages, make};
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::Params;
 use crate::problem::{Code, Problem};
@@ -58,8 +58,8 @@ pub struct Asked {
 }
 
 /// Returns the settings for leaderboards on pages: the defaults of the command line.
-pub fn settings(rule: &Rule) -> Settings {
-    Settings::usual_for(Some(&rule.card))
+pub fn settings(pool: &ScorerPool) -> Settings {
+    Settings::usual_for(Some(&pool.card))
 }
 
 /// Shows the page.
@@ -73,24 +73,24 @@ pub async fn show(
     let (params, page) = (params(&asked)?, number("page", asked.page.as_deref())?);
     let used = items::used_cards(&app).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
-    let Some(rule) = wanted.or_else(|| used.first().map(|(rule, _)| Arc::clone(rule))) else {
+    let Some(pool) = wanted.or_else(|| used.first().map(|(pool, _)| Arc::clone(pool))) else {
         let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
         return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
     };
-    let params = LeaderboardParams { card: rule.name(), ..params };
+    let params = LeaderboardParams { card: pool.name(), ..params };
     let size = *app.memory.size().borrow();
     let question = format!("page {size} {page} {params:?}");
     let boards = match app.answers.get(&question) {
         Some(known) => known,
         None => {
-            let made = boards(&app, &rule, &params, size, &asked, page, &welcome::host(&headers)).await?;
+            let made = boards(&app, &pool, &params, size, &asked, page, &welcome::host(&headers)).await?;
             app.answers.put(question, made.into_string().into_bytes())
         }
     };
-    let title = format!("Leaderboard: {}", rule.name());
+    let title = format!("Leaderboard: {}", pool.name());
     Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(html! {
-        (heading(&[], "Leaderboard", &rule.card.title))
-        (form(&asked, &rule, &used))
+        (heading(&[], "Leaderboard", &pool.card.title))
+        (form(&asked, &pool, &used))
         // It was built by `boards`, escaped like the rest of the page.
         (PreEscaped(String::from_utf8_lossy(&boards)))
     }))
@@ -99,7 +99,7 @@ pub async fn show(
 /// Returns the tables for this query and size of the log, for `show` to cache.
 async fn boards(
     app: &Arc<App>,
-    rule: &Arc<Rule>,
+    pool: &Arc<ScorerPool>,
     params: &LeaderboardParams,
     size: u64,
     asked: &Asked,
@@ -112,13 +112,13 @@ async fn boards(
         Ok(made) => made,
         Err(problem) if problem.code == Code::Unanswerable => {
             return Ok(
-                html! { p.care { "There is no leaderboard: " (problem.detail) "." } (welcome::nothing(host, rule)) },
+                html! { p.care { "There is no leaderboard: " (problem.detail) "." } (welcome::nothing(host, pool)) },
             );
         }
         Err(problem) => return Err(problem),
     };
-    let (rule, asked) = (Arc::clone(rule), asked.clone());
-    app.checked(move || Ok(drawn(&made, &rule, &asked, page))).await
+    let (pool, asked) = (Arc::clone(pool), asked.clone());
+    app.checked(move || Ok(drawn(&made, &pool, &asked, page))).await
 }
 
 fn number(name: &str, text: Option<&str>) -> Result<usize, Problem> {
@@ -168,12 +168,12 @@ fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
 }
 
 /// Shows the filters, as a form whose result has its own address.
-fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
+fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> Markup {
     let value = |text: &Option<String>| text.clone().unwrap_or_default();
-    let is_used = used.iter().any(|(it, _)| it.name() == rule.name());
+    let is_used = used.iter().any(|(it, _)| it.name() == pool.name());
     let fields: Vec<&str> = ["task", "outcome"]
         .into_iter()
-        .chain(rule.card.facts.iter().map(|fact| fact.name.as_str()))
+        .chain(pool.card.facts.iter().map(|fact| fact.name.as_str()))
         .collect();
     let more = [
         &asked.track,
@@ -190,9 +190,9 @@ fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
             label {
                 "Scorecard"
                 select name="card" {
-                    @if !is_used { option value=(rule.name()) selected { (rule.name()) } }
+                    @if !is_used { option value=(pool.name()) selected { (pool.name()) } }
                     @for (it, records) in used {
-                        option value=(it.name()) selected[it.name() == rule.name()] {
+                        option value=(it.name()) selected[it.name() == pool.name()] {
                             (it.name()) " (" (count(*records, "record")) ")"
                         }
                     }
@@ -231,7 +231,7 @@ fn form(asked: &Asked, rule: &Rule, used: &[(Arc<Rule>, usize)]) -> Markup {
 }
 
 /// Returns a table for each leaderboard.
-fn drawn(made: &Made, rule: &Rule, asked: &Asked, page: usize) -> Markup {
+fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let Made { answer, rows } = made;
     let before: Vec<String> =
         rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows))).collect();
@@ -240,26 +240,32 @@ fn drawn(made: &Made, rule: &Rule, asked: &Asked, page: usize) -> Markup {
         @for (at, board) in answer.leaderboards.iter().enumerate() {
             section aria-labelledby=(format!("b{at}")) {
                 h2 id=(format!("b{at}")) { (board.group.as_deref().unwrap_or("Ranks")) }
-                (self::board(made, board, rule, asked, (at, page)))
+                (self::board(made, board, pool, asked, (at, page)))
             }
         }
         (about(&answer.basis))
     }
 }
 
-fn board(made: &Made, board: &Leaderboard, rule: &Rule, asked: &Asked, (at, page): (usize, usize)) -> Markup {
+fn board(
+    made: &Made,
+    board: &Leaderboard,
+    pool: &ScorerPool,
+    asked: &Asked,
+    (at, page): (usize, usize),
+) -> Markup {
     let sentences = sentences(&made.answer.basis, made.answer.method, board);
     let care: Vec<&String> =
         sentences.iter().filter(|(tone, _)| *tone != Tone::Plain).map(|(_, line)| line).collect();
     let plain = sentences.iter().filter(|(tone, _)| *tone == Tone::Plain).map(|(_, line)| line);
     let all = usize::try_from(board.ranked).unwrap_or(usize::MAX);
-    let table = table(made, board, rule, page);
+    let table = table(made, board, pool, page);
     let profiles = made.rows.as_ref().filter(|_| all <= PROFILES);
     let profiles = profiles.and_then(|rows| pages::profiles(rows, board));
     html! {
         @for line in plain { p { (words(line)) "." } }
         @for line in care { p.care { (words(line)) "." } }
-        (figure(&format!("b{at}f"), &linked(table, &rule.name())))
+        (figure(&format!("b{at}f"), &linked(table, &pool.name())))
         @if all > ROWS { (turn(asked, page, all)) }
         @if let Some(section) = profiles {
             h3 { (section.heading) }
@@ -269,11 +275,11 @@ fn board(made: &Made, board: &Leaderboard, rule: &Rule, asked: &Asked, (at, page
 }
 
 /// Shows one page of ranks with two more columns from the records: coverage and the trend.
-fn table(made: &Made, board: &Leaderboard, rule: &Rule, page: usize) -> Table {
+fn table(made: &Made, board: &Leaderboard, pool: &ScorerPool, page: usize) -> Table {
     let Made { answer, rows } = made;
     let mut table = ranks_table(&answer.basis, answer.method, board);
     if let Some(rows) = rows {
-        more_columns(&mut table, board, rows, &settings(rule));
+        more_columns(&mut table, board, rows, &settings(pool));
     }
     if answer.method == LeaderboardMethod::Bootstrap {
         let from = (page - 1).saturating_mul(ROWS);

@@ -1,17 +1,17 @@
 //! The pages of a server: HTML that is complete without script, in the style and with the figures of `karat::page`.
 //!
 //! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `scorecard`, `what_if`, `arena`, `game`,
-//!   `reviews`, `session`: one file per page; `account` explains a record
+//!   `reviews`, `session`: one file per page; `breakdown` explains a record
 //! * `layout` is the frame of each page, `assets` the files that it loads, `address` the addresses of other pages
 //! * `browser` is the middleware for all routes: a key in a cookie, forms of other sites, errors as pages
 //! * `form` reads forms, `items` the records that a page is about; `welcome` is shown while there are no records
 //!
 //! Nothing here changes the API: the pages read the same state, and a key in a browser counts for pages alone.
 
-mod account;
 mod address;
 mod arena;
 mod assets;
+mod breakdown;
 pub mod browser;
 mod form;
 mod game;

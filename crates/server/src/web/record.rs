@@ -16,11 +16,10 @@ use karat_store::{Entry, Item, Kind, Reader};
 use maud::{Markup, html};
 
 use super::layout::{Sheet, heading};
-use super::{account, address};
+use super::{address, breakdown};
 use crate::api::bytes;
 use crate::api::records::find;
-use crate::cards::Rule;
-use crate::clock::written;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::ids;
 use crate::params::Named;
@@ -70,7 +69,7 @@ impl RecordData {
     ///
     /// # Errors
     /// If it is not known here.
-    pub fn rule(&self, app: &App) -> Result<Arc<Rule>, Problem> {
+    pub fn pool(&self, app: &App) -> Result<Arc<ScorerPool>, Problem> {
         app.memory.cards().find(&self.claim.document().scorecard.name())
     }
 
@@ -78,8 +77,8 @@ impl RecordData {
     ///
     /// # Errors
     /// If the record was made with another card of that name.
-    pub fn card(&self, rule: &Rule) -> Result<Arc<CompiledCard>, Error> {
-        recompute::overridden(&self.claim, recompute::base(&self.claim, Some(&rule.card))?)
+    pub fn card(&self, pool: &ScorerPool) -> Result<Arc<CompiledCard>, Error> {
+        recompute::overridden(&self.claim, recompute::base(&self.claim, Some(&pool.card))?)
     }
 }
 
@@ -91,37 +90,37 @@ pub async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let kept = app.read(move |reader| RecordData::read(reader, &wanted)).await?;
-    let rule = kept.rule(&app)?;
-    let (title, content) = app.checked(move || page(&kept, &rule)).await?;
+    let pool = kept.pool(&app)?;
+    let (title, content) = app.checked(move || page(&kept, &pool)).await?;
     Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
 }
 
-fn page(kept: &RecordData, rule: &Rule) -> Result<(String, Markup), Problem> {
+fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Problem> {
     let document = kept.claim.document();
     let (subject, id) = (document.subject.as_str(), document.evidence.id.as_str());
-    let card = rule.name();
+    let card = pool.name();
     let title = match own_name(subject, id) {
         Some(id) => format!("{subject}, {id}"),
         None => subject.to_owned(),
     };
-    let explained = kept.card(rule).and_then(|card| {
+    let explained = kept.card(pool).and_then(|card| {
         let scorer = card.scorer()?;
         recompute::recompute(&kept.claim, &card, false, |record| {
-            account::record(record, nearest_change(scorer, record).as_ref())
+            breakdown::record(record, nearest_change(scorer, record).as_ref())
         })
     });
     let content = html! {
         (heading(
             &[("/", "Leaderboard"), (&address::subject(subject, Some(&card)), subject)],
             &title,
-            &rule.card.title,
+            &pool.card.title,
         ))
         (corrections(kept))
         @match explained {
             Ok(explained) => (explained),
             Err(error) => {
                 div.notes role="note" {
-                    p { "This record cannot be computed again here, so it is not explained: " (told(&error)) }
+                    p { "This record cannot be computed again here, so it is not explained: " (in_words(&error)) }
                 }
             }
         }
@@ -131,7 +130,7 @@ fn page(kept: &RecordData, rule: &Rule) -> Result<(String, Markup), Problem> {
 }
 
 /// Returns an error in one line.
-fn told(error: &Error) -> String {
+fn in_words(error: &Error) -> String {
     Problem::of_error(Code::Internal, error).detail
 }
 
@@ -161,7 +160,7 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
                 button.go type="submit" { "Verify this record" }
             }
             dl.about {
-                div { dt { "stored" } dd { time { (written(*moment)) } } }
+                div { dt { "stored" } dd { time { (moment.to_string()) } } }
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
                 div { dt { "digest of the record" } dd { (content) } }
                 @for source in sources { div { dt { "digest of the evidence" } dd { (source) } } }

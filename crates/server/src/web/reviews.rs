@@ -14,7 +14,7 @@ use super::arena::signed;
 use super::layout::{Sheet, heading, notes};
 use super::{address, form};
 use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::keys::Scope;
 use crate::problem::{Code, Problem};
@@ -27,17 +27,18 @@ const LEAD: &str = "A score that swings too far is held until reviewers who do n
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Review)?;
     let cards: Vec<String> = {
-        let has_reviews =
-            |rule: &&Arc<Rule>| rule.card.standing.as_ref().is_some_and(|standing| standing.review.is_some());
-        app.memory.cards().iter().filter(has_reviews).map(|rule| rule.name()).collect()
+        let has_reviews = |pool: &&Arc<ScorerPool>| {
+            pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
+        };
+        app.memory.cards().iter().filter(has_reviews).map(|pool| pool.name()).collect()
     };
-    let (mut held, mut told) = (Vec::new(), Vec::new());
+    let (mut held, mut problems) = (Vec::new(), Vec::new());
     for card in cards {
         match waiting(&app, Some(&card)).await {
             Ok(found) => held.extend(found),
             // A scorecard that cannot be answered for does not hide the others.
             Err(problem) if problem.code == Code::Unanswerable => {
-                told.push(format!("`{card}`: {}", problem.detail))
+                problems.push(format!("`{card}`: {}", problem.detail))
             }
             Err(problem) => return Err(problem),
         }
@@ -49,7 +50,7 @@ pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Respons
             div.empty { p { b { "No score waits for a decision." } " A score that is held shows up here by itself." } }
         }
         @for (at, held) in held.iter().enumerate() { (review(at, held)) }
-        (notes(&told))
+        (notes(&problems))
     }))
 }
 

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 
 use super::layout::{Sheet, heading, words};
 use super::what_if::{self, Asked};
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::Problem;
@@ -32,14 +32,14 @@ pub async fn show(
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let rule = app.memory.cards().find(&name)?;
-    let what_if = what_if::section(&app, &rule, &asked, &headers).await?;
-    let (title, lead) = (rule.name(), rule.card.title.clone());
+    let pool = app.memory.cards().find(&name)?;
+    let what_if = what_if::section(&app, &pool, &asked, &headers).await?;
+    let (title, lead) = (pool.name(), pool.card.title.clone());
     let checked = Arc::clone(&app);
     let (above, below) = app
         .checked(move || {
-            let found = checked.memory.cards().check(rule.card.text()).diagnostics;
-            Ok((rules(&rule), behind(&rule, &found)))
+            let found = checked.memory.cards().check(pool.card.text()).diagnostics;
+            Ok((rules(&pool), behind(&pool, &found)))
         })
         .await?;
     Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(html! {
@@ -51,8 +51,8 @@ pub async fn show(
 }
 
 /// Shows the weights, and the steps from values to a score.
-fn rules(rule: &Rule) -> Markup {
-    let card = &rule.card;
+fn rules(pool: &ScorerPool) -> Markup {
+    let card = &pool.card;
     html! {
         @if !card.about.is_empty() { p { (card.about) } }
         ul.sentences {
@@ -61,7 +61,7 @@ fn rules(rule: &Rule) -> Markup {
         }
         dl.about {
             div { dt { "digest" } dd { (card.digest) } }
-            div { dt { "from" } dd { @if rule.card.is_released() { "karat" } @else { "published here" } } }
+            div { dt { "from" } dd { @if pool.card.is_released() { "karat" } @else { "published here" } } }
         }
         (dimensions(card))
         (adjustments(card))
@@ -77,13 +77,13 @@ fn rules(rule: &Rule) -> Markup {
 }
 
 /// Shows the parts of the card.
-fn behind(rule: &Rule, found: &[Diagnostic]) -> Markup {
+fn behind(pool: &ScorerPool, found: &[Diagnostic]) -> Markup {
     html! {
-        (facts(&rule.card))
+        (facts(&pool.card))
         (checked(found))
         section aria-labelledby="file" {
             h2 id="file" { "The file" }
-            details { summary { "Show the TOML" } pre tabindex="0" { code { (rule.card.text()) } } }
+            details { summary { "Show the TOML" } pre tabindex="0" { code { (pool.card.text()) } } }
         }
     }
 }

@@ -21,22 +21,22 @@ pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Respons
     caller.may_read()?;
     let used = items::used_cards(&app).await?;
     let used: BTreeMap<String, usize> =
-        used.into_iter().map(|(rule, records)| (rule.name(), records)).collect();
+        used.into_iter().map(|(pool, records)| (pool.name(), records)).collect();
     let cards = app.memory.cards();
-    let row = |rule: &Arc<crate::cards::Rule>| {
-        let card = &rule.card;
-        let records = used.get(&rule.name()).copied().unwrap_or(0);
+    let row = |pool: &Arc<crate::cards::ScorerPool>| {
+        let card = &pool.card;
+        let records = used.get(&pool.name()).copied().unwrap_or(0);
         let what = match (&card.family, &card.base) {
             (Some(_), _) => String::from("family of challenges"),
             (None, Some(base)) => format!("challenge of {base}"),
             (None, None) => String::from("scorecard"),
         };
         let cells = vec![
-            Cell::Link(rule.name(), address::scorecard(&rule.name())),
+            Cell::Link(pool.name(), address::scorecard(&pool.name())),
             Cell::Text(card.title.clone()),
             Cell::Text(what),
             Cell::Text(card.evidence.clone()),
-            Cell::Text(String::from(if rule.card.is_released() { "karat" } else { "published here" })),
+            Cell::Text(String::from(if pool.card.is_released() { "karat" } else { "published here" })),
             Cell::Text(records.to_string()),
         ];
         Row { cells, group: None }

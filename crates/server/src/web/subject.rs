@@ -27,11 +27,11 @@ use super::form::{given, timestamp};
 use super::items::{self, Found};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, leaderboard};
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::{Code, Problem};
-use crate::standing::{INTERVAL, Question, told};
+use crate::standing::{INTERVAL, Question, answered};
 use crate::state::App;
 
 /// The number of items on a page.
@@ -68,26 +68,26 @@ pub async fn show(
     let cards = cards_of(&app, &name).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
     let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
-    let rule = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
-    let card = rule.name();
+    let pool = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
+    let card = pool.name();
     let found = items::rows(&app, &card, Some(&name)).await?;
     let as_of = timestamp("as_of", asked.as_of.as_deref())?;
-    let as_of = as_of.unwrap_or(Timestamp { milliseconds: app.clock.now().0 });
-    let standing = match rule.card.standing {
-        Some(_) => Some(stands(&app, &rule, &name, as_of).await?),
+    let as_of = as_of.unwrap_or(app.clock.now());
+    let standing = match pool.card.standing {
+        Some(_) => Some(stands(&app, &pool, &name, as_of).await?),
         None => None,
     };
     let page = asked.page.unwrap_or(1).max(1);
     let title = format!("{name} under {card}");
-    let lead = rule.card.title.clone();
+    let lead = pool.card.title.clone();
     let shown = name.clone();
     let body = app
         .checked(move || {
-            let rows = found.rows.as_ref().ok_or_else(none_of(&shown, &rule))?;
+            let rows = found.rows.as_ref().ok_or_else(none_of(&shown, &pool))?;
             Ok(html! {
-                (choice(&shown, &rule, &cards))
-                @match standing { Some(standing) => (standing), None => (means(rows, &leaderboard::settings(&rule))) }
-                (evidence(&shown, rows, &found, &rule, page))
+                (choice(&shown, &pool, &cards))
+                @match standing { Some(standing) => (standing), None => (means(rows, &leaderboard::settings(&pool))) }
+                (evidence(&shown, rows, &found, &pool, page))
             })
         })
         .await?;
@@ -95,14 +95,14 @@ pub async fn show(
     Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
 }
 
-fn none_of<'a>(name: &'a str, rule: &'a Rule) -> impl Fn() -> Problem + 'a {
+fn none_of<'a>(name: &'a str, pool: &'a ScorerPool) -> impl Fn() -> Problem + 'a {
     move || {
-        Problem::not_found(format!("there is no record of `{}` under {}", name.escape_debug(), rule.name()))
+        Problem::not_found(format!("there is no record of `{}` under {}", name.escape_debug(), pool.name()))
     }
 }
 
 /// Returns the scorecards that scored this subject, the one with its newest record first.
-async fn cards_of(app: &Arc<App>, name: &str) -> Result<Vec<Arc<Rule>>, Problem> {
+async fn cards_of(app: &Arc<App>, name: &str) -> Result<Vec<Arc<ScorerPool>>, Problem> {
     let name = name.to_owned();
     app.indexed(move |app, index| {
         let Some(subject) = index.number(&name) else { return Ok(Vec::new()) };
@@ -119,21 +119,26 @@ async fn cards_of(app: &Arc<App>, name: &str) -> Result<Vec<Arc<Rule>>, Problem>
 }
 
 /// Shows links to the other scorecards of the subject.
-fn choice(name: &str, rule: &Rule, cards: &[Arc<Rule>]) -> Markup {
+fn choice(name: &str, pool: &ScorerPool, cards: &[Arc<ScorerPool>]) -> Markup {
     html! {
         nav.pages aria-label="Scorecards of this subject" {
             @for card in cards {
                 @let own = card.name();
-                a href=(address::subject(name, Some(&own))) aria-current=[(own == rule.name()).then_some("page")] { (own) }
+                a href=(address::subject(name, Some(&own))) aria-current=[(own == pool.name()).then_some("page")] { (own) }
             }
         }
     }
 }
 
 /// Shows the standing of the subject at a timestamp, with the decisions in the log about it.
-async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Timestamp) -> Result<Markup, Problem> {
+async fn stands(
+    app: &Arc<App>,
+    pool: &Arc<ScorerPool>,
+    name: &str,
+    as_of: Timestamp,
+) -> Result<Markup, Problem> {
     let question = Question {
-        rule: Arc::clone(rule),
+        pool: Arc::clone(pool),
         subject: Some(name.to_owned()),
         as_of,
         size: *app.memory.size().borrow(),
@@ -155,7 +160,7 @@ async fn stands(app: &Arc<App>, rule: &Arc<Rule>, name: &str, as_of: Timestamp) 
             }
         }
     };
-    match told(app, question, tell).await {
+    match answered(app, question, tell).await {
         Err(problem) if problem.code == Code::Unanswerable => {
             Ok(html! { p.care { "There is no standing: " (problem.detail) "." } })
         }
@@ -315,7 +320,7 @@ fn means(rows: &Rows, settings: &Settings) -> Markup {
 }
 
 /// Shows the items, the newest first.
-fn evidence(name: &str, rows: &Rows, found: &Found, rule: &Rule, page: usize) -> Markup {
+fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usize) -> Markup {
     let mut all: Vec<&Row> = rows.rows.iter().collect();
     all.sort_by_key(|row| std::cmp::Reverse((row.time, items::position(row))));
     let writing = Writing::of(rows.scale.max);
@@ -358,7 +363,7 @@ fn evidence(name: &str, rows: &Rows, found: &Found, rule: &Rule, page: usize) ->
         .collect(),
         rows: all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect(),
     };
-    let card = rule.name();
+    let card = pool.name();
     let to = |page: usize| {
         let page = page.to_string();
         let own = address::subject(name, Some(&card));

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use super::address;
 use super::layout::{Sheet, heading, words};
 use super::record::RecordData;
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::Problem;
@@ -39,16 +39,16 @@ pub async fn show(
             Ok((kept, receipt))
         })
         .await?;
-    let rule = kept.rule(&app)?;
+    let pool = kept.pool(&app)?;
     let position = kept.item.position;
     let checkpoint = found.checkpoint.clone();
     let log = key.to_string();
     let checks = app
         .checked(move || {
             let mut checks = receipt::checks(&found, Some(&key));
-            let again = recomputed(&kept.claim, Some(&rule.card), false);
+            let again = recomputed(&kept.claim, Some(&pool.card), false);
             checks.extend(again.checks);
-            checks.push(evidence(&kept, &rule, again.card.is_some()));
+            checks.push(evidence(&kept, &pool, again.card.is_some()));
             Ok(checks)
         })
         .await?;
@@ -94,13 +94,13 @@ fn listed(checks: &[Check]) -> Markup {
 }
 
 /// Checks that the evidence, read and scored again, gives the record.
-fn evidence(kept: &RecordData, rule: &Rule, is_at_hand: bool) -> Check {
+fn evidence(kept: &RecordData, pool: &ScorerPool, is_at_hand: bool) -> Check {
     let lacking = |says: &str| Check::new("evidence", CheckOutcome::Inconclusive, says);
     let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };
     if !is_at_hand {
         return lacking("without its scorecard it cannot be scored");
     }
-    match scored(kept, rule, &evidence.content) {
+    match scored(kept, pool, &evidence.content) {
         Ok(scored) => match kept.claim.differences_from_evidence(&scored) {
             None => {
                 let says = format!("{} gives the same facts and score", Digest::of(&evidence.content));
@@ -116,8 +116,8 @@ fn evidence(kept: &RecordData, rule: &Rule, is_at_hand: bool) -> Check {
 }
 
 /// Scores the evidence now, by the scorecard of the record with its override.
-fn scored(kept: &RecordData, rule: &Rule, evidence: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut engine = Engine::new(kept.card(rule)?, Options::default())?;
+fn scored(kept: &RecordData, pool: &ScorerPool, evidence: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut engine = Engine::new(kept.card(pool)?, Options::default())?;
     engine.set_as_of_from(&kept.claim);
     engine.visit(evidence, |scored| {
         let mut bytes = Vec::new();

@@ -5,7 +5,7 @@ use axum::http::header::HOST as HOST_HEADER;
 use maud::{Markup, html};
 
 use super::address;
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 
 /// An item that the card of the command below scores.
 const ITEM: &str = r#"{"subject":"my-agent","id":"run-1","time":"2026-01-31T12:00:00Z","dimensions":{"accuracy":0.91,"safety":0.97}}"#;
@@ -24,12 +24,12 @@ pub fn page(host: &str) -> Markup {
 }
 
 /// Shows the first steps for a scorecard without records.
-pub fn nothing(host: &str, rule: &Rule) -> Markup {
+pub fn nothing(host: &str, pool: &ScorerPool) -> Markup {
     html! {
         div.empty {
             p { b { "No runs match these filters." } " Remove a filter, or send evidence under "
-                a href=(address::scorecard(&rule.name())) { (rule.name()) } ":" }
-            pre { code { (line(host, &rule.name(), "@evidence.json")) } }
+                a href=(address::scorecard(&pool.name())) { (pool.name()) } ":" }
+            pre { code { (line(host, &pool.name(), "@evidence.json")) } }
         }
     }
 }

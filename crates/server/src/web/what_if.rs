@@ -22,7 +22,7 @@ use maud::{Markup, html};
 
 use super::items::{self, Found};
 use super::{address, layout, leaderboard, welcome};
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::Problem;
@@ -37,8 +37,8 @@ const FIELD: &str = "w.";
 const MOST: i64 = 1_000_000_000_000;
 
 /// Returns the weights of the query, with those of the card where none is given.
-fn asked_weights(rule: &Rule, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
-    let card = &rule.card;
+fn asked_weights(pool: &ScorerPool, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
+    let card = &pool.card;
     let is_known = |name: &str| {
         name.strip_prefix(FIELD)
             .is_some_and(|key| card.dimensions.iter().any(|dimension| dimension.key == key))
@@ -73,14 +73,14 @@ fn asked_weights(rule: &Rule, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
 /// Returns the section for the page of a scorecard.
 pub async fn section(
     app: &Arc<App>,
-    rule: &Arc<Rule>,
+    pool: &Arc<ScorerPool>,
     asked: &Asked,
     headers: &HeaderMap,
 ) -> Result<Markup, Problem> {
-    let wanted = asked_weights(rule, asked)?;
-    let form = form(rule, &wanted);
-    let result = match rule.card.scorer() {
-        Ok(_) => answer(app, rule, wanted, welcome::host(headers)).await?,
+    let wanted = asked_weights(pool, asked)?;
+    let form = form(pool, &wanted);
+    let result = match pool.card.scorer() {
+        Ok(_) => answer(app, pool, wanted, welcome::host(headers)).await?,
         Err(_) => return Ok(html! {}),
     };
     Ok(html! {
@@ -102,20 +102,20 @@ pub async fn fragment(
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let rule = app.memory.cards().find(&name)?;
-    let wanted = asked_weights(&rule, &asked)?;
-    answer(&app, &rule, wanted, welcome::host(&headers)).await.map(layout::fragment)
+    let pool = app.memory.cards().find(&name)?;
+    let wanted = asked_weights(&pool, &asked)?;
+    answer(&app, &pool, wanted, welcome::host(&headers)).await.map(layout::fragment)
 }
 
-fn form(rule: &Rule, wanted: &[Decimal]) -> Markup {
-    let path = address::scorecard(&rule.name());
-    let largest = weights(&rule.card).iter().chain(wanted).map(|it| it.millionths()).max().unwrap_or(0);
+fn form(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
+    let path = address::scorecard(&pool.name());
+    let largest = weights(&pool.card).iter().chain(wanted).map(|it| it.millionths()).max().unwrap_or(0);
     // Shares of 1 go up to 1; points go up to twice the largest.
     let top = if largest <= 1_000_000 { 1_000_000 } else { largest.saturating_mul(2) };
     html! {
         form method="get" action=(format!("{path}#what-if")) data-what-if=(format!("{path}/what-if")) {
             div.weights-form {
-                @for (at, (dimension, weight)) in rule.card.dimensions.iter().zip(wanted).enumerate() {
+                @for (at, (dimension, weight)) in pool.card.dimensions.iter().zip(wanted).enumerate() {
                     label for=(format!("w{at}")) { (dimension.label) }
                     input type="number" id=(format!("w{at}")) name=(format!("{FIELD}{}", dimension.key)) min="0" step="any"
                         value=(weight) data-top=(cut(top, 6, 6)) required;
@@ -132,27 +132,27 @@ fn form(rule: &Rule, wanted: &[Decimal]) -> Markup {
 /// Shows the ranks of the present records under these weights.
 async fn answer(
     app: &Arc<App>,
-    rule: &Arc<Rule>,
+    pool: &Arc<ScorerPool>,
     wanted: Vec<Decimal>,
     host: String,
 ) -> Result<Markup, Problem> {
-    let name = rule.name();
+    let name = pool.name();
     let found = items::rows(app, &name, None).await?;
-    let rule = Arc::clone(rule);
-    app.checked(move || Ok(told(&found, &rule, &wanted, &host))).await
+    let pool = Arc::clone(pool);
+    app.checked(move || Ok(result_of(&found, &pool, &wanted, &host))).await
 }
 
-fn told(found: &Found, rule: &Rule, wanted: &[Decimal], host: &str) -> Markup {
-    let Some(rows) = &found.rows else { return welcome::nothing(host, rule) };
-    let settings = leaderboard::settings(rule);
+fn result_of(found: &Found, pool: &ScorerPool, wanted: &[Decimal], host: &str) -> Markup {
+    let Some(rows) = &found.rows else { return welcome::nothing(host, pool) };
+    let settings = leaderboard::settings(pool);
     let all: Vec<usize> = (0..rows.rows.len()).collect();
     let what_if = Ranking::new(rows, &all, None, &settings)
-        .and_then(|ranking| WhatIf::new(rows, &ranking, &rule.card, wanted, &settings));
+        .and_then(|ranking| WhatIf::new(rows, &ranking, &pool.card, wanted, &settings));
     match what_if {
         Ok(what_if) => html! {
             (sentences(rows, &what_if))
-            (figure("what-if-table", &Figure::Table(table(rows, &what_if, &rule.name()))))
-            (shares(rule, wanted))
+            (figure("what-if-table", &Figure::Table(table(rows, &what_if, &pool.name()))))
+            (shares(pool, wanted))
         },
         Err(why) => html! { p.care { "There is no ranking under these weights: " (why) "." } },
     }
@@ -244,8 +244,8 @@ fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
 }
 
 /// Shows each weight as a share of the sum.
-fn shares(rule: &Rule, wanted: &[Decimal]) -> Markup {
-    let own = weights(&rule.card);
+fn shares(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
+    let own = weights(&pool.card);
     let sum = |list: &[Decimal]| list.iter().map(|it| it.millionths()).sum::<i64>().max(1) as f64;
     let (of_wanted, of_own) = (sum(wanted), sum(&own));
     let share = |weight: &Decimal, of: f64| per_cent(weight.millionths() as f64 / of);
@@ -262,7 +262,7 @@ fn shares(rule: &Rule, wanted: &[Decimal]) -> Markup {
                     }
                 }
                 tbody {
-                    @for ((dimension, weight), own) in rule.card.dimensions.iter().zip(wanted).zip(&own) {
+                    @for ((dimension, weight), own) in pool.card.dimensions.iter().zip(wanted).zip(&own) {
                         tr {
                             th.name scope="row" { span { (dimension.label) } }
                             td.number { (weight) }

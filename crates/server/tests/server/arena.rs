@@ -1,8 +1,8 @@
 //! The promises of the arena: who may submit, when and how often, the scores, and that a restart changes nothing.
 
+use karat_core::timestamp::Timestamp;
 use karat_server::clock::Clock;
 use karat_server::{Options, arena};
-use karat_store::Moment;
 use serde_json::{Value, json};
 
 use crate::common::{Answer, Folder, Running};
@@ -40,7 +40,7 @@ required_strings = ["summary"]
 [format.dimensions]
 summary = ["methodology"]
 "#;
-const START: Moment = Moment(1_767_225_600_000);
+const START: Timestamp = Timestamp { milliseconds: 1_767_225_600_000 };
 const JSON: &str = "application/json";
 
 struct Arena {
@@ -84,7 +84,7 @@ impl Arena {
 
     /// Sets the clock to this many seconds after the start.
     fn at(&self, seconds: i64) {
-        self.clock.put(Moment(START.0 + 1000 * seconds));
+        self.clock.put(Timestamp { milliseconds: START.milliseconds + 1000 * seconds });
     }
 
     /// Returns every view of the arena.
@@ -252,7 +252,7 @@ fn an_answer_counts_until_the_last_moment_and_not_after_it() {
     it.at(100);
     let right = payload(answer(10, 100, 25));
     assert_eq!(it.submit(&bee, "bee.documented.1", &right).is(201).at("/score_breakdown/speed/score"), 0.0);
-    it.clock.put(Moment(START.0 + 100_001));
+    it.clock.put(Timestamp { milliseconds: START.milliseconds + 100_001 });
     it.submit(&wasp, "wasp.documented.1", &right).is_problem(410, "expired");
     it.submit(&wasp, "wasp.documented.1", &right).is_problem(410, "expired");
 

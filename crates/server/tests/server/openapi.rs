@@ -11,7 +11,7 @@ use crate::common::Running;
 #[test]
 fn the_committed_description_is_that_of_the_routes() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
-    let now = karat_server::openapi::json().unwrap();
+    let now = karat_server::api::openapi::json().unwrap();
     if std::env::var_os("KARAT_WRITE_OPENAPI").is_some() {
         fs::write(&path, &now).unwrap();
     }
@@ -26,12 +26,12 @@ fn the_committed_description_is_that_of_the_routes() {
 #[test]
 fn the_server_gives_its_description() {
     let server = Running::new();
-    assert_eq!(server.get("/v1/openapi.json").is(200).body, karat_server::openapi::json().unwrap());
+    assert_eq!(server.get("/v1/openapi.json").is(200).body, karat_server::api::openapi::json().unwrap());
 }
 
 #[test]
 fn every_operation_says_how_it_can_fail_and_has_a_name_of_its_own() {
-    let document: Value = serde_json::from_str(&karat_server::openapi::json().unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&karat_server::api::openapi::json().unwrap()).unwrap();
     let mut names = BTreeSet::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
@@ -62,7 +62,7 @@ fn walk(value: &Value, place: &str, see: &mut dyn FnMut(&Value, &str)) {
 
 #[test]
 fn every_object_says_what_its_members_are() {
-    let document: Value = serde_json::from_str(&karat_server::openapi::json().unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&karat_server::api::openapi::json().unwrap()).unwrap();
     let mut bare = Vec::new();
     walk(&document, "", &mut |value, place| {
         let Some(members) = value.as_object() else { return };
@@ -93,7 +93,7 @@ fn every_object_says_what_its_members_are() {
 
 #[test]
 fn every_reference_leads_to_a_schema_and_every_schema_is_used() {
-    let document: Value = serde_json::from_str(&karat_server::openapi::json().unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&karat_server::api::openapi::json().unwrap()).unwrap();
     let mut used = BTreeSet::new();
     walk(&document, "", &mut |value, place| {
         if let Some(reference) = value.get("$ref").and_then(Value::as_str) {

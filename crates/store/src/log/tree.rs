@@ -105,7 +105,7 @@ impl Tree {
 
     /// Returns the tiles that changed since the last call, each with all its hashes, in the order of levels and
     /// numbers.
-    pub fn take_changed(&mut self) -> Vec<(Tile, Vec<u8>)> {
+    pub(crate) fn take_changed(&mut self) -> Vec<(Tile, Vec<u8>)> {
         let mut changed = std::mem::take(&mut self.full);
         for level in std::mem::take(&mut self.partial) {
             let number = (self.size >> (u32::from(level) * TILE_HEIGHT)) / TILE_HASHES;

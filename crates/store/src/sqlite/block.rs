@@ -15,8 +15,9 @@
 
 use std::ops::Range;
 
-use crate::item::{CONTENT_MAX_BYTES, Moment};
+use crate::item::CONTENT_MAX_BYTES;
 use crate::port::Row;
+use karat_core::timestamp::Timestamp;
 
 /// The most bytes of rows packed together. Larger blocks are hardly smaller in all, and reading one row takes longer.
 const BLOCK_BYTES: usize = 32 << 10;
@@ -56,7 +57,7 @@ pub(super) struct Packer {
 
 impl Packer {
     /// Packs `rows` into a block, or reports that a row is too large for any.
-    pub fn pack(&mut self, rows: &[Row]) -> Result<&[u8], String> {
+    pub(crate) fn pack(&mut self, rows: &[Row]) -> Result<&[u8], String> {
         let Self { plain, packed } = self;
         plain.clear();
         plain.push(PLAIN);
@@ -68,7 +69,7 @@ impl Packer {
             if row_bytes(row) > ROW_MAX_BYTES {
                 return Err(too_large(*position));
             }
-            plain.extend(known.0.to_be_bytes());
+            plain.extend(known.milliseconds.to_be_bytes());
             plain.extend(entry.to_be_bytes());
             plain.extend(content.to_be_bytes());
         }
@@ -97,7 +98,7 @@ fn too_large(position: u64) -> String {
 /// A row of a block that was read.
 pub(super) struct Stored<'a> {
     pub position: u64,
-    pub known: Moment,
+    pub known: Timestamp,
     pub entry: &'a [u8],
     pub content: &'a [u8],
 }
@@ -113,7 +114,7 @@ pub(super) struct Block {
 impl Block {
     /// Reads the block of `rows` rows from the row `first` on, in place of the one before; or returns what is wrong,
     /// and has no rows. No more memory is taken than a sound block of that length may need.
-    pub fn unpack(&mut self, first: u64, rows: u64, packed: &[u8]) -> Result<(), String> {
+    pub(crate) fn unpack(&mut self, first: u64, rows: u64, packed: &[u8]) -> Result<(), String> {
         self.positions = 0..0;
         let sound = first.checked_add(rows).filter(|_| self.fill(packed) && self.has_rows(rows));
         let end = sound.ok_or_else(|| format!("the block of the rows from {first} on cannot be read"))?;
@@ -185,7 +186,7 @@ impl Block {
 }
 
 /// Returns the moment from which on a row is known, and the lengths of its entry and content.
-fn head(bytes: &[u8]) -> (Moment, u64, u64) {
+fn head(bytes: &[u8]) -> (Timestamp, u64, u64) {
     let number = |start, end| {
         bytes
             .get(start..end)
@@ -193,7 +194,7 @@ fn head(bytes: &[u8]) -> (Moment, u64, u64) {
             .iter()
             .fold(0, |number, byte| number << 8 | u64::from(*byte))
     };
-    (Moment(number(0, 8).cast_signed()), number(8, 12), number(12, 16))
+    (Timestamp { milliseconds: number(0, 8).cast_signed() }, number(8, 12), number(12, 16))
 }
 
 #[cfg(test)]
@@ -217,9 +218,13 @@ mod tests {
         let noise = proptest::collection::vec(any::<u8>(), 0..300);
         let row = (any::<i64>(), noise.clone(), noise, prop_oneof![Just(1), Just(20), Just(400)]);
         (0..u64::MAX / 2, proptest::collection::vec(row, 1..40)).prop_map(|(first, rows)| {
-            let row = |((known, entry, content, times), position): ((i64, Vec<u8>, Vec<u8>, usize), u64)| {
-                Row { position, known: Moment(known), entry, content: content.repeat(times) }
-            };
+            let row =
+                |((known, entry, content, times), position): ((i64, Vec<u8>, Vec<u8>, usize), u64)| Row {
+                    position,
+                    known: Timestamp { milliseconds: known },
+                    entry,
+                    content: content.repeat(times),
+                };
             rows.into_iter().zip(first..).map(row).collect()
         })
     }
@@ -298,7 +303,8 @@ mod tests {
     fn what_does_not_get_smaller_is_left_as_it_is() {
         let noise: Vec<u8> =
             (0..50u64).flat_map(|at| karat_core::facts::Digest::of(&at.to_be_bytes()).0).collect();
-        let row = |content| Row { position: 0, known: Moment(-1), entry: Vec::new(), content };
+        let row =
+            |content| Row { position: 0, known: Timestamp { milliseconds: -1 }, entry: Vec::new(), content };
         let mut packer = Packer::default();
         assert_eq!(packer.pack(&[row(noise.clone())]).unwrap().len(), 17 + noise.len());
         assert!(packer.pack(&[row(noise.repeat(2))]).unwrap().len() < 2 * noise.len());

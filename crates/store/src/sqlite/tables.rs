@@ -111,7 +111,7 @@ impl Tables {
     }
 
     /// Reads into memory the postings that were logged since they were last read.
-    pub fn load_postings(&self) -> Result<()> {
+    pub(crate) fn load_postings(&self) -> Result<()> {
         let Some(size) = self.size()? else { return Ok(()) };
         let known = self.postings.end();
         if size <= known {

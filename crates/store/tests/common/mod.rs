@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::memory::Memory;
 use karat_store::port::Backend;
 use karat_store::sqlite::Sqlite;
-use karat_store::{Kind, Limits, Moment, NewItem, Store};
+use karat_store::{Kind, Limits, NewItem, Store};
 
 /// A separate folder, removed when it is dropped.
 pub struct Folder(PathBuf);
@@ -82,6 +83,6 @@ pub fn record(evidence: &NewItem) -> NewItem {
     }
 }
 
-pub fn at(milliseconds: i64) -> Moment {
-    Moment(milliseconds)
+pub fn at(milliseconds: i64) -> Timestamp {
+    Timestamp { milliseconds }
 }

@@ -11,7 +11,7 @@ use crate::args::CheckArgs;
 use crate::cards::{CardText, find};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{CARE, Color, GAIN, LOSS, STRONG, Screen};
+use crate::output::{CARE, GAIN, LOSS, STRONG, Screen};
 use crate::render::diagnostics::{diagnostic, line_and_column};
 use karat::text::{count, fit};
 
@@ -34,23 +34,6 @@ pub fn run(args: &CheckArgs, screen: &mut Screen) -> Result<Exit, Failure> {
         }
     }
     Ok(exit)
-}
-
-/// Prints on standard error why a card cannot be used; its warnings are left to `karat card check`.
-pub fn refuse(card: &CardText, diagnostics: &[Diagnostic], color: Color) -> Result<(), Failure> {
-    let mut screen = Screen::stderr(color);
-    let width = screen.width;
-    let errors: Vec<_> = diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
-    for found in &errors {
-        writeln!(screen, "{}\n", diagnostic(found, &card.name, &card.text, width))?;
-    }
-    writeln!(
-        screen,
-        "{STRONG}{}{STRONG:#}: {LOSS}refused{LOSS:#}, {}",
-        card.name,
-        count(errors.len(), "error")
-    )?;
-    Ok(())
 }
 
 fn show(card: &CardText, checked: &Checked, screen: &mut Screen) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use karat_core::record::ENGINE_VERSION;
 use karat_core::timestamp::Timestamp;
 use karat_stats::proportion::Proportion;
 
-use crate::cmd::rate::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, told};
+use crate::rating::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, described};
 use crate::render::rating::below::{about_forecasts, about_judges};
 use crate::render::rating::table::{decimals, ranks};
 use crate::render::rating::{about_pool, notes, title};
@@ -17,7 +17,7 @@ use karat::text::count;
 pub fn rate(report: &Report) -> Page {
     let mut about = vec![(String::from("system"), report.chosen.name().to_owned())];
     let mut tell = |label: &str, value: String| about.push((label.to_owned(), value));
-    tell("settings", told(&report.chosen.settings()));
+    tell("settings", described(&report.chosen.settings()));
     for board in &report.boards {
         tell(&labelled("matches", board), board.input.digest.to_string());
         if let Some((first, last)) = board.input.milliseconds {

@@ -7,8 +7,8 @@ use karat_stats::rating::Forecast;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{lines, matches, percent};
-use crate::cmd::rate::{Agreement, Forecaster, Holdout, Judged};
 use crate::output::{FAINT, STRONG};
+use crate::rating::{Agreement, Forecaster, Holdout, Judged};
 use karat::text::{clean, fit, list};
 
 /// Columns of a judge's name at most.
@@ -23,11 +23,11 @@ const LOSS: &str = "log-loss in nats, lower is better; a coin has 0.6931, and a 
 
 /// Returns the matches that were predicted, and those left out.
 pub fn about_forecasts(holdout: &Holdout) -> Vec<String> {
-    let mut told = vec![predicted(holdout)];
+    let mut lines = vec![predicted(holdout)];
     if holdout.predicted > 0 {
-        told.push(LOSS.to_owned());
+        lines.push(LOSS.to_owned());
     }
-    told
+    lines
 }
 
 fn predicted(holdout: &Holdout) -> String {

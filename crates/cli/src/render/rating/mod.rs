@@ -5,8 +5,8 @@ pub mod table;
 
 use std::fmt::Write as _;
 
-use crate::cmd::rate::{Board, Intervals, Report, named, told};
 use crate::output::{FAINT, STRONG};
+use crate::rating::{Board, Intervals, Report, described, named};
 use below::{forecasts, judges};
 use karat::text::{clean, count, wrap};
 use table::{Columns, points};
@@ -43,7 +43,7 @@ fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     }
     let title = title(report, board);
     let _ = writeln!(text, "{STRONG}{title}{STRONG:#}  {}", about.join(", "));
-    text.push_str(&lines(&told(&report.chosen.settings()), width));
+    text.push_str(&lines(&described(&report.chosen.settings()), width));
     let rows = if top == 0 { board.lines.len() } else { top };
     let columns = Columns::new(board, board.lines.iter().take(rows), width);
     let _ = writeln!(text, "{FAINT}{}{FAINT:#}", columns.head());

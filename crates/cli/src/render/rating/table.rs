@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::cmd::rate::{Board, Line, Tally};
 use crate::output::{BAR, FAINT, STRONG};
-use crate::render::interval::{Span, axis, interval};
+use crate::rating::{Board, Line, Tally};
+use crate::render::interval::{axis, interval};
+use crate::span::Span;
 use karat::text::{clean, fit};
 
 /// Blanks between two columns.

@@ -34,7 +34,7 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the same, with `null` for what is not known, as records write it.
-    pub fn with_nulls(self) -> Self {
+    pub(crate) fn with_nulls(self) -> Self {
         Self { null_is_absent: true, ..self }
     }
 
@@ -44,7 +44,7 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the path of a member, present or not.
-    pub fn path_of(&self, name: &str) -> String {
+    pub(crate) fn path_of(&self, name: &str) -> String {
         let mut path = self.path.clone();
         locate::push_member(&mut path, name);
         path
@@ -71,7 +71,7 @@ impl<'a> Members<'a> {
     }
 
     /// Refuses every member that is not known.
-    pub fn refuse_unknown(&self, known: &[&str], problems: &mut Problems) {
+    pub(crate) fn refuse_unknown(&self, known: &[&str], problems: &mut Problems) {
         for name in self.map.keys().filter(|name| !known.contains(&name.as_str())) {
             // Looking for the nearest name takes time, which only a problem that will be listed is worth.
             problems.add(|| {

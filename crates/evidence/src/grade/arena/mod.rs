@@ -39,10 +39,7 @@ pub use trajectory::{
     Standing, TrajectoryCheck, TrajectoryGrade, TrajectoryOptions, TrajectoryWarning, Window,
     validate_trajectory,
 };
-pub use warnings::{
-    Severity, SubmissionWarning, assign_dimensions, refused_dimensions, validate_flat_answers,
-    validate_required_strings,
-};
+pub use warnings::{Severity, SubmissionWarning, validate_flat_answers, validate_required_strings};
 
 /// Returns what a grader saw, as JSON with the names of its fields.
 fn detail(seen: &impl Serialize) -> Value {

@@ -88,7 +88,7 @@ pub fn validate_flat_answers<Id: AsRef<str>>(
 
 /// Says of every error which dimensions it makes 0: the one that it names itself, or else those that read its field. An error
 /// about several dimensions becomes one for each; an error about none stays as advice. Warnings stay as they are.
-pub fn assign_dimensions(
+pub(crate) fn assign_dimensions(
     warnings: Vec<SubmissionWarning>,
     readers: &BTreeMap<String, BTreeSet<String>>,
 ) -> Vec<SubmissionWarning> {
@@ -107,12 +107,6 @@ pub fn assign_dimensions(
         }
     }
     assigned
-}
-
-/// Returns the dimensions that errors make 0 ("severity `error` (scores 0 on that dimension)").
-pub fn refused_dimensions(warnings: &[SubmissionWarning]) -> BTreeSet<&str> {
-    let errors = warnings.iter().filter(|warning| warning.severity == Severity::Error);
-    errors.filter_map(|warning| warning.dimension.as_deref()).collect()
 }
 
 #[cfg(test)]
@@ -156,6 +150,8 @@ mod tests {
         let dimensions: Vec<Option<&str>> =
             warnings.iter().map(|warning| warning.dimension.as_deref()).collect();
         assert_eq!(dimensions, [Some("completeness"), Some("correctness"), None, None, Some("speed")]);
-        assert_eq!(refused_dimensions(&warnings), BTreeSet::from(["completeness", "correctness", "speed"]));
+        let errors = warnings.iter().filter(|warning| warning.severity == Severity::Error);
+        let refused: BTreeSet<&str> = errors.filter_map(|warning| warning.dimension.as_deref()).collect();
+        assert_eq!(refused, BTreeSet::from(["completeness", "correctness", "speed"]));
     }
 }

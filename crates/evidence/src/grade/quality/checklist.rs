@@ -70,12 +70,12 @@ const KINDS: [&str; 3] = ["keyword", "json_key", "regex"];
 
 impl Checklist {
     /// A compiled pattern may need this many bytes of memory; what it counts up beyond is refused.
-    pub const PATTERN_BYTES_MAX: usize = 1 << 21;
+    pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 21;
     /// All compiled patterns of a task may need this many together; each has an equal share of it.
-    pub const PATTERNS_BYTES_MAX: usize = 1 << 24;
+    pub(crate) const PATTERNS_BYTES_MAX: usize = 1 << 24;
     /// All patterns of a task may be this many bytes long together: two letters may name a class of 700 ranges, which take
     /// memory before anything is compiled.
-    pub const PATTERNS_LENGTH_MAX: usize = 1 << 14;
+    pub(crate) const PATTERNS_LENGTH_MAX: usize = 1 << 14;
     /// Patterns are searched in outputs of up to this many bytes, four times what a run's text may have. A search takes
     /// at worst the product of this and the memory of the pattern, a few seconds for the largest.
     pub const SEARCHED_BYTES_MAX: usize = 1 << 16;

@@ -302,7 +302,7 @@ pub enum Category {
 
 impl Category {
     /// Returns whether checks of the category set the agent a trap.
-    pub fn is_adversarial(self) -> bool {
+    pub(crate) fn is_adversarial(self) -> bool {
         matches!(self, Self::Harm | Self::Attack)
     }
 }

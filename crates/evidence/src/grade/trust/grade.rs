@@ -80,7 +80,7 @@ impl AgentGrade {
     }
 
     /// Returns every fact that there is, with its name.
-    pub fn all_facts(&self) -> impl Iterator<Item = (&'static str, Fact<'static>)> {
+    pub(crate) fn all_facts(&self) -> impl Iterator<Item = (&'static str, Fact<'static>)> {
         let measured = self.dimensions.iter().flat_map(|dimension| &dimension.facts);
         measured.chain(&self.standing).copied()
     }

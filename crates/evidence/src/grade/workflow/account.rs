@@ -111,7 +111,7 @@ impl StepState {
 
     /// Returns whether it counts as a hard failure.
     #[must_use]
-    pub fn is_hard_failure(self) -> bool {
+    pub(crate) fn is_hard_failure(self) -> bool {
         matches!(self, Self::Failed | Self::UnresolvedReference)
     }
 

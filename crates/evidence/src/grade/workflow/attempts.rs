@@ -62,7 +62,7 @@ impl Outcome {
 
     /// Returns whether something was tried.
     #[must_use]
-    pub fn is_attempt(self) -> bool {
+    pub(crate) fn is_attempt(self) -> bool {
         matches!(self, Self::Success | Self::Failed | Self::Timeout)
     }
 }
@@ -114,7 +114,7 @@ impl Attempt {
     /// limit, and not by taking exactly as long. A harness that stopped it for that says so itself. `None` without
     /// times.
     #[must_use]
-    pub fn exceeds(&self, timeout_seconds: Option<f64>) -> Option<bool> {
+    pub(crate) fn exceeds(&self, timeout_seconds: Option<f64>) -> Option<bool> {
         match timeout_seconds {
             Some(limit) if self.outcome.is_attempt() => match self.outcome {
                 Outcome::Timeout => Some(true),

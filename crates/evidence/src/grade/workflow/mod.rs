@@ -24,13 +24,13 @@ mod standing;
 pub use account::{Account, Seen, StepAccount, StepState, account};
 pub(crate) use attempts::read as read_log;
 pub use attempts::{Attempt, Log, LogTime, Outcome};
-pub use dry_run::{Budget, DryRun, DryState, ESTIMATED_COST_TAO, dry_run};
+pub use dry_run::{Budget, DryRun, DryState, dry_run};
 pub(crate) use plan::read as read_plan;
 pub use plan::{Plan, PlanRules, References, Step};
 pub use reference::{RESOLVED_BYTES_MAX, Reference, StepResult, resolve};
 pub(crate) use run::{Contradiction, settle};
 pub use run::{Limits, RunGrade, Totals, grade_run};
-pub use standing::{JUMP_HISTORY, JUMP_HISTORY_MIN, JUMP_MIN, Jump, WARM_UP_TASKS, WarmUp, jump, warm_up};
+pub use standing::{Jump, WarmUp, jump, warm_up};
 
 use crate::json::canonical::Canonical;
 use crate::json::check::{Check, UnknownFields};

@@ -6,7 +6,7 @@ use crate::json::check::digits;
 use crate::json::problem::{Problem, Problems};
 
 /// Tasks after which a new participant's score counts in full (C-SWON documentation).
-pub const WARM_UP_TASKS: u64 = 20;
+pub(crate) const WARM_UP_TASKS: u64 = 20;
 
 /// A score and what the warm-up leaves of it. Both are kept, because a scaled score that entered a window of scores would
 /// lower its mean long after the warm-up.
@@ -57,11 +57,11 @@ impl WarmUp {
 }
 
 /// The most earlier scores that are compared with (C-SWON validator).
-pub const JUMP_HISTORY: usize = 10;
+pub(crate) const JUMP_HISTORY: usize = 10;
 /// The fewest earlier scores with which a jump is flagged (C-SWON validator).
-pub const JUMP_HISTORY_MIN: usize = 3;
+pub(crate) const JUMP_HISTORY_MIN: usize = 3;
 /// A rise of more than this is flagged (C-SWON validator).
-pub const JUMP_MIN: f64 = 0.5;
+pub(crate) const JUMP_MIN: f64 = 0.5;
 
 /// A score that lies far above those before it. It is for a reviewer to look at and changes no score.
 #[derive(Debug, Clone, Copy, PartialEq)]

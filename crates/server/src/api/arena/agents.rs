@@ -10,10 +10,11 @@ use utoipa::ToSchema;
 
 use super::{freshen, read};
 use crate::api::json;
-use crate::arena::{Agent, Career, Point, flow};
+use crate::arena::{Agent, Career, Point};
 use crate::guard::Caller;
 use crate::keys::Scope;
 use crate::params::Named;
+use crate::play;
 use crate::problem::Problem;
 use crate::state::App;
 
@@ -68,7 +69,7 @@ pub(crate) async fn register(
 ) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Admin)?;
     let new: NewAgent = read(&app, &headers, body).await?;
-    let made = flow::register(&app, &new.agent_id, new.harness_id.as_deref()).await?;
+    let made = play::register(&app, &new.agent_id, new.harness_id.as_deref()).await?;
     let shown = RegisteredAgent { agent: made.agent, key_id: made.key_id, secret: made.secret };
     json(StatusCode::CREATED, &shown)
 }
@@ -86,7 +87,7 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     freshen(&app).await;
-    let known = app.memory.arena.board().agent(&name).cloned();
+    let known = app.memory.arena.state().agent(&name).cloned();
     let known =
         known.ok_or_else(|| Problem::not_found(format!("there is no agent `{}`", name.escape_debug())))?;
     let shown = ShownAgent {

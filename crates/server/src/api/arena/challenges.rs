@@ -11,10 +11,11 @@ use utoipa::ToSchema;
 
 use super::{freshen, read};
 use crate::api::json;
-use crate::arena::{self, Challenge, flow};
+use crate::arena::{self, Challenge};
 use crate::guard::Caller;
 use crate::keys::Scope;
 use crate::params::Named;
+use crate::play;
 use crate::problem::Problem;
 use crate::state::App;
 
@@ -49,8 +50,8 @@ pub(crate) struct ChallengeList {
 }
 
 impl ShownChallenge {
-    fn new(challenge: &Challenge, board: &arena::Board) -> Self {
-        let of_it = || board.matches().filter(|game| game.challenge == challenge.slug);
+    fn new(challenge: &Challenge, state: &arena::ArenaState) -> Self {
+        let of_it = || state.matches().filter(|game| game.challenge == challenge.slug);
         let scores: Vec<(f64, bool)> = of_it()
             .filter_map(|game| match &game.state {
                 arena::State::Scored(scored) => Some((scored.score, scored.result == "win")),
@@ -85,8 +86,8 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
     caller.may_read()?;
     freshen(&app).await;
     let challenges = {
-        let board = app.memory.arena.board();
-        board.challenges().map(|challenge| ShownChallenge::new(challenge, &board)).collect()
+        let state = app.memory.arena.state();
+        state.challenges().map(|challenge| ShownChallenge::new(challenge, &state)).collect()
     };
     json(StatusCode::OK, &ChallengeList { challenges })
 }
@@ -105,8 +106,8 @@ pub(crate) async fn show(
     caller.may_read()?;
     freshen(&app).await;
     let shown = {
-        let board = app.memory.arena.board();
-        board.challenge(&slug).map(|challenge| ShownChallenge::new(&challenge, &board))
+        let state = app.memory.arena.state();
+        state.challenge(&slug).map(|challenge| ShownChallenge::new(&challenge, &state))
     };
     let missing = || Problem::not_found(format!("there is no challenge `{}`", slug.escape_debug()));
     json(StatusCode::OK, &shown.ok_or_else(missing)?)
@@ -129,8 +130,8 @@ pub(crate) async fn publish(
 ) -> Result<Response<Body>, Problem> {
     caller.key(Scope::Admin)?;
     let challenge: Challenge = read(&app, &headers, body).await?;
-    let done = flow::publish(&app, challenge).await?;
+    let done = play::publish(&app, challenge).await?;
     let status = if done.repeated { StatusCode::OK } else { StatusCode::CREATED };
-    let shown = ShownChallenge::new(&done.value, &app.memory.arena.board());
+    let shown = ShownChallenge::new(&done.value, &app.memory.arena.state());
     json(status, &shown)
 }

@@ -12,9 +12,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{agent_of, cut, freshen, read};
 use crate::api::json;
-use crate::arena::{Match, flow};
+use crate::arena::Match;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
+use crate::play;
 use crate::problem::Problem;
 use crate::state::App;
 
@@ -112,9 +113,9 @@ pub(crate) async fn enter(
 ) -> Result<Response<Body>, Problem> {
     let agent = agent_of(&caller)?;
     let entry: MatchRequest = read(&app, &headers, body).await?;
-    let done = flow::enter(&app, &agent, &entry.challenge, entry.memoryless).await?;
+    let done = play::enter(&app, &agent, &entry.challenge, entry.memoryless).await?;
     let game = Match::clone(&done.value);
-    let challenge = app.memory.arena.board().challenge(&game.challenge);
+    let challenge = app.memory.arena.state().challenge(&game.challenge);
     let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
     let shown = EnteredMatch {
         repeated: done.repeated,
@@ -150,7 +151,7 @@ pub(crate) async fn submit(
     let payload: Value = read(&app, &headers, body).await?;
     // An answer is in time if all of it has arrived in time.
     let now = app.clock.now();
-    let done = flow::submit(&app, &agent, &id, payload, now).await?;
+    let done = play::submit(&app, &agent, &id, payload, now).await?;
     let record_position = done.value.record_position;
     let shown = ScoredMatch {
         game: done.value.game,
@@ -183,8 +184,8 @@ pub(crate) async fn list(
     freshen(&app).await;
     let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
     let (matches, has_more) = {
-        let board = app.memory.arena.board();
-        let found = board.matches().filter(|game| {
+        let state = app.memory.arena.state();
+        let found = state.matches().filter(|game| {
             is(&which.agent, &game.agent_id)
                 && is(&which.challenge, &game.challenge)
                 && is(&which.state, game.state.name())
@@ -207,7 +208,7 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     freshen(&app).await;
-    let game = app.memory.arena.board().game(&id);
+    let game = app.memory.arena.state().game(&id);
     let game =
         game.ok_or_else(|| Problem::not_found(format!("there is no match `{}`", id.escape_debug())))?;
     json(StatusCode::OK, &*game)

@@ -13,10 +13,10 @@ use serde::de::DeserializeOwned;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::arena::flow;
 use crate::body::{Incoming, expect_media};
 use crate::guard::Caller;
 use crate::keys::Scope;
+use crate::play;
 use crate::problem::{Code, Problem};
 use crate::state::App;
 
@@ -54,7 +54,7 @@ fn agent_of(caller: &Caller) -> Result<String, Problem> {
 /// Ends overdue matches before a read. If they cannot be written now, the next request tries again.
 async fn freshen(app: &Arc<App>) {
     // The problem is already in the log of the server.
-    let _ = flow::expire_overdue(app).await;
+    let _ = play::expire_overdue(app).await;
 }
 
 /// Returns the first `limit` of `rows`, and true if there are more.

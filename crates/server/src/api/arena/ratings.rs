@@ -50,7 +50,7 @@ pub(crate) async fn list(
     caller.may_read()?;
     let limit = limit(which.limit, 100, 1000)?;
     freshen(&app).await;
-    let rows = ranked(&app.memory.arena.board(), which.category.as_deref(), which.matches_min.unwrap_or(0));
+    let rows = ranked(&app.memory.arena.state(), which.category.as_deref(), which.matches_min.unwrap_or(0));
     let (ratings, has_more) = cut(rows.into_iter(), limit);
     json(StatusCode::OK, &RatingList { category: which.category, ratings, has_more })
 }

@@ -41,7 +41,7 @@ impl Matrix {
     }
 
     /// Makes the matrix whose element in `row` and `column` is `value(row, column)`.
-    pub fn with_bias(
+    pub(crate) fn with_bias(
         depth: usize,
         columns: usize,
         value: impl Fn(usize, usize) -> f32,

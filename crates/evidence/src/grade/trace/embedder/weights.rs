@@ -24,7 +24,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The model card and `config.json` of all-MiniLM-L6-v2.
-    pub const ALL_MINILM_L6_V2: Self =
+    pub(crate) const ALL_MINILM_L6_V2: Self =
         Self { vocabulary: 30_522, positions: 512, hidden: 384, heads: 12, feed_forward: 1536, layers: 6 };
 }
 

@@ -88,7 +88,7 @@ impl Rows {
     }
 
     /// Removes the `count` oldest rows. Costs as much as adding them did, on average.
-    pub fn remove_first(&mut self, count: usize) {
+    pub(crate) fn remove_first(&mut self, count: usize) {
         self.first += count.min(self.len());
         if self.first * 2 > self.norms.len() {
             self.vectors.drain(..self.first * self.dimension);

@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use seats::{LAST_JUDGE, SCALE_POINTS, Seat, Summary, summarize};
+pub(crate) use seats::SCALE_POINTS;
+pub use seats::{LAST_JUDGE, Seat, Summary, summarize};
 
 use super::problems::{found, required};
 use crate::json::problem::{Problem, Problems, quoted};

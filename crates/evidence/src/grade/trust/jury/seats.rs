@@ -6,7 +6,7 @@
 use super::network::{sort_8, sort_16};
 
 /// Points per scale: judges give 0 to 100 (trust document, section 3).
-pub const SCALE_POINTS: f64 = 100.0;
+pub(crate) const SCALE_POINTS: f64 = 100.0;
 
 /// Seats may not have a higher number than this (2^27 - 1).
 pub const LAST_JUDGE: u32 = (1 << JUDGE_BITS) - 1;

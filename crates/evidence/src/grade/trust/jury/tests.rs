@@ -119,7 +119,7 @@ fn everything_that_is_wrong_is_told() {
             "$[1].judge: found `a` once more, expected every judge once in a panel",
             "$[2].max_score: found `0`, expected a number above 0",
             "$[3].score: found nothing, expected the points of a valid verdict; give its points, or say in `status` why \
-             there are none",
+             it has no points",
             "$[4].judge: found a text without letters, expected a name",
             "$[4].score: found `3`, expected no points from a verdict that is abstained",
         ]

@@ -231,7 +231,7 @@ impl Given {
 }
 
 /// Returns a JSON object of settings for people: `k 32, from 1000`.
-pub fn told(settings: &Value) -> String {
+pub fn described(settings: &Value) -> String {
     let empty = Map::new();
     let members = settings.as_object().unwrap_or(&empty);
     let member = |(name, value): (&String, &Value)| match value {

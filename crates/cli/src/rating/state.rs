@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::online::Stored;
-use super::settings::{Chosen, told};
+use super::settings::{Chosen, described};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read_text;
@@ -70,7 +70,8 @@ pub fn read<S: Stored>(path: &str, system: &S, chosen: &Chosen) -> Result<League
     // Compared in written form: a whole number has one form there, and two in memory.
     let found = value.get("settings").cloned().unwrap_or_default();
     if canonical_json(&found) != canonical_json(&chosen.settings()) {
-        let why = format!("its settings are {}, expected {}", told(&found), told(&chosen.settings()));
+        let why =
+            format!("its settings are {}, expected {}", described(&found), described(&chosen.settings()));
         return Err(refuse(why).help("give the same settings, or rate all matches again"));
     }
     let file: File<S::Entry> = serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;

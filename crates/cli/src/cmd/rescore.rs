@@ -1,8 +1,4 @@
 //! `karat rescore`: every record of a store beside the score of the same item by another card. Nothing is written.
-//!
-//! * `summary`: who moves, whose rank changes, which bands and tiers change.
-
-pub mod summary;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -29,8 +25,8 @@ use crate::cards::{self, CardText, library};
 use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::rescore::rescored;
+use crate::rescored::{Mover, Summary};
 use crate::{graders, store};
-use summary::{Mover, Summary};
 
 /// The contents of a store, read before its records are scored again.
 struct Stock {
@@ -123,7 +119,7 @@ fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Re
     let mut reader = store::reader(database)?;
     let size = match known_at {
         None => reader.head().map_err(refused)?.size,
-        Some(known_at) => reader.size_at(karat_store::Moment(known_at.milliseconds)).map_err(refused)?,
+        Some(known_at) => reader.size_at(known_at).map_err(refused)?,
     };
     let (mut evidence, mut cards) = (BTreeMap::new(), Vec::new());
     let mut records: BTreeMap<String, u64> = BTreeMap::new();

@@ -8,7 +8,7 @@ use karat_stats::rating::{Drift, Outcome, Season};
 
 use super::holdout::Holdout;
 use crate::matches::Matches;
-use crate::render::interval::Span;
+use crate::span::Span;
 
 /// A pool of competitors, rated.
 #[derive(Debug, Clone)]

@@ -1,5 +1,10 @@
 //! The actions of the arena and who may take them: publish, register, enter, submit. Each is written to the log before
 //! the answer is sent.
+//!
+//! * `check`: what is wrong with a challenge; `judge`: an answer becomes evidence, a record and a rating.
+
+mod check;
+mod judge;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,14 +14,13 @@ use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use serde_json::Value;
 
-use super::judge::{Bench, expired, too_late};
-use super::{Agent, Challenge, Content, Judged, Match, NAME_MAX_BYTES, Scored, State, is_name};
+use crate::arena::{Agent, Challenge, Content, Match, NAME_MAX_BYTES, Scored, State, is_name};
 use crate::clock::random;
-use crate::clock::written;
+use crate::effect::Effect;
 use crate::keys::{KeyRequest, Scope};
-use crate::memory::Effect;
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission};
+use judge::{Bench, Judged, expired, too_late};
 
 /// The result of an action: something that was stored now or before.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,20 +56,20 @@ pub struct Answered {
 /// # Errors
 /// If something is wrong with it, or another challenge has its name.
 pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Challenge>>, Problem> {
-    let rule = app.memory.cards().find(&challenge.card).map_err(|problem| problem.at("$.card"))?;
-    let named = rule.name();
+    let pool = app.memory.cards().find(&challenge.card).map_err(|problem| problem.at("$.card"))?;
+    let named = pool.name();
     if challenge.card != named {
         let found = challenge.card.escape_debug();
         let detail = format!("found `{found}`, expected its version, too: `{named}`");
         return Err(Problem::new(Code::BadRequest, detail).at("$.card"));
     }
-    let mut challenge = app.checked(move || challenge.check(&rule).map(|()| challenge)).await?;
+    let mut challenge = app.checked(move || check::check(&challenge, &pool).map(|()| challenge)).await?;
     let blind = random::<16>().map_err(|error| Problem::internal(&error))?;
     challenge.blind = Some(blind.iter().map(|byte| format!("{byte:02x}")).collect());
     let app = Arc::clone(app);
     uninterrupted(async move {
         let permit = app.memory.arena.permits.take(&challenge.slug).await;
-        if let Some(known) = app.memory.arena.board().challenge(&challenge.slug) {
+        if let Some(known) = app.memory.arena.state().challenge(&challenge.slug) {
             if challenge.is_same(&known) {
                 return Ok(Done { value: known, repeated: true });
             }
@@ -99,7 +103,7 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
     let agent = Agent {
         agent_id: name.to_owned(),
         harness_id: harness_id.map(str::to_owned),
-        registered_at: written(app.clock.now()),
+        registered_at: app.clock.now().to_string(),
     };
     let random = random::<32>().map_err(|error| Problem::internal(&error))?;
     let request = KeyRequest {
@@ -113,7 +117,7 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
     let key_id = made.key.id.clone();
     uninterrupted(async move {
         let permit = app.memory.arena.permits.take(&agent.agent_id).await;
-        if app.memory.arena.board().agent(&agent.agent_id).is_some() {
+        if app.memory.arena.state().agent(&agent.agent_id).is_some() {
             let detail = format!(
                 "there is already an agent `{}`; choose another name, or ask an administrator for a new key",
                 agent.agent_id
@@ -145,14 +149,14 @@ pub async fn enter(
         let now = app.clock.now();
         expire(&app, &agent, now).await?;
         let game = {
-            let board = app.memory.arena.board();
-            let known = board
+            let state = app.memory.arena.state();
+            let known = state
                 .agent(&agent)
                 .ok_or_else(|| unknown("agent", &agent, "an administrator registers agents"))?;
-            let challenge = board.challenge(&slug).ok_or_else(|| {
+            let challenge = state.challenge(&slug).ok_or_else(|| {
                 unknown("challenge", &slug, "GET /v1/arena/challenges lists them all").at("$.challenge")
             })?;
-            if let Some(open) = known.open_match.as_deref().and_then(|id| board.game(id)) {
+            if let Some(open) = known.open_match.as_deref().and_then(|id| state.game(id)) {
                 if open.challenge == slug {
                     return Ok(Done { value: open, repeated: true });
                 }
@@ -163,15 +167,15 @@ pub async fn enter(
                 return Err(Problem::new(Code::Conflict, detail).at("$.challenge"));
             }
             let attempt_number = known.attempts.get(&slug).copied().unwrap_or(0).saturating_add(1);
-            let end = now.0.saturating_add(1000 * i64::from(challenge.time_limit_seconds));
+            let end = now.milliseconds.saturating_add(1000 * i64::from(challenge.time_limit_seconds));
             Match {
                 match_id: format!("{agent}.{slug}.{attempt_number}"),
                 agent_id: agent.clone(),
                 attempt_number,
                 memoryless,
                 seed: challenge.instance(attempt_number).map_or(0, |instance| instance.seed),
-                started_at: written(now),
-                expires_at: written(karat_store::Moment(end)),
+                started_at: now.to_string(),
+                expires_at: Timestamp { milliseconds: end }.to_string(),
                 challenge: slug,
                 state: State::Entered,
             }
@@ -193,11 +197,11 @@ pub async fn submit(
     agent: &str,
     id: &str,
     payload: Value,
-    now: karat_store::Moment,
+    now: Timestamp,
 ) -> Result<Done<Answered>, Problem> {
     let (app, agent, id) = (Arc::clone(app), agent.to_owned(), id.to_owned());
     uninterrupted(async move {
-        let find = || app.memory.arena.board().game(&id);
+        let find = || app.memory.arena.state().game(&id);
         let entered = find().ok_or_else(|| unknown("match", &id, "POST /v1/arena/matches enters one"))?;
         if entered.agent_id != agent {
             let (own, other) = (agent.escape_debug(), entered.agent_id.escape_debug());
@@ -211,7 +215,7 @@ pub async fn submit(
             State::Scored(scored) => return repeated(&app, &game, scored, &payload).await,
             State::Submitted(_) | State::Expired(_) => return Err(too_late(&game)),
         }
-        if milliseconds(&game.expires_at) < now.0 {
+        if milliseconds(&game.expires_at) < now.milliseconds {
             expire(&app, &agent, now).await?;
             return Err(too_late(&game));
         }
@@ -232,7 +236,7 @@ pub async fn submit(
 /// If nothing can be written.
 pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
     let now = app.clock.now();
-    let overdue = app.memory.arena.board().overdue(now.0);
+    let overdue = app.memory.arena.state().overdue(now.milliseconds);
     if overdue.is_empty() {
         return Ok(());
     }
@@ -249,42 +253,37 @@ pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
 }
 
 /// Ends the match of `agent` if it expired before `now`. The caller has the permit.
-async fn expire(app: &App, agent: &str, now: karat_store::Moment) -> Result<(), Problem> {
+async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
     let ended = {
-        let board = app.memory.arena.board();
-        let known = board.agent(agent);
-        let open = known.and_then(|known| board.game(known.open_match.as_deref()?));
+        let state = app.memory.arena.state();
+        let known = state.agent(agent);
+        let open = known.and_then(|known| state.game(known.open_match.as_deref()?));
         let Some((known, game)) = known.zip(open) else { return Ok(()) };
-        if now.0 <= milliseconds(&game.expires_at) {
+        if now.milliseconds <= milliseconds(&game.expires_at) {
             return Ok(());
         }
-        let Some(challenge) = board.challenge(&game.challenge) else { return Ok(()) };
+        let Some(challenge) = state.challenge(&game.challenge) else { return Ok(()) };
         expired(&game, &challenge, &known.career)
     };
     write(app, vec![Content::Match(Box::new(ended))], Submission::default()).await.map(|_| ())
 }
 
-async fn judge(
-    app: &App,
-    game: &Arc<Match>,
-    payload: Value,
-    now: karat_store::Moment,
-) -> Result<Judged, Problem> {
+async fn judge(app: &App, game: &Arc<Match>, payload: Value, now: Timestamp) -> Result<Judged, Problem> {
     let (challenge, harness_id, career) = {
-        let board = app.memory.arena.board();
+        let state = app.memory.arena.state();
         let missing =
             || Problem::internal(&format!("match `{}` has no agent or no challenge", game.match_id));
-        let known = board.agent(&game.agent_id).ok_or_else(missing)?;
-        let challenge = board.challenge(&game.challenge).ok_or_else(missing)?;
+        let known = state.agent(&game.agent_id).ok_or_else(missing)?;
+        let challenge = state.challenge(&game.challenge).ok_or_else(missing)?;
         (challenge, known.agent.harness_id.clone(), known.career.clone())
     };
-    let rule = app.memory.cards().find(&challenge.card)?;
+    let pool = app.memory.cards().find(&challenge.card)?;
     // If the clock was set back, the answer must still not come before the entry.
-    let now = written(karat_store::Moment(now.0.max(milliseconds(&game.started_at))));
+    let now = Timestamp { milliseconds: now.milliseconds.max(milliseconds(&game.started_at)) }.to_string();
     let game = Arc::clone(game);
     let work = move || {
         let harness_id = harness_id.as_deref();
-        Bench { challenge: &challenge, rule: &rule, game: &game, harness_id, career: &career, now }
+        Bench { challenge: &challenge, pool: &pool, game: &game, harness_id, career: &career, now }
             .judge(payload)
     };
     app.checked(work).await

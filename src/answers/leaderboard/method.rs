@@ -7,10 +7,10 @@
 use karat_stats::StatisticsError;
 use karat_stats::student::{StudentRanking, StudentRow, TaskValues};
 
-use super::{Ranking, Settings, is_measured, run};
+use super::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, by};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
-use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, by};
+use crate::leaderboard::{Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks};
 use crate::rows::Rows;
 
 /// The largest number of subjects that are resampled by default.
@@ -134,16 +134,6 @@ pub fn answer(
         next: leaderboards.iter().any(|it| it.ranked > next).then_some(next),
         leaderboards,
     }
-}
-
-/// Returns the error for no item that counts.
-pub(super) const fn nothing_counts() -> StatisticsError {
-    StatisticsError::TooFew { what: "subjects with a score that counts", found: 0, needed: 1 }
-}
-
-/// Returns the error for subjects that all have too few tasks.
-pub(super) const fn too_few_tasks() -> StatisticsError {
-    StatisticsError::TooFew { what: "subjects with this many tasks", found: 0, needed: 1 }
 }
 
 /// Returns the values of the items that count.

@@ -1,14 +1,19 @@
 //! Subjects by rank, `karat/leaderboard/1`.
 
+pub mod method;
+pub mod notes;
+
 use std::collections::BTreeMap;
 
 use karat_stats::leaderboard::Row;
 use karat_stats::student::StudentRow;
 use serde::{Deserialize, Serialize};
 
-use super::basis::{Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks};
-use super::stress::Robustness;
-use super::{LeaderboardMethod, answer, share};
+use crate::answers::basis::{
+    Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks,
+};
+use crate::answers::stress::Robustness;
+use crate::answers::{LeaderboardMethod, answer, share};
 use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
 use crate::rows::Rows;
@@ -249,7 +254,7 @@ impl From<&AttemptsAt> for Attempts {
 impl LeaderboardRow {
     /// Returns the row of the method `student` for the subject `name`.
     #[must_use]
-    pub fn of_means(name: &str, row: &StudentRow) -> Self {
+    pub(crate) fn of_means(name: &str, row: &StudentRow) -> Self {
         let (interval, tasks) = (row.interval.as_ref(), u64::from(row.tasks));
         Self {
             subject: name.to_owned(),

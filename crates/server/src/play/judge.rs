@@ -3,23 +3,20 @@
 use std::collections::BTreeMap;
 
 use karat_core::facts::Digest;
-use karat_evidence::grade::arena::{
-    Evaluator, MatchGrade, MatchOptions, Severity, SubmissionWarning, grade_match,
-};
+use karat_evidence::grade::arena::{MatchGrade, MatchOptions, Severity, SubmissionWarning, grade_match};
 use karat_evidence::{Problems, canonical_json};
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent, Grade, Settlement};
 use karat_stats::rating::title;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::content::Submitted;
-use super::{
+use crate::arena::{
     Career, CategoryRating, Challenge, Content, DimensionScore, Instance, Match, Rating, Scored, Settled,
-    State, Warning,
+    State, Submitted, Warning,
 };
-use crate::cards::Rule;
+use crate::cards::ScorerPool;
+use crate::effect::Effect;
 use crate::keys::KeyRequest;
-use crate::memory::Effect;
 use crate::problem::{Code, Problem};
 use crate::scoring::{How, digest};
 use crate::state::Submission;
@@ -59,7 +56,7 @@ struct DimensionOf {
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     pub challenge: &'a Challenge,
-    pub rule: &'a Rule,
+    pub pool: &'a ScorerPool,
     pub game: &'a Match,
     pub harness_id: Option<&'a str>,
     pub career: &'a Career,
@@ -69,9 +66,9 @@ pub(super) struct Bench<'a> {
 impl Bench<'_> {
     /// Grades, scores and settles a submission.
     pub fn judge(&self, payload: Value) -> Result<Judged, Problem> {
-        let Self { challenge, rule, game, .. } = self;
+        let Self { challenge, pool, game, .. } = self;
         let missing = |what: &str| Problem::internal(&format!("match `{}` has no {what}", game.match_id));
-        let evaluator = rule.card.evaluator().ok_or_else(|| missing("evaluator"))?;
+        let evaluator = pool.card.evaluator().ok_or_else(|| missing("evaluator"))?;
         let instance = challenge.instance(game.attempt_number).ok_or_else(|| missing("instance"))?;
         let submission = Digest::of(canonical_json(&payload).as_bytes()).to_string();
         let mut parts = self.parts(instance);
@@ -83,7 +80,7 @@ impl Bench<'_> {
         // The arena itself states these facts, with a key that is given to no one.
         let own = KeyRequest::admin("arena").make([0; 32])?.key;
         let bytes = canonical_json(&grade.evidence);
-        let mut scored = How { rule, as_of: None, key: &own }.score(bytes.as_bytes())?;
+        let mut scored = How { pool, as_of: None, key: &own }.score(bytes.as_bytes())?;
         let record: RecordOf =
             serde_json::from_slice(&scored.record.content).map_err(|error| Problem::internal(&error))?;
         let score = record.score.as_ref().map_or(0.0, |score| score.published);
@@ -217,28 +214,6 @@ pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> M
     };
     let titles = titles.iter().map(|title| title.name.to_owned()).collect();
     game.in_state(State::Expired(Settled { rating, career, titles }))
-}
-
-/// Checks that an answer to that instance can be compared at all.
-pub(super) fn probe(
-    challenge: &Challenge,
-    instance: &Instance,
-    evaluator: &Evaluator,
-) -> Result<(), Problems> {
-    let moment = "2000-01-01T00:00:00Z";
-    let parts = json!({
-        "match_id": "probe",
-        "agent_id": "probe",
-        "started_at": moment,
-        "submitted_at": moment,
-        "time_limit_secs": challenge.time_limit_seconds,
-        "attempt_number": 1,
-        "memoryless": false,
-        "constraints": challenge.constraints,
-        "ground_truth": instance.ground_truth,
-        "payload": {"answer": {}},
-    });
-    grade_match(&parts, evaluator, &MatchOptions::default()).map(|_| ())
 }
 
 /// Returns the problem with a submission. The right answer stays secret: it was checked when the challenge was

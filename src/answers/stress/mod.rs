@@ -1,12 +1,14 @@
 //! The dependence of a ranking on its scorecard and on single tasks, `karat/stress/1`.
 
+pub mod words;
+
 use karat_stats::correlation;
 use karat_stats::ranks::OtherRanking;
 use karat_stats::robustness::WeightRobustness as CoreRobustness;
 use serde::{Deserialize, Serialize};
 
-use super::basis::{Basis, MovedSubject, Ranks, first, moved, ranks};
-use super::{Mean, answer, billionths, share};
+use crate::answers::basis::{Basis, MovedSubject, Ranks, first, moved, ranks};
+use crate::answers::{Mean, answer, from_billionths, share};
 use crate::leaderboard::Settings;
 use crate::leaderboard::stress as computed;
 use crate::rows::Rows;
@@ -284,7 +286,7 @@ fn weights<'n>(
         let ranked = it.places.iter().map(|&(rank, chance)| RankChance { rank, chance: share(chance) });
         Some(SubjectRobustness {
             subject: subject(at).to_owned(),
-            composite: composites.get(at).copied().flatten().map(billionths),
+            composite: composites.get(at).copied().flatten().map(from_billionths),
             rank: ranks(it.rank),
             chance_of_same_rank: share(it.share_kept),
             chance_of_rank_1: share(it.share_first),

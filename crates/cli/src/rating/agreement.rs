@@ -113,13 +113,13 @@ impl Agreement {
         for &row in &rows {
             let Some(pair) = row.pair else { continue };
             let (who, vote) = sides(row);
-            let (first, told) = competitors.entry(pair).or_insert((who, row));
+            let (first, known) = competitors.entry(pair).or_insert((who, row));
             if *first != who {
                 return Err(Failure::new(format!(
                     "pair `{}` is of other competitors at {} than at {}, expected the same two under one pair",
                     clean(matches.pairs.name(pair)),
                     matches.place(row),
-                    matches.place(told)
+                    matches.place(known)
                 )));
             }
             if row.judge == Some(judge) {

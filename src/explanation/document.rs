@@ -4,9 +4,11 @@ use karat_core::explain::Change;
 use karat_core::record::Record;
 use serde::{Deserialize, Serialize};
 
-use super::{ExplanationKind, LevelKind, RecordDocument, ValueStatus, billionths};
+use super::{Part, Row, open, rows};
 use crate::error::Error;
-use crate::explanation::{Part, Row, open, rows};
+use crate::number::from_billionths;
+use crate::record::RecordDocument;
+use crate::words::{ExplanationKind, LevelKind, ValueStatus};
 
 /// The explanation of a record: the rows that add up to its score, what is missing, and the smallest change to reach
 /// the next band or tier.
@@ -133,8 +135,8 @@ impl From<&Change<'_>> for NearestChange {
         Self {
             key: change.dimension.to_owned(),
             name: change.label.to_owned(),
-            from: change.from.map(billionths),
-            to: billionths(change.to),
+            from: change.from.map(from_billionths),
+            to: from_billionths(change.to),
             kind: change.kind.into(),
             reaches: change.reaches.to_owned(),
             published: change.published.to_f64(),
@@ -162,8 +164,8 @@ impl From<&Row<'_>> for ExplanationRow {
                 found.kind = ExplanationKind::Dimension;
                 found.key = Some(dimension.key.to_owned());
                 found.status = Some(dimension.status.into());
-                found.value = dimension.reading.map(billionths);
-                found.share = Some(billionths(dimension.effective_weight));
+                found.value = dimension.reading.map(from_billionths);
+                found.share = Some(from_billionths(dimension.effective_weight));
             }
             Part::Mean => {}
             Part::Rule { when, set } => {

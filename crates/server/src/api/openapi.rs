@@ -8,7 +8,6 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
 
-use crate::api;
 use crate::problem::Problem;
 use crate::stored::Trust;
 
@@ -53,7 +52,7 @@ pub(crate) fn head() -> utoipa::openapi::OpenApi {
 /// # Errors
 /// If it cannot be written as JSON, which the present routes never cause.
 pub fn json() -> Result<String, Problem> {
-    let (_, mut document) = api::routes().split_for_parts();
+    let (_, mut document) = super::routes().split_for_parts();
     let paths = std::mem::take(&mut document.paths.paths);
     // The rest of a path is a parameter like others here.
     document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
@@ -116,5 +115,5 @@ fn problem() -> RefOr<Described> {
 #[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", security(()),
     responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json", body = BTreeMap<String, Value>)))]
 pub(crate) async fn document() -> Result<Response<Body>, Problem> {
-    Ok(api::bytes(StatusCode::OK, "application/json", json()?.into_bytes()))
+    Ok(super::bytes(StatusCode::OK, "application/json", json()?.into_bytes()))
 }

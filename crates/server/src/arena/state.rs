@@ -11,13 +11,13 @@ use super::{Agent, Career, Challenge, Content, Match, State};
 /// The arena of a server.
 #[derive(Debug, Default)]
 pub struct Arena {
-    board: RwLock<Board>,
-    pub(super) permits: Permits,
+    state: RwLock<ArenaState>,
+    pub(crate) permits: Permits,
 }
 
 /// Challenges, agents and matches as they are now.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Board {
+pub struct ArenaState {
     challenges: BTreeMap<String, Arc<Challenge>>,
     agents: BTreeMap<String, AgentState>,
     /// In the order of entry.
@@ -58,17 +58,17 @@ pub struct Point {
 
 impl Arena {
     /// Returns the current state of the arena.
-    pub fn board(&self) -> RwLockReadGuard<'_, Board> {
-        self.board.read().unwrap_or_else(PoisonError::into_inner)
+    pub fn state(&self) -> RwLockReadGuard<'_, ArenaState> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Applies an item of the log.
     pub(crate) fn apply(&self, content: Content) {
-        self.board.write().unwrap_or_else(PoisonError::into_inner).apply(content);
+        self.state.write().unwrap_or_else(PoisonError::into_inner).apply(content);
     }
 }
 
-impl Board {
+impl ArenaState {
     /// Returns the challenge with that name.
     #[must_use]
     pub fn challenge(&self, slug: &str) -> Option<Arc<Challenge>> {

@@ -1,0 +1,90 @@
+//! `karat rate`: ratings from matches.
+
+use std::io::Write as _;
+
+use crate::args::Cli;
+use crate::args::rate::{RateArgs, SystemName};
+use crate::evidence::Files;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::matches::columns::{Columns, Field};
+use crate::matches::{Matches, Reading};
+use crate::output::{Screen, is_watched, lines, save_page};
+use crate::progress::Progress;
+use crate::rating::{Chosen, report};
+use crate::render::page::rate::rate as rate_page;
+use crate::render::rating;
+
+/// Rates all matches given.
+pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = Chosen::new(args)?;
+    check(args, &chosen)?;
+    let matches = read(args, cli)?;
+    let report = report(args, chosen, &matches)?;
+    if let Some(path) = &args.html {
+        save_page(path, &rate_page(&report))?;
+    }
+    if args.table || (!args.json && is_watched()) {
+        let mut screen = Screen::stdout(cli.color);
+        let text = rating::screen(&report, screen.width, args.top);
+        write!(screen, "{text}")?;
+        screen.flush()?;
+    } else {
+        let mut out = lines();
+        writeln!(out, "{}", report.json())?;
+        out.flush()?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Refuses flags that do not go together.
+fn check(args: &RateArgs, chosen: &Chosen) -> Result<(), Failure> {
+    let is_batch = args.system == SystemName::BradleyTerry;
+    let keeps_state = args.state.is_some() || args.state_out.is_some();
+    if is_batch && keeps_state {
+        return Err(Failure::new("Bradley-Terry looks at all matches at once and keeps no state")
+            .help("leave out --state and --state-out, and give all matches each time"));
+    }
+    if matches!(chosen, Chosen::Glicko2(_, Some(_))) && keeps_state {
+        return Err(Failure::new("--state and --state-out go match by match, and period_days is set")
+            .help("leave out one of them"));
+    }
+    if args.bootstrap && !is_batch {
+        let message = format!(
+            "--bootstrap is for Bradley-Terry, whose result does not depend on the order of matches; that of {} does",
+            args.system.name()
+        );
+        return Err(Failure::new(message).help("glicko2 and weng-lin have their own intervals"));
+    }
+    if args.component != Default::default() && !is_batch {
+        return Err(Failure::new(format!(
+            "--component is for Bradley-Terry; {} rates every competitor",
+            args.system.name()
+        )));
+    }
+    for (flag, share) in [("--level", Some(args.level)), ("--holdout", args.holdout)] {
+        if let Some(share) = share.filter(|share| !(*share > 0.0 && *share < 1.0)) {
+            return Err(Failure::new(format!("{flag} is `{share}`, expected a share between 0 and 1")));
+        }
+    }
+    Ok(())
+}
+
+fn read(args: &RateArgs, cli: &Cli) -> Result<Matches, Failure> {
+    let mut columns: Columns = args.columns.clone();
+    for (field, column) in [(Field::Judge, &args.judge), (Field::Category, &args.by)] {
+        if let Some(column) = column {
+            columns.set(field, column);
+        }
+    }
+    let files = Files::new(&args.files, cli.color)?;
+    let progress = Progress::new(files.bytes(), args.no_progress);
+    let reading = Reading {
+        columns: &columns,
+        renames: &args.rename,
+        skip: &args.skip,
+        with_judges: args.judge.is_some(),
+        with_categories: args.by.is_some(),
+    };
+    reading.read(&files, &progress)
+}

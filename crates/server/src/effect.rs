@@ -1,0 +1,35 @@
+//! What the items of the log change in memory, and the jobs of the writer that carry it.
+
+use std::sync::Arc;
+
+use karat_core::facts::Digest;
+use karat_store::Outcome;
+use tokio::sync::oneshot;
+
+use crate::arena;
+use crate::cards::ScorerPool;
+use crate::index::NewRow;
+use crate::keys::Key;
+
+/// The change of memory by one item of the log.
+#[derive(Debug)]
+pub enum Effect {
+    /// A record.
+    Record(Box<NewRow>),
+    /// Evidence with that digest was corrected.
+    Replaced(Digest),
+    /// A scorecard.
+    Card(Arc<ScorerPool>),
+    /// A key was created, or revoked.
+    Key(Key, bool),
+    /// An item of the arena.
+    Arena(Box<arena::Content>),
+}
+
+/// A job of the store that waits to be written, with its effects and the receiver of the outcomes.
+pub struct Waiting {
+    /// For each batch, the effects of its items, each with the index of its item.
+    pub effects: Vec<Vec<(usize, Effect)>>,
+    /// The sender of the outcomes.
+    pub answer: oneshot::Sender<Vec<Outcome>>,
+}
