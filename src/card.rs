@@ -22,7 +22,7 @@ pub struct CompiledCard {
     evaluator: Option<Evaluator>,
 }
 
-/// What a scorecard became.
+/// The compiled form of a scorecard.
 #[derive(Debug, Clone)]
 enum Form {
     /// Its plan.

@@ -1,4 +1,4 @@
-//! What the items of the log change in memory, and the jobs of the writer that carry it.
+//! The effects of items of the log on the memory of a server, and the jobs of the writer that carry them.
 
 use std::sync::Arc;
 

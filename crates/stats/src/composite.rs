@@ -19,7 +19,7 @@ pub struct Readings {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cell {
     value: f64,
-    /// What it adds to each mean for a weight of 1, by the place of the mean in [`Mean::ALL`].
+    /// The term that it adds to each mean for a weight of 1, by the place of the mean in [`Mean::ALL`].
     terms: [f64; Mean::ALL.len()],
 }
 
