@@ -99,7 +99,7 @@ struct Ids {
 }
 
 /// A part of a batch that the writer is storing.
-struct ProblemPart {
+struct BatchPart {
     lines: Vec<Sent>,
     /// One outcome for each line that could be scored, or the reason why nothing was sent to the writer.
     outcomes: Result<oneshot::Receiver<Vec<Outcome>>, Problem>,
@@ -120,7 +120,7 @@ pub(crate) async fn send(
     let options = &app.options;
     let mut body = Incoming::new(headers, body, options.batch_bytes_max, options.body_timeout)?;
     let mut answer = BatchAnswer::default();
-    let mut waiting: Option<ProblemPart> = None;
+    let mut waiting: Option<BatchPart> = None;
     let mut next = 1;
     let ended = loop {
         let lines = match body.lines(PART_BYTES, options.body_bytes_max).await {
@@ -167,7 +167,7 @@ async fn part(
     how: &Scoring,
     lines: Vec<u8>,
     first: u64,
-) -> Result<ProblemPart, Problem> {
+) -> Result<BatchPart, Problem> {
     let (pool, key, as_of) = (Arc::clone(pool), Arc::clone(key), how.as_of.clone());
     let line_max = app.options.body_bytes_max;
     let scored = app.checked(move || {
@@ -190,12 +190,12 @@ async fn part(
         Ok((sent, submissions))
     });
     let (lines, submissions) = scored.await?;
-    Ok(ProblemPart { lines, outcomes: app.submit(submissions) })
+    Ok(BatchPart { lines, outcomes: app.submit(submissions) })
 }
 
 /// Waits for the writer and adds the result of each line.
-async fn settle(app: &App, part: ProblemPart, answer: &mut BatchAnswer) -> Result<(), Problem> {
-    let ProblemPart { lines, outcomes } = part;
+async fn settle(app: &App, part: BatchPart, answer: &mut BatchAnswer) -> Result<(), Problem> {
+    let BatchPart { lines, outcomes } = part;
     let mut outcomes = match outcomes {
         Ok(receiver) => Ok(receiver.await.map_err(|_| Problem::from(Error::Stopped))?.into_iter()),
         Err(problem) => Err(problem),
