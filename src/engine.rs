@@ -209,6 +209,22 @@ impl Engine {
         self.try_visit(evidence, |scored| Ok(visit(scored)))
     }
 
+    /// As [`Engine::visit`], for an item at a place in an input: an item without an id has the place as id (`runs.csv:17`), and
+    /// errors name the place.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::score`].
+    pub fn visit_at<T>(
+        &mut self,
+        place: &Place,
+        bytes: &[u8],
+        visit: impl FnOnce(&Scored<'_>) -> T,
+    ) -> Result<T, Error> {
+        self.try_visit_named(Some(&place.name()), bytes, |scored| Ok(visit(scored)))
+            .map_err(|error: Error| error.at(place.clone()))
+    }
+
     /// As [`Engine::visit`]; an item that `visit` refuses leaves nothing in the cache of vectors.
     ///
     /// # Errors
@@ -219,12 +235,27 @@ impl Engine {
         bytes: &[u8],
         visit: impl FnOnce(&Scored<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.try_visit_named(None, bytes, visit)
+    }
+
+    /// As [`Engine::try_visit`]. An item without an id has the id `name`: what it is called where it stands, so that two equal
+    /// items remain two. Without `name` it is the digest of the item.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::score`]; what `visit` says.
+    pub fn try_visit_named<T, E: From<Error>>(
+        &mut self,
+        name: Option<&str>,
+        bytes: &[u8],
+        visit: impl FnOnce(&Scored<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let kind = self.reader.kind();
         let stopwatch = &mut self.stopwatch;
         if let Some(stopwatch) = stopwatch {
             stopwatch.start();
         }
-        let read = self.reader.read_watched(bytes, &mut |stage| {
+        let read = self.reader.read_watched(name, bytes, &mut |stage| {
             if let Some(stopwatch) = stopwatch {
                 stopwatch.lap(stage);
             }
@@ -335,9 +366,8 @@ impl Engine {
     ) {
         let wanted = self.wanted();
         let _ = each_item(file, input, layout, &wanted, |place, bytes| {
-            let scored = bytes.and_then(|bytes| {
-                self.visit(bytes, |scored| visit(&place, Ok(scored))).map_err(|error| error.at(place.clone()))
-            });
+            let scored =
+                bytes.and_then(|bytes| self.visit_at(&place, bytes, |scored| visit(&place, Ok(scored))));
             match scored {
                 Ok(flow) => flow,
                 Err(error) => visit(&place, Err(error)),
@@ -406,13 +436,14 @@ impl FactReader {
         Ok(Self { reader: reader.with_graders(graders), facts })
     }
 
-    /// Reads one item.
+    /// Reads one item at a place in an input; an item without an id has the place as id.
     ///
     /// # Errors
     ///
     /// If the item is refused: everything that is wrong with it.
-    pub fn read<'a>(&'a mut self, bytes: &'a [u8]) -> Result<Evidence<'a>, Error> {
-        self.reader.read(bytes).map_err(|problems| Error::refused(&problems))
+    pub fn read<'a>(&'a mut self, place: &Place, bytes: &'a [u8]) -> Result<Evidence<'a>, Error> {
+        let read = self.reader.read_watched(Some(&place.name()), bytes, &mut |_| ());
+        read.map_err(|problems| Error::refused(&problems).at(place.clone()))
     }
 
     /// Returns what is read from evidence.

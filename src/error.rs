@@ -91,6 +91,9 @@ impl fmt::Display for Problem {
     }
 }
 
+/// The name of standard input in [`Place::file`].
+pub const STANDARD_INPUT: &str = "standard input";
+
 /// The location of an item in its input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -100,6 +103,17 @@ pub struct Place {
     pub line: Option<u64>,
     /// True if the item is a row of a table, whose columns are not those of the JSON that was read.
     pub is_row: bool,
+}
+
+impl Place {
+    /// Returns the id of an item that stands here and has none: `runs.csv:17`; `-:17` for standard input.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.file.as_str() {
+            STANDARD_INPUT => Self { file: String::from("-"), ..*self }.to_string(),
+            _ => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Place {

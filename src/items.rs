@@ -27,10 +27,13 @@ impl Items {
         Self::default()
     }
 
-    /// Adds an item that `card` scored just now. An item that is added twice counts once.
+    /// Adds an item that `card` scored just now. An id that is added twice counts once; an item without an id is another one
+    /// at each place.
     pub fn add(&mut self, card: &Arc<CompiledCard>, place: &Place, scored: &Scored<'_>) {
         let scorer = self.loader.scorer(card);
-        self.loader.add(&place.to_string(), &place.file, scorer, &scored.record);
+        let (item, name) = (&scored.record.item, place.name());
+        let id = if item.id == item.digest.to_string() { name.as_str() } else { item.id };
+        self.loader.add_as(id, &place.to_string(), &place.file, scorer, &scored.record);
     }
 
     /// Adds a record after computing it again from its own facts.

@@ -92,9 +92,22 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Returns the id of an item if it says more than the subject: not the subject again, not a digest.
+/// Returns the id of an item if it says more than the subject: not the subject again, not a digest. Of an item that is
+/// named by its place, the folders are left out: `runs.csv:17`.
 pub fn own_name<'i>(subject: &str, id: &'i str) -> Option<&'i str> {
-    (id != subject && !id.starts_with("sha256:")).then_some(id)
+    let shown = id.rsplit_once(['/', '\\']).map_or(id, |(_, last)| if is_place(last) { last } else { id });
+    (id != subject && !id.starts_with("sha256:")).then_some(shown)
+}
+
+/// Returns true if an id ends like a file and a line: `runs.csv:17`.
+fn is_place(id: &str) -> bool {
+    let line = id.rsplit_once(':').map(|(file, line)| file.contains('.') && line.parse::<u64>().is_ok());
+    line.unwrap_or(false)
+}
+
+/// Returns true if `wanted` names the item with that id: the id, or of a place the file and line without its folders.
+pub fn is_named(wanted: &str, id: &str) -> bool {
+    wanted == id || own_name("", id).is_some_and(|shown| shown == wanted)
 }
 
 /// Joins names: `one`, `one and two`, `one, two and three`.

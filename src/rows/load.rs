@@ -88,6 +88,11 @@ impl<'r> Loader<'r> {
 
     /// Adds an item that was just scored by the scorer with the index `scorer`.
     pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Scoring<'_>) {
+        self.add_as(record.item.id, place, file, scorer, record);
+    }
+
+    /// Adds such an item under the id `id`.
+    pub(crate) fn add_as(&mut self, id: &str, place: &str, file: &str, scorer: usize, record: &Scoring<'_>) {
         let item = &record.item;
         let time = item.context.time;
         let subject = self.renames.apply(item.subject);
@@ -103,7 +108,7 @@ impl<'r> Loader<'r> {
         let row = Row {
             place: place.to_owned(),
             subject: 0,
-            id: item.id.to_owned(),
+            id: id.to_owned(),
             task: item.context.task.map(str::to_owned),
             time,
             outcome: item.context.outcome,

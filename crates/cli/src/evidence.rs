@@ -1,6 +1,7 @@
 //! The files of evidence on the command line, cut into items one at a time.
 
-use std::fs::{File, metadata};
+use std::collections::BTreeSet;
+use std::fs::{self, File, metadata};
 use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 
@@ -8,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::{Color, FAINT, Screen};
 use crate::progress::Progress;
 use karat::engine::{Wanted, each_item};
-use karat::error::{Error, Place};
+use karat::error::{Error, Place, STANDARD_INPUT};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
@@ -37,7 +38,13 @@ impl Files {
     pub fn new(paths: &[String], color: Color) -> Result<Self, Failure> {
         let paths = if paths.is_empty() { vec![String::from("-")] } else { paths.to_vec() };
         let mut bytes = Some(0u64);
+        let mut seen = BTreeSet::new();
         for path in &paths {
+            let file = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+            if !seen.insert(file) {
+                let why = "so each of its items would count twice";
+                return Err(Failure::new(format!("`{path}` is given twice, {why}")).help("give it once"));
+            }
             let size = if path == "-" { None } else { size(path)? };
             bytes = bytes.zip(size).map(|(sum, size)| sum.saturating_add(size));
         }
@@ -61,7 +68,7 @@ impl Files {
                 }
                 let mut input = BufReader::with_capacity(BUFFER, progress.count(io::stdin().lock()));
                 let layout = wanted.layout_of_stream(&mut input)?;
-                items("standard input", input, layout, wanted, visit)?
+                items(STANDARD_INPUT, input, layout, wanted, visit)?
             } else {
                 let layout = wanted.layout_of_file(path)?;
                 let file = File::open(path).map_err(|error| Failure::reading(path, &error))?;

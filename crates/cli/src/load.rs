@@ -88,9 +88,9 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                 }
                 Ok(())
             }
-            (None, Some(engine)) => engine
-                .visit(bytes, |scored| loader.add(&shown, file, 0, &scored.record))
-                .map_err(|error| error.at(place.clone())),
+            (None, Some(engine)) => {
+                engine.visit_at(place, bytes, |scored| loader.add(&shown, file, 0, &scored.record))
+            }
             (None, None) => {
                 return Err(Failure::new(format!("{shown}: this is not a record, so it needs a scorecard"))
                     .help("say how to score it: --card workflow")

@@ -11,7 +11,8 @@ use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
 use karat::card::CompiledCard;
-use karat::engine::Engine;
+use karat::engine::{Engine, Scored};
+use karat::error::Error;
 use karat::record::Record;
 
 /// The strength of the match between an item of evidence and a record.
@@ -85,8 +86,14 @@ pub fn compare(
     let mut best: Option<Origin> = None;
     let files = Files::new(&[request.path.to_owned()], cli.color)?;
     files.each(&engine.wanted(), &Progress::hidden(), &mut |place, bytes| {
-        let flow = engine.visit(bytes?, |scored| {
+        let (bytes, own) = (bytes?, place.name());
+        let mut look = |name: &str, scored: &Scored<'_>| {
+            let item = &scored.record.item;
             let likeness = likeness(&scored.record, subject, id, digest);
+            // An item without an id is called by its place, which may be another one where the record was made.
+            if likeness == Likeness::Digest && item.id == own && name != id {
+                return Err(Again::Named);
+            }
             match &mut best {
                 Some(best) if best.likeness > likeness => {}
                 Some(best) if best.likeness == likeness => best.others = true,
@@ -96,9 +103,18 @@ pub fn compare(
                     best = Some(Origin { likeness, place: place.to_string(), others: false, record: bytes });
                 }
             }
-            if likeness == Likeness::Digest { Flow::Stop } else { Flow::Continue }
-        });
-        Ok(flow.map_err(|error| error.at(place.clone()))?)
+            Ok(if likeness == Likeness::Digest { Flow::Stop } else { Flow::Continue })
+        };
+        let flow = match engine.try_visit_named(Some(&own), bytes, |scored| look(&own, scored)) {
+            Err(Again::Named) => engine.try_visit_named(Some(id), bytes, |scored| look(id, scored)),
+            done => done,
+        };
+        match flow {
+            Ok(flow) => Ok(flow),
+            Err(Again::Refused(error)) => Err(error.at(place.clone()).into()),
+            // The second time, the item has the name of the record.
+            Err(Again::Named) => Ok(Flow::Continue),
+        }
     })?;
     let Some(origin) = best.filter(|origin| !origin.others) else {
         return Ok(Comparison::Absent(vec![
@@ -113,6 +129,20 @@ pub fn compare(
             Comparison::Different { place: origin.place, is_other, lines }
         }
     })
+}
+
+/// The reason why an item was not compared.
+enum Again {
+    /// It is the item of the record, and needs its name.
+    Named,
+    /// It is refused.
+    Refused(Error),
+}
+
+impl From<Error> for Again {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
 }
 
 fn likeness(record: &Scoring<'_>, subject: &str, id: &str, digest: Digest) -> Likeness {

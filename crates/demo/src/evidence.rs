@@ -91,7 +91,6 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
         for (card, path) in EVIDENCE {
             let text = example(path)?;
             let pool = app.memory.cards().find(card)?;
-            let how = How { pool: &pool, as_of: None, key: &key };
             let layout = if path.ends_with(".csv") { Layout::Csv } else { Layout::Auto };
             let max_bytes = ReaderOptions::default().max_item_bytes;
             let mut source = Source::new(
@@ -102,6 +101,8 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
             );
             while let Some(item) = source.next_item() {
                 let item = item.map_err(|error| Problem::internal(&format!("{path}: {error}")))?;
+                let name = format!("{path}:{}", item.line);
+                let how = How { pool: &pool, as_of: None, key: &key, name: Some(&name) };
                 let scored = match DATED.contains(card) {
                     true => how.score(dated(item.bytes, &mut next).as_bytes())?,
                     false => how.score(item.bytes)?,

@@ -23,8 +23,8 @@
 //! whose published schema is strict, refuses it.
 //!
 //! **Identity.** The subject is the first field that names one (the kinds say which), else the item's own id; an item
-//! with neither is refused. An item without an id is identified by its digest, so that the same item given
-//! twice stays one item.
+//! with neither is refused. An item without an id has the name that the caller gives it, such as its file and
+//! line; without a name, its digest.
 
 pub mod grade;
 mod graders;

@@ -220,16 +220,18 @@ impl Reader {
     /// # Errors
     /// If something is wrong with the item: everything, with places counted from its own first line.
     pub fn read<'a>(&'a mut self, text: &'a [u8]) -> Result<Evidence<'a>, Problems> {
-        self.read_watched(text, &mut |_| ())
+        self.read_watched(None, text, &mut |_| ())
     }
 
-    /// Does the same, and calls `watch` with the name of each stage when it ends: `read`, and for what is graded on the
+    /// Does the same. An item without an id has the id `name`, such as the file and line where it stands; without `name`, its
+    /// digest. Calls `watch` with the name of each stage when it ends: `read`, and for what is graded on the
     /// way `embed`, `novelty`, `grade`. The caller may read a clock then; nothing here does.
     ///
     /// # Errors
     /// If [`Reader::read`] fails.
     pub fn read_watched<'a>(
         &'a mut self,
+        name: Option<&str>,
         text: &'a [u8],
         watch: &mut dyn FnMut(&'static str),
     ) -> Result<Evidence<'a>, Problems> {
@@ -304,11 +306,14 @@ impl Reader {
 
         let digest = Digest::of(canonical.bytes());
         let id = match identity.id {
-            Some(name) => written(name, id),
+            Some(own) => written(own, id),
             None => {
                 id.clear();
-                // Writing to a string cannot fail.
-                let _ = fmt::Write::write_fmt(id, format_args!("{digest}"));
+                match name {
+                    Some(name) => id.push_str(name),
+                    // Writing to a string cannot fail.
+                    None => drop(fmt::Write::write_fmt(id, format_args!("{digest}"))),
+                }
                 id.as_str()
             }
         };

@@ -1,5 +1,6 @@
 //! Scoring of one item of evidence into two stored items: the evidence in canonical form, and its record.
 
+use axum::http::HeaderMap;
 use karat::engine::Scored;
 use karat::error::Error;
 use karat_core::facts::Digest;
@@ -13,6 +14,9 @@ use crate::index::NewRow;
 use crate::keys::Key;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::stored::Trust;
+
+/// The longest value of the header `Idempotency-Key`.
+const IDEMPOTENCY_KEY_MAX_BYTES: usize = 128;
 
 /// A scored item.
 #[derive(Debug)]
@@ -38,6 +42,8 @@ pub struct How<'a> {
     pub as_of: Option<WrittenTimestamp<'a>>,
     /// The key that sent it.
     pub key: &'a Key,
+    /// The id of the item if it has none; without one, it is refused.
+    pub name: Option<&'a str>,
 }
 
 impl How<'_> {
@@ -48,15 +54,21 @@ impl How<'_> {
     /// If the item is refused: every reason is listed. If the key may not report it.
     pub fn score(&self, bytes: &[u8]) -> Result<ScoredItem, Problem> {
         self.pool.with_engine(self.as_of, |engine| {
-            engine.try_visit(bytes, |scored| self.keep(scored)).map_err(|refused| match refused {
-                Refused::Evidence(error) => Problem::of_error(Code::EvidenceRefused, &error),
-                Refused::Key(problem) => problem,
+            engine.try_visit_named(self.name, bytes, |scored| self.keep(scored)).map_err(|refused| {
+                match refused {
+                    Refused::Evidence(error) => Problem::of_error(Code::EvidenceRefused, &error),
+                    Refused::Key(problem) => problem,
+                    Refused::Nameless => Problem::new(Code::EvidenceRefused, NAMELESS),
+                }
             })
         })
     }
 
     fn keep(&self, scored: &Scored<'_>) -> Result<ScoredItem, Refused> {
         let (item, card) = (&scored.record.item, scored.record.card);
+        if self.name.is_none() && item.id.starts_with("sha256:") && item.id == item.digest.to_string() {
+            return Err(Refused::Nameless);
+        }
         self.check(card, item).map_err(Refused::Key)?;
         let mut content = Vec::with_capacity(2048);
         scored.write(&mut content);
@@ -120,16 +132,40 @@ impl How<'_> {
     }
 }
 
+const NAMELESS: &str = "the item has no id, so it cannot be known whether it was sent twice or happened twice: \
+                        give it an id, or send the header `Idempotency-Key`, whose value becomes its id";
+
 /// The reason why an item is refused.
 enum Refused {
     Evidence(Error),
     Key(Problem),
+    Nameless,
 }
 
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         Self::Evidence(error)
     }
+}
+
+/// Returns the value of the header `Idempotency-Key`, with or without quotation marks: the id of an item without one.
+///
+/// # Errors
+///
+/// If it is empty, longer than 128 bytes, or has other characters than visible ASCII.
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(given) = headers.get("idempotency-key") else { return Ok(None) };
+    let text = given.to_str().unwrap_or_default().trim();
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    if !(1..=IDEMPOTENCY_KEY_MAX_BYTES).contains(&text.len()) || !text.bytes().all(|it| it.is_ascii_graphic())
+    {
+        let expected = format!("1 to {IDEMPOTENCY_KEY_MAX_BYTES} visible ASCII characters without spaces");
+        return Err(Problem::parameter(
+            "Idempotency-Key",
+            format!("found another text, expected {expected}"),
+        ));
+    }
+    Ok(Some(text.to_owned()))
 }
 
 /// Returns the digest of the content of an item.

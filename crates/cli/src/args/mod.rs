@@ -242,6 +242,9 @@ pub struct ExplainArgs {
     /// The subject, if the file has several
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
+    /// The item, if the file has several: its id, or file and line, such as `runs.csv:17`
+    #[arg(long, short = 'i', value_name = "ID")]
+    pub item: Option<String>,
     /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,

@@ -23,6 +23,10 @@ const NAMED: usize = 8;
 
 /// Compares two subjects, or the one subject of each of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
+    if args.first == args.second {
+        return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.first)))
+            .help("name two subjects: karat compare A B FILE"));
+    }
     // One file and one name of no file: the other file, misspelt. Reading it reports that.
     let (rows, pair) = if args.files.is_empty() && (is_file(&args.first) || is_file(&args.second)) {
         of_files(args, cli)?
@@ -31,10 +35,6 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
         let pair = (subject(&rows, &args.first)?, subject(&rows, &args.second)?);
         (rows, pair)
     };
-    if pair.0 == pair.1 {
-        return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.first)))
-            .help("name two subjects: karat compare A B FILE"));
-    }
     let settings = many::settings(&args.sure, By::Score, &rows);
     let pass = many::pass(args.pass, rows.scale)?;
     let pair = Pair::new(&rows, pair, pass, &settings).map_err(|error| {

@@ -28,7 +28,7 @@ use karat::answers::explanation::Explanation;
 use karat::answers::standing::Standing;
 use karat::error::Error;
 use karat::recompute;
-use karat::text::clean;
+use karat::text::{clean, is_named};
 
 /// Most subjects that are named when one must be chosen.
 const NAMED: usize = 8;
@@ -83,7 +83,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 return Err(Failure::new(format!("{place}: a standing is explained as it was written"))
                     .help("leave out --evidence: `karat standing` with the same items computes it again"));
             }
-            if !is_other(args, &standing.subject) {
+            if args.item.is_none() && !is_other(args, &standing.subject, "") {
                 let text = stood(&standing, form);
                 found.push(Explained { subject: standing.subject, text });
             }
@@ -91,7 +91,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
         }
         let explained = match (Record::parse(bytes)?, &mut engine, &given) {
             (Some(claim), ..) => {
-                if is_other(args, &claim.document().subject) {
+                if is_other(args, &claim.document().subject, &claim.document().evidence.id) {
                     return Ok(Flow::Continue);
                 }
                 Some(verified(&claim, given.as_ref(), args, cli, form)?)
@@ -103,13 +103,15 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 .help("--evidence goes with a record: leave it out to explain evidence"));
             }
             (None, Some(engine), Some(card)) => {
-                let explained = engine.try_visit(bytes, |scored| -> Result<_, Error> {
-                    let is_other = is_other(args, scored.record.item.subject);
-                    if is_other {
-                        return Ok(None);
-                    }
-                    explained(card, &scored.record, &Proof::Scored, form).map(Some)
-                });
+                let explained =
+                    engine.try_visit_named(Some(&place.name()), bytes, |scored| -> Result<_, Error> {
+                        let item = &scored.record.item;
+                        let is_other = is_other(args, item.subject, item.id);
+                        if is_other {
+                            return Ok(None);
+                        }
+                        explained(card, &scored.record, &Proof::Scored, form).map(Some)
+                    });
                 explained.map_err(|error| error.at(place.clone()))?
             }
             (None, ..) => {
@@ -125,7 +127,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
             }
         };
         found.extend(explained);
-        let enough = if args.subject.is_some() { 1 } else { NAMED + 1 };
+        let enough = if args.subject.is_some() || args.item.is_some() { 1 } else { NAMED + 1 };
         Ok(if found.len() >= enough { Flow::Stop } else { Flow::Continue })
     })?;
     match found.as_slice() {
@@ -140,21 +142,27 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 several.iter().take(NAMED).map(|item| format!("`{}`", clean(&item.subject))).collect();
             let more = if several.len() > NAMED { ", ..." } else { "" };
             Err(Failure::new(format!("`{}` has more than one item", args.file))
-                .help("choose one with --subject NAME; its first item is explained")
+                .help("choose one with --item ID, or with --subject NAME, whose first item is explained")
                 .help(format!("there are: {}{more}", names.join(", "))))
         }
     }
 }
 
 fn nothing(args: &ExplainArgs) -> Failure {
-    match &args.subject {
-        Some(subject) => Failure::new(format!("`{}` has nothing about `{}`", args.file, clean(subject))),
-        None => Failure::new(format!("`{}` is empty", args.file)),
+    match (&args.item, &args.subject) {
+        (Some(item), _) => Failure::new(format!("`{}` has no item `{}`", args.file, clean(item)))
+            .help("an item is named by its id; without one, by file and line: runs.csv:17"),
+        (None, Some(subject)) => {
+            Failure::new(format!("`{}` has nothing about `{}`", args.file, clean(subject)))
+        }
+        (None, None) => Failure::new(format!("`{}` is empty", args.file)),
     }
 }
 
-fn is_other(args: &ExplainArgs, subject: &str) -> bool {
+/// Returns true if another subject or item is asked for.
+fn is_other(args: &ExplainArgs, subject: &str, id: &str) -> bool {
     args.subject.as_ref().is_some_and(|wanted| wanted != subject)
+        || args.item.as_ref().is_some_and(|wanted| !is_named(wanted, id))
 }
 
 /// Recomputes a record from its facts, compares it with its evidence if that is given, and explains it, or reports what

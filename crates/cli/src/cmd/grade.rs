@@ -31,7 +31,7 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let wanted = reader.wanted();
     let progress = Progress::new(files.bytes(), as_table);
     files.each(&wanted, &progress, &mut |place, bytes| {
-        let evidence = reader.read(bytes?).map_err(|error| error.at(place.clone()))?;
+        let evidence = reader.read(place, bytes?)?;
         match &mut out {
             Out::Screen(screen) => {
                 write!(screen, "{}", as_screen(&evidence, vocabulary, screen.width))?;

@@ -47,12 +47,11 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let wanted = engine.wanted();
     files.each(&wanted, &progress, &mut |place, bytes| {
         let outcome = bytes.and_then(|bytes| {
-            let written = engine.visit(bytes, |scored| {
+            engine.visit_at(place, bytes, |scored| {
                 limit.see(&scored.record);
                 remarks.see(place, scored.notes());
                 sink.record(scored)
-            });
-            written.map_err(|error| error.at(place.clone()))
+            })
         });
         slow.see(place, engine.overrun());
         match outcome {

@@ -117,7 +117,13 @@ impl Table {
         let Some(id) = own_name(subject, record.item.id).filter(|_| used + 4 <= self.subject) else {
             return fit(subject, self.subject);
         };
-        format!("{} {FAINT}{}{FAINT:#}", clean(subject), fit(id, self.subject - used))
+        let room = self.subject - used;
+        // Of a place that does not fit, the line says more than the beginning of the file.
+        let line = id.rfind(':').filter(|_| id.width() > room).and_then(|at| id.get(at..));
+        let id = line
+            .filter(|line| line.len() > 1 && line.bytes().skip(1).all(|it| it.is_ascii_digit()))
+            .unwrap_or(id);
+        format!("{} {FAINT}{}{FAINT:#}", clean(subject), fit(id, room))
     }
 
     /// Returns a score with its decimal point in the column of all the others.

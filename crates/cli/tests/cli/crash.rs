@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use karat_stats::random::Random;
@@ -62,7 +63,15 @@ fn what_was_acknowledged_is_there_once_however_the_server_ends() {
                 })
             })
             .collect();
-        std::thread::sleep(Duration::from_millis(chance.next_u64() % 120));
+        // Killed at any moment of a stream, however busy the machine is: not before some items were answered.
+        let some = chance.next_u64() % 40;
+        let enough = acknowledged.lock().unwrap().len() as u64 + some;
+        while (acknowledged.lock().unwrap().len() as u64) < enough
+            && !senders.iter().all(JoinHandle::is_finished)
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_micros(chance.next_u64() % 10_000));
         server.kill();
         senders.into_iter().for_each(|sender| sender.join().unwrap());
     }

@@ -123,7 +123,10 @@ fn a_trace_is_graded_and_the_cache_is_left_as_it_is() {
 #[test]
 fn dimensions_of_agents_have_no_grader_and_are_shown() {
     let screen = done(line("grade agent-dimensions --table examples/trust/coverage.jsonl"));
-    assert!(screen.contains("\nagent-all-sixteen\n  accuracy                       0.92\n"), "{screen}");
+    assert!(
+        screen.contains("\nagent-all-sixteen coverage.jsonl:2\n  accuracy                       0.92\n"),
+        "{screen}"
+    );
     assert!(!screen.contains("Seen"), "{screen}");
     let graded = lines(&done(line("grade agent-dimensions examples/trust/coverage.jsonl")));
     assert!(graded.iter().all(|one| one["grading"].is_null()));

@@ -9,6 +9,7 @@ mod docs;
 mod doors;
 mod graders;
 mod help;
+mod identity;
 mod leaderboard;
 mod log;
 mod pages;

@@ -330,6 +330,8 @@ fn a_table_may_come_through_a_pipe() {
     folder.write("bots.csv", table);
     let from_file = folder.karat(&["score", "--json", "--card", "mine.toml", "bots.csv"]);
     let piped = finish(program(folder.path()).args(["score", "--json", "--card", "mine.toml", "-"]), table);
-    assert_eq!((piped.status, piped.stdout.as_str()), (0, from_file.stdout.as_str()), "{}", piped.stderr);
-    assert!(piped.stdout.contains("\"subject\":\"bot-7\""));
+    // A row without an id is named by where it stands, so that is all that differs.
+    let renamed = from_file.stdout.replace("\"id\":\"bots.csv:2\"", "\"id\":\"-:2\"");
+    assert_ne!(renamed, from_file.stdout);
+    assert_eq!((piped.status, piped.stdout.as_str()), (0, renamed.as_str()), "{}", piped.stderr);
 }

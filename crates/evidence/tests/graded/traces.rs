@@ -224,7 +224,7 @@ fn stages_are_told_as_they_end() {
     let mut reader = fresh();
     let mut stages = Vec::new();
     let text = trace("a", 0, json!([1, 0])).to_string();
-    reader.read_watched(text.as_bytes(), &mut |stage| stages.push(stage)).unwrap();
+    reader.read_watched(None, text.as_bytes(), &mut |stage| stages.push(stage)).unwrap();
     assert_eq!(stages, ["read", "novelty", "read"]);
 }
 

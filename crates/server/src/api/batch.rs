@@ -111,6 +111,7 @@ pub(crate) async fn send(
     pool: Arc<ScorerPool>,
     key: Arc<Key>,
     how: Scoring,
+    name: Option<String>,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
@@ -130,7 +131,7 @@ pub(crate) async fn send(
         };
         let first = next;
         next += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let part = part(app, &pool, &key, &how, lines, first).await?;
+        let part = part(app, &pool, &key, &how, name.as_deref(), lines, first).await?;
         // The writer works on one part while the next one is read and scored.
         if let Some(before) = waiting.replace(part) {
             settle(app, before, &mut answer).await?;
@@ -165,19 +166,21 @@ async fn part(
     pool: &Arc<ScorerPool>,
     key: &Arc<Key>,
     how: &Scoring,
+    name: Option<&str>,
     lines: Vec<u8>,
     first: u64,
 ) -> Result<BatchPart, Problem> {
     let (pool, key, as_of) = (Arc::clone(pool), Arc::clone(key), how.as_of.clone());
-    let line_max = app.options.body_bytes_max;
+    let (line_max, name) = (app.options.body_bytes_max, name.map(str::to_owned));
     let scored = app.checked(move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let how = How { pool: &pool, as_of, key: &key };
         let (mut sent, mut submissions) = (Vec::new(), Vec::new());
         for (line, bytes) in (first..).zip(lines.split(|byte| *byte == b'\n')) {
             if bytes.trim_ascii().is_empty() {
                 continue;
             }
+            let name = name.as_ref().map(|name| format!("{name}:{line}"));
+            let how = How { pool: &pool, as_of, key: &key, name: name.as_deref() };
             let scored = if bytes.len() > line_max { Err(line_too_long(line_max)) } else { how.score(bytes) };
             let result = scored.map(|scored| {
                 let (evidence, record) = (scored.evidence.id.clone(), scored.record.id.clone());

@@ -22,7 +22,7 @@ use crate::ids;
 use crate::keys::{Key, Scope};
 use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Problem, conflict};
-use crate::scoring::{How, ScoredItem};
+use crate::scoring::{How, ScoredItem, idempotency_key};
 use crate::state::{App, Submission};
 
 /// The size in bytes from which an item is scored on a separate thread, so that others do not wait for it.
@@ -111,8 +111,9 @@ impl LogItem {
 /// Scores one item, or a batch of them as JSON lines.
 ///
 /// Sending the same item again changes nothing: `repeated` is true. An id with other content is a conflict; the problem
-/// names both digests. A batch is answered line by line; each line is stored or refused separately.
-#[utoipa::path(post, operation_id = "send_evidence", path = "/v1/evidence", tag = "evidence", security(("key" = ["write:evidence"])), params(Scoring),
+/// names both digests. An item without an id needs the header `Idempotency-Key`. A batch is answered line by line; each line is stored or refused separately.
+#[utoipa::path(post, operation_id = "send_evidence", path = "/v1/evidence", tag = "evidence", security(("key" = ["write:evidence"])), params(Scoring,
+    ("Idempotency-Key" = Option<String>, Header, description = "the id of an item that has none; in a batch, followed by `:` and the line", example = "runs-2026-11-22")),
     request_body(content(
         (BTreeMap<String, Value> = "application/json"),
         (String = "application/x-ndjson"),
@@ -135,15 +136,16 @@ pub(crate) async fn send(
     let pool = app.memory.cards().find(&how.card)?;
     let (head, body) = request.into_parts();
     let headers = &head.headers;
+    let name = idempotency_key(headers)?;
     if media_type(headers) == batch::MEDIA {
-        return batch::send(&app, pool, key, how, headers, body).await;
+        return batch::send(&app, pool, key, how, name, headers, body).await;
     }
     expect_media(headers, &["application/json", batch::MEDIA])?;
     let options = &app.options;
     let body = Incoming::new(headers, body, options.body_bytes_max, options.body_timeout)?;
     let bytes = body.whole().await?;
     app.metrics.received(bytes.len() as u64);
-    let kept = one(&app, pool, key, &how, bytes).await;
+    let kept = one(&app, pool, key, &how, name, bytes).await;
     match &kept {
         Ok(kept) if kept.repeated => app.metrics.items(0, 1, 0),
         Ok(_) => app.metrics.items(1, 0, 0),
@@ -159,13 +161,14 @@ async fn one(
     pool: Arc<ScorerPool>,
     key: Arc<Key>,
     how: &Scoring,
+    name: Option<String>,
     bytes: Vec<u8>,
 ) -> Result<EvidenceScored, Problem> {
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
     let work = move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        How { pool: &pool, as_of, key: &key }.score(&bytes)
+        How { pool: &pool, as_of, key: &key, name: name.as_deref() }.score(&bytes)
     };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };
     let effects = match &how.replaces {

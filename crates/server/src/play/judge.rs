@@ -80,7 +80,7 @@ impl Bench<'_> {
         // The arena itself states these facts, with a key that is given to no one.
         let own = KeyRequest::admin("arena").make([0; 32])?.key;
         let bytes = canonical_json(&grade.evidence);
-        let mut scored = How { pool, as_of: None, key: &own }.score(bytes.as_bytes())?;
+        let mut scored = How { pool, as_of: None, key: &own, name: None }.score(bytes.as_bytes())?;
         let record: RecordOf =
             serde_json::from_slice(&scored.record.content).map_err(|error| Problem::internal(&error))?;
         let score = record.score.as_ref().map_or(0.0, |score| score.published);

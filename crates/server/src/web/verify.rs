@@ -119,9 +119,10 @@ fn evidence(kept: &RecordData, pool: &ScorerPool, is_at_hand: bool) -> Check {
 fn scored(kept: &RecordData, pool: &ScorerPool, evidence: &[u8]) -> Result<Vec<u8>, Error> {
     let mut engine = Engine::new(kept.card(pool)?, Options::default())?;
     engine.set_as_of_from(&kept.claim);
-    engine.visit(evidence, |scored| {
+    let name = Some(kept.claim.document().evidence.id.as_str());
+    engine.try_visit_named(name, evidence, |scored| {
         let mut bytes = Vec::new();
         scored.write(&mut bytes);
-        bytes
+        Ok(bytes)
     })
 }

@@ -163,6 +163,23 @@ impl Running {
         answer(request.send(body.as_ref()))
     }
 
+    /// Sends a body with the header `Idempotency-Key`, if one is given.
+    pub fn post_keyed(
+        &self,
+        path: &str,
+        key: &str,
+        media: &str,
+        name: Option<&str>,
+        body: impl AsRef<[u8]>,
+    ) -> Answer {
+        let request = self.agent.post(self.url(path)).header("content-type", media);
+        let mut request = request.header("authorization", format!("Bearer {key}"));
+        if let Some(name) = name {
+            request = request.header("idempotency-key", name);
+        }
+        answer(request.send(body.as_ref()))
+    }
+
     /// Sends an item of evidence as the administrator.
     pub fn send(&self, query: &str, item: &str) -> Answer {
         self.post(&format!("/v1/evidence?{query}"), Some(&self.admin), "application/json", item)

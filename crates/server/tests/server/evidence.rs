@@ -126,3 +126,48 @@ fn what_was_answered_is_there_after_a_restart() {
     assert_eq!(server.send(WORKFLOW, WORKED).is(200).at("/repeated"), true);
     assert_eq!(server.get("/v1/records").at("/records/0/id"), sent.at("/record/id"));
 }
+
+/// A request may be sent again, so an item that has no id needs one from outside.
+#[test]
+fn an_item_without_an_id_is_named_by_the_request() {
+    let server = Running::new();
+    let bare: serde_json::Value = {
+        let mut item: serde_json::Value = serde_json::from_str(WORKED).unwrap();
+        item.as_object_mut().unwrap().remove("run_id");
+        item
+    };
+    let path = format!("/v1/evidence?{WORKFLOW}");
+    let post = |media: &str, key: Option<&str>, body: &str| {
+        server.post_keyed(&path, &server.admin, media, key, body)
+    };
+    let (one, lines) = ("application/json", "application/x-ndjson");
+    let refused = post(one, None, &bare.to_string());
+    refused.is_problem(422, "evidence-refused");
+    assert!(refused.at("/detail").as_str().unwrap().contains("Idempotency-Key"));
+    for wrong in ["", "\"\"", "two words", &"k".repeat(129)] {
+        post(one, Some(wrong), &bare.to_string()).is_problem(400, "bad-request");
+    }
+    let first = post(one, Some("k1"), &bare.to_string());
+    first.is(201);
+    assert_eq!(first.at("/content/evidence/id"), "k1");
+    // The same request again changes nothing, with quotation marks or without; another one is another item.
+    let again = post(one, Some("\"k1\""), &bare.to_string());
+    again.is(200);
+    assert_eq!((again.at("/repeated"), again.at("/record")), (json!(true), first.at("/record")));
+    assert_ne!(post(one, Some("k2"), &bare.to_string()).is(201).at("/record"), first.at("/record"));
+    // A key that was used for another item is a conflict.
+    let mut other = bare.clone();
+    other["output_quality"] = json!(0.5);
+    post(one, Some("k1"), &other.to_string()).is_problem(409, "conflict");
+    // In a batch every line has its own name; equal lines are as many items.
+    let body = format!("{bare}\n{bare}\n\n{bare}\n");
+    let batch = post(lines, Some("night"), &body);
+    assert_eq!((batch.is(200).at("/accepted"), batch.at("/repeated")), (json!(3), json!(0)));
+    assert_eq!(batch.at("/items/2/record"), "17/night:4/workflow@1.0.0");
+    assert_eq!(post(lines, Some("night"), &body).at("/repeated"), json!(3));
+    assert_eq!(post(lines, None, &body).at("/refused"), json!(3));
+    // Its own id counts, whatever the request is called.
+    assert_eq!(post(one, Some("k9"), WORKED).is(201).at("/content/evidence/id"), "run-worked-example");
+    let board = server.get("/v1/leaderboards?card=workflow@1.0.0");
+    assert_eq!(board.is(200).at("/items/count"), json!(6));
+}

@@ -136,9 +136,7 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
     wanted.add(second.wanted());
     files.each(&wanted, &progress, &mut |place, bytes| {
         let bytes = bytes?;
-        let verdict = |engine: &mut Engine| {
-            engine.visit(bytes, |scored| verdict(&scored.record)).map_err(|error| error.at(place.clone()))
-        };
+        let verdict = |engine: &mut Engine| engine.visit_at(place, bytes, |scored| verdict(&scored.record));
         all.see(Mover { before: verdict(&mut first)?, after: verdict(&mut second)? });
         Ok(Flow::Continue)
     })?;
