@@ -168,8 +168,9 @@ impl<'a> Draws<'a> {
             let (below, above, method) = match ends {
                 Ends::Percentile => (tail, tail, Method::Percentile),
                 Ends::BiasCorrectedAccelerated => {
+                    let drawn_from = self.table.mean_of_values(subject).unwrap_or(mean);
                     let (below, above) =
-                        corrected_tails(mean, &means, (values, self.table.weights(subject)), tail);
+                        corrected_tails(drawn_from, &means, (values, self.table.weights(subject)), tail);
                     (below, above, Method::BiasCorrectedAccelerated)
                 }
             };

@@ -183,7 +183,11 @@ fn widen(rows: &mut [Row]) {
 
 #[cfg(test)]
 mod tests {
+    use karat_core::number::BILLION;
+    use proptest::prelude::*;
+
     use super::super::bootstrap::Plan;
+    use super::super::student::{StudentRanking, TaskValues};
     use super::super::table::{Observation, TaskTable};
     use super::*;
 
@@ -215,6 +219,32 @@ mod tests {
         assert_eq!(found.rows[4].rank_range, RankRange { best: 5, worst: 5 });
         let first: f64 = found.rows.iter().map(|row| row.share_first).sum();
         assert!(first >= 1.0, "somebody is first in every draw, and ties count for both: {first}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+
+        /// The second subject has every task of the first twice and every trial of it `times` times: the same exact mean.
+        #[test]
+        fn equal_means_have_equal_ranks(
+            tasks in prop::collection::vec(prop::collection::vec(0..=BILLION, 1..8), 1..10),
+            times in 1usize..4,
+        ) {
+            let mut rows = Vec::new();
+            for (task, trials) in tasks.iter().enumerate() {
+                rows.extend(trials.iter().map(|&value| Observation { subject: 0, task, value }));
+                for copy in [0, tasks.len()] {
+                    let again = trials.iter().cycle().take(trials.len() * times);
+                    rows.extend(again.map(|&value| Observation { subject: 1, task: task + copy, value }));
+                }
+            }
+            let both = RankRange { best: 1, worst: 2 };
+            let found = board(2, &rows);
+            prop_assert_eq!(found.rows.iter().map(|row| row.rank).collect::<Vec<_>>(), [both; 2]);
+            let values = rows.iter().map(|it| (it.subject as u32, Some(it.task as u32), it.value));
+            let found = StudentRanking::new(TaskValues::new(values, 2), 1, 0.95).unwrap().rows(0, 2);
+            prop_assert_eq!(found.iter().map(|row| row.rank).collect::<Vec<_>>(), [both; 2]);
+        }
     }
 
     #[test]

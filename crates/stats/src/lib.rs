@@ -37,6 +37,7 @@ pub mod composite;
 pub mod correlation;
 pub mod distribution;
 pub mod drivers;
+mod fractions;
 pub mod influence;
 pub mod leaderboard;
 pub mod mean;

@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use super::fractions::Fractions;
 use super::mean::{share_interval, student_t};
 use super::ranks::RankRange;
 use super::{Interval, StatisticsError};
@@ -137,8 +138,7 @@ impl StudentRanking {
             if tasks < tasks_min {
                 continue;
             }
-            let sum: i64 = of_tasks.iter().sum();
-            let mean = rounded(i128::from(sum), of_tasks.len());
+            let mean = exact_mean(own, of_tasks.len());
             let squares = of_tasks.iter().map(|value| square(value - mean)).sum();
             let items = u32::try_from(own.len()).unwrap_or(u32::MAX);
             means.push(Mean { subject, mean, tasks, items, squares });
@@ -208,8 +208,24 @@ impl StudentRanking {
     }
 }
 
+/// Returns the mean over the tasks of sorted values.
+fn exact_mean(values: &[Packed], tasks: usize) -> i64 {
+    let sum = |values: &[Packed]| values.iter().map(|it| i128::from(billionths(it))).sum();
+    if values.len() == tasks {
+        return rounded(sum(values), tasks);
+    }
+    let mut fractions = Fractions::default();
+    for trials in values.chunk_by(|a, b| a >> 32 == b >> 32) {
+        fractions.add(sum(trials), u32::try_from(trials.len()).unwrap_or(u32::MAX));
+    }
+    fractions.mean().unwrap_or_default()
+}
+
+fn billionths(value: &Packed) -> i64 {
+    i64::from(*value as u32)
+}
+
 fn mean_of(values: &[Packed]) -> i64 {
-    let billionths = |value: &Packed| i64::from(*value as u32);
     match values {
         [only] => billionths(only),
         several => rounded(several.iter().map(|it| i128::from(billionths(it))).sum(), several.len()),

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::StatisticsError;
+use super::fractions::Fractions;
 use karat_core::number::{BILLION, round, round_ratio};
 
 /// One result of one subject at one task. Several trials of a task are several observations.
@@ -33,8 +34,9 @@ impl Observation {
 
 /// The mean result of each subject at each of its tasks, in whole billionths.
 ///
-/// The task is the unit: trials of one task are averaged first (rounded once, ties to even), because they are alike, and a
-/// task that was tried more often weighs no more. Not every subject need have every task.
+/// The task is the unit: trials of one task are averaged first, because they are alike, and a task that was tried more
+/// often weighs no more. The mean over tasks is one exact fraction; only resamples work on means of tasks that are rounded
+/// (once, ties to even). Not every subject need have every task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskTable {
     columns: Vec<Column>,
@@ -51,6 +53,10 @@ struct Column {
     values: Vec<f64>,
     /// Number of trials of each task; empty where all tasks weigh alike.
     weights: Vec<f64>,
+    /// The sum and the number of the trials of each task; empty where each has one.
+    trials: Vec<(i64, u32)>,
+    /// The mean as an exact fraction, rounded once, where `trials` says more than `values`.
+    exact: Option<i64>,
 }
 
 impl TaskTable {
@@ -128,7 +134,12 @@ impl TaskTable {
                 if by_trials {
                     column.weights.push(trials.len() as f64);
                 }
+                let sum = i64::try_from(sum).unwrap_or(i64::MAX);
+                column.trials.push((sum, u32::try_from(trials.len()).unwrap_or(u32::MAX)));
             }
+        }
+        for column in &mut columns {
+            column.settle();
         }
         Ok(Self { columns, tasks, observations: observations.len(), lowest: 0.0 })
     }
@@ -161,6 +172,11 @@ impl TaskTable {
     /// a table that weighs trials, the mean over its trials.
     #[must_use]
     pub fn mean(&self, subject: usize) -> Option<i64> {
+        self.columns.get(subject)?.exact.or_else(|| self.mean_of_values(subject))
+    }
+
+    /// Returns the mean over the rounded means of tasks, as resamples have it.
+    pub(super) fn mean_of_values(&self, subject: usize) -> Option<i64> {
         let column = self.columns.get(subject)?;
         if column.weights.is_empty() {
             return quotient(column.values.iter().sum(), column.values.len() as f64);
@@ -221,15 +237,44 @@ impl TaskTable {
 }
 
 impl Column {
+    /// Computes the exact mean, and forgets the trials where every task has one.
+    fn settle(&mut self) {
+        if self.trials.iter().all(|(_, trials)| *trials == 1) {
+            self.trials = Vec::new();
+            return;
+        }
+        self.exact = if self.weights.is_empty() {
+            let mut fractions = Fractions::default();
+            self.trials.iter().for_each(|&(sum, trials)| fractions.add(sum.into(), trials));
+            fractions.mean()
+        } else {
+            let sum = self.trials.iter().map(|(sum, _)| i128::from(*sum)).sum();
+            let trials = self.trials.iter().map(|(_, trials)| i128::from(*trials)).sum();
+            i64::try_from(round_ratio(sum, trials)).ok()
+        };
+    }
+
+    /// Returns the sum and the number of trials of the task at `index` in the column.
+    fn trials_at(&self, index: usize) -> (i128, u32) {
+        match self.trials.get(index) {
+            Some(&(sum, trials)) => (sum.into(), trials),
+            None => (self.values.get(index).map_or(0, |value| *value as i128), 1),
+        }
+    }
+
     fn minus(&self, other: &Self) -> Self {
-        let mut difference = Self::default();
-        let mut theirs = other.places.iter().zip(&other.values).peekable();
-        for (place, value) in self.places.iter().zip(&self.values) {
-            while theirs.next_if(|(their, _)| *their < place).is_some() {}
-            if let Some((_, their)) = theirs.next_if(|(their, _)| *their == place) {
+        let (mut difference, mut fractions) = (Self::default(), Fractions::default());
+        let mut theirs = other.places.iter().zip(&other.values).enumerate().peekable();
+        for (index, (place, value)) in self.places.iter().zip(&self.values).enumerate() {
+            while theirs.next_if(|(_, (their, _))| *their < place).is_some() {}
+            if let Some((at, (_, their))) = theirs.next_if(|(_, (their, _))| *their == place) {
                 difference.places.push(*place);
                 difference.values.push(value - their);
+                fractions.add_difference(self.trials_at(index), other.trials_at(at));
             }
+        }
+        if !(self.trials.is_empty() && other.trials.is_empty()) {
+            difference.exact = fractions.mean();
         }
         difference
     }
