@@ -39,6 +39,23 @@ def decimal_text(value):
 # 2. The card
 
 
+DAY_SECONDS = 86_400
+
+
+def decay_rule(table):
+    """The rule of standing.py with its defaults, and what decays: each dimension or the composite. None without one."""
+    if table is None:
+        return None
+    return {
+        "grace_seconds": table.get("grace_days", 7) * DAY_SECONDS,
+        "period_seconds": table.get("period_days", 7) * DAY_SECONDS,
+        "points_per_period": table.get("points_per_period", 1),
+        "point_billionths": int(Fraction(table.get("point", Decimal("0.001"))) * 10**9),
+        "whole": table.get("periods", "exact") == "whole",
+        "scope": table.get("scope", "dimension"),
+    }
+
+
 class Card:
     """A scorecard: the tables of the file, with formulas parsed and decimals exact."""
 
@@ -62,6 +79,7 @@ class Card:
                 "applies": formula(entry, "applies"),
                 "missing": entry.get("missing", "exclude"),
                 "group": entry.get("group"),
+                "age": entry.get("age"),
             }
             for entry in table.get("dimension", [])
         ]  # fmt: skip
@@ -76,6 +94,7 @@ class Card:
         self.gates = [e | {"when": parse(e["when"])} for e in table.get("gate", [])]
         self.bands = table.get("band", [])
         self.tiers = table.get("tier", [])
+        self.decay = decay_rule(table.get("standing", {}).get("decay"))
         guard = table.get("weights", {"tolerance": 0} if self.mean == "weighted-sum" else None)
         self.weights_tolerance = None if guard is None else exact_decimal(guard.get("tolerance", 0))
 

@@ -63,6 +63,12 @@ def random_number(random, low, high, integer, thresholds, good):
     return min(max(value, bottom), top)
 
 
+def random_age(random):
+    """Whole seconds, up to three years: around the grace of a week, whole weeks, and anything between."""
+    week = 604_800
+    return max(0, random.choice([week, week * random.randint(0, 150), random.randint(0, 150 * week)]) + random.randint(-1, 1))
+
+
 def random_text(random, card):
     names = sorted(card.profile_weights)
     known = random.choice(names) if names else "a"
@@ -71,6 +77,7 @@ def random_text(random, card):
 
 def random_facts(random, card, thresholds):
     facts = {}
+    ages = {dimension["age"] for dimension in card.dimensions}
     missing_share = 0.0 if random.random() < COMPLETE_SHARE else MISSING_SHARE
     good = random.random() < GOOD_SHARE
 
@@ -86,6 +93,8 @@ def random_facts(random, card, thresholds):
         low, high = (None if end is None else float(end) for end in (low, high))
         if random.random() < missing_share:
             facts[name] = None
+        elif name in ages:
+            facts[name] = random_age(random)
         elif kind == "boolean":
             facts[name] = random.random() < 0.5
         elif kind == "text":
@@ -143,4 +152,6 @@ def cases(card, seed, count):
         case = {"facts": facts}
         if card.override and source.random() < OVERRIDE_SHARE:
             case["override"] = random_override(source, card, facts)
+        if card.decay and source.random() < 0.7:
+            case["elapsed_seconds"] = random_age(source)
         yield case

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from card import (
     READING_PLACES, SCORE_PLACES, WEIGHT_PLACES, decimal_text, double_on_grid, exact_decimal, load_card, on_grid,
 )  # fmt: skip
+from standing import remains
 from formula import (
     FAILED, MISSING, UNDECIDED, Interval, NoValue, Possible, Refused, evaluate, evaluate_interval, hull, point,
 )  # fmt: skip
@@ -72,14 +73,17 @@ NOTHING = {}  # no names beyond those of the card
 
 class Reading(NamedTuple):
     status: str  # scored, gated, not-applicable, missing, failed
-    value: Fraction | None
+    value: Fraction | None  # after decay
+    before: Fraction | None = None  # of what was measured: before decay
+    age_seconds: Fraction | None = None
 
 
 class Item:
     """One item of evidence under one card: the values and the ranges of all names."""
 
-    def __init__(self, card, given):
+    def __init__(self, card, given, elapsed_seconds=None):
         self.card = card
+        self.elapsed_seconds = elapsed_seconds
         self.facts = check_facts(card, given)
         self.readings = {}
         for dimension in card.dimensions:
@@ -104,13 +108,25 @@ class Item:
         if value is True:
             value = self.evaluate(dimension["formula"], own=dimension["key"])
         if not isinstance(value, NoValue):
-            return Reading("scored", double_on_grid(value, READING_PLACES))
+            return self.aged(dimension, double_on_grid(value, READING_PLACES))
         policy = dimension["missing"]
         if policy == "zero":
             return Reading(value.status, Fraction(0))
         if isinstance(policy, dict):
             return Reading(value.status, on_grid(policy["default"], READING_PLACES))
         return Reading(value.status, None)
+
+    def aged(self, dimension, before):
+        """A measured reading less what the age of its evidence takes: the age at the time of the item, as far as a fact
+        states it, and what has elapsed since, as far as that is known."""
+        if not self.card.decay:
+            return Reading("scored", before, before)
+        stated = self.facts[dimension["age"]] if dimension["age"] else MISSING
+        known = [age for age in (None if stated is MISSING else stated, self.elapsed_seconds) if age is not None]
+        age = sum(map(Fraction, known)) if known else None
+        if age is None or self.card.decay["scope"] == "composite":
+            return Reading("scored", before, before, age)
+        return Reading("scored", on_grid(remains(self.card.decay, before, age), READING_PLACES), before, age)
 
     def evaluate(self, tree, own=None, extra=NOTHING):
         return evaluate(tree, lambda name: self.value_of(name, own, extra))
@@ -417,7 +433,7 @@ class Outlook:
         return self.readings[key]
 
     def find_reading(self, key):
-        status, current = self.item.readings[key]
+        status, current = self.item.readings[key][:2]
         applies, when, formula = self.formulas(key)
         surely = Possible(point(True), True, True)
         if status in ("missing", "failed"):
@@ -435,7 +451,12 @@ class Outlook:
             value = self.evaluate(formula, own=key)
             if not value.settled:
                 return Possible(UNIT, False, False)
-            parts.append(Interval(*(float(double_on_grid(end, READING_PLACES)) for end in within_unit(value.range))))
+            low, high = (double_on_grid(end, READING_PLACES) for end in within_unit(value.range))
+            age = self.item.readings[key].age_seconds
+            if age is not None and self.card.decay["scope"] == "dimension":
+                # What is still to come may be as old, or of now.
+                low = on_grid(remains(self.card.decay, low, age), READING_PLACES)
+            parts.append(Interval(float(low), float(high)))
         if not when.range.low:
             parts.append(point(0.0))
         if current is not None:
@@ -489,7 +510,9 @@ def within_unit(interval):
 def bounds_of(card, item, weights, profile, coverage, score, undecided):
     """The lowest and highest score that the missing parts could still give, published; None where nothing applies."""
     statuses = [reading.status for reading in item.readings.values()]
-    certain = not undecided and MISSING not in item.facts.values() and not {"missing", "failed"} & set(statuses)
+    ages = {dimension["age"] for dimension in card.dimensions}
+    facts = [value for name, value in item.facts.items() if name not in ages]
+    certain = not undecided and MISSING not in facts and not {"missing", "failed"} & set(statuses)
     if score is not None and certain:
         return {"low": publish(card, score), "high": publish(card, score)}
     outlook = Outlook(card, item)
@@ -522,7 +545,9 @@ def range_of_score(card, outlook, weights, coverage):
 
     if composite(min) is None:
         return None
-    score = first = Interval(composite(min), composite(max))
+    # A composite that decays as a whole may do so by its newest evidence as it is, or by newer.
+    low = decayed_composite(card, outlook.item, composite(min))
+    score = first = Interval(low, composite(max))
 
     def evaluate_here(tree):
         extra = {"score": Interval(*map(float, score)), "composite": Interval(*map(float, first)), "coverage": coverage}
@@ -546,16 +571,32 @@ def range_of_score(card, outlook, weights, coverage):
 # 6. All of it, in order
 
 
-def score_item(card, given, override=None):
+def decay_of(reading):
+    """What a record says of the age of evidence; nothing where it is not known."""
+    if reading.age_seconds is None:
+        return {}
+    return {"decay": {"age_seconds": reading.age_seconds, "before": reading.before}}
+
+
+def decayed_composite(card, item, composite):
+    """The composite less what the age of its newest evidence takes, where it decays as a whole."""
+    ages = [reading.age_seconds for reading in item.readings.values() if reading.age_seconds is not None]
+    if composite is None or not ages or not card.decay or card.decay["scope"] != "composite":
+        return composite
+    return on_grid(remains(card.decay, composite, min(ages)), SCORE_PLACES)
+
+
+def score_item(card, given, override=None, elapsed_seconds=None):
     """The part of the record that the engine computes, with the member names of docs/guide/record.md."""
     if card.is_family:
         raise Refused(f"`{card.name}` is a palette; score a challenge that is based on it")
-    item = Item(card, given)
+    item = Item(card, given, elapsed_seconds)
     base_weights, profile = weights_of(card, item.facts)
     weights, override_record = apply_override(card, base_weights, override)
     readings = {key: reading.value for key, reading in item.readings.items()}
 
-    composite = composite_of(card, weights, readings)
+    average = composite_of(card, weights, readings)
+    composite = decayed_composite(card, item, average)
     coverage = coverage_of(card, item, base_weights) or Fraction(0)
     withheld = any(
         dimension["missing"] == "withhold" and item.readings[dimension["key"]].status in ("missing", "failed")
@@ -570,8 +611,12 @@ def score_item(card, given, override=None):
     if status == "scored":
         contributions, effective = contributions_of(card, weights, readings)
         arithmetic = sum(contributions.values())
-        if card.mean not in ("weighted-sum", "weighted-mean") or arithmetic != composite:
-            steps.insert(0, {"kind": "mean", "name": card.mean, "before": arithmetic, "after": composite})
+        first = []
+        if card.mean not in ("weighted-sum", "weighted-mean") or arithmetic != average:
+            first.append({"kind": "mean", "name": card.mean, "before": arithmetic, "after": average})
+        if composite != average:
+            first.append({"kind": "decay", "name": "decay", "before": average, "after": composite})
+        steps = first + steps
         published = publish(card, score)
         band = band_of(card, published)
         tier = tier_of(card, item, published, coverage, held)
@@ -593,6 +638,7 @@ def score_item(card, given, override=None):
                 "effective_weight": effective.get(key, Fraction(0)),
                 "contribution": contributions.get(key, Fraction(0)),
             }
+            | decay_of(item.readings[key])
             for key in (dimension["key"] for dimension in card.dimensions)
         ],
         "steps": steps,
@@ -646,7 +692,7 @@ def score_line(card, line):
             raise Refused("expected an object with `facts`, an object")
         if not isinstance(case.get("override"), dict | None):
             raise Refused("expected `override` to be an object or null")
-        return score_item(card, case["facts"], case.get("override"))
+        return score_item(card, case["facts"], case.get("override"), case.get("elapsed_seconds"))
     except Refused as refused:
         return {"refused": str(refused)}
 

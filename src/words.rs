@@ -250,6 +250,8 @@ words! {
         Dimension = "dimension",
         /// The step from the weighted arithmetic mean to the mean of the scorecard.
         Mean = "mean",
+        /// The loss of the composite with the age of its newest evidence.
+        Decay = "decay",
         /// A rule that fired.
         Rule = "rule",
         /// A gate that capped the score.

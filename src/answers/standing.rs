@@ -171,6 +171,8 @@ pub struct StandingItems {
     pub first: Option<String>,
     /// The time of the newest item that counts.
     pub last: Option<String>,
+    /// The ids of the items left out because they have no time and others have one.
+    pub without_time: Vec<String>,
     /// True if items are ordered by id, because no item has a time.
     pub by_id: bool,
     /// SHA-256 over digests and ids of all items, in order.
@@ -439,9 +441,22 @@ fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {
         outcomes,
         first: standing.span_seconds.map(|(first, _)| written(first)),
         last: standing.span_seconds.map(|(_, last)| written(last)),
+        without_time: without_time(answer.rows, &answer.standings.without_time)
+            .filter(|(subject, _)| *subject == standing.subject)
+            .map(|(_, id)| id.to_owned())
+            .collect(),
         by_id: answer.standings.by_id,
         digest: items_digest(answer.rows, &standing.items).to_string(),
     }
+}
+
+/// Returns the subject and the id of each of these items.
+pub(crate) fn without_time<'r>(
+    rows: &'r Rows,
+    places: &'r [usize],
+) -> impl Iterator<Item = (&'r str, &'r str)> {
+    let found = places.iter().filter_map(|place| rows.rows.get(*place));
+    found.map(|row| (rows.subjects.get(row.subject).map_or("", String::as_str), row.id.as_str()))
 }
 
 /// Returns the digest over all items considered, in their order: lines of digest, blank and id as a JSON string.

@@ -168,6 +168,7 @@ impl From<&Row<'_>> for ExplanationRow {
                 found.share = Some(from_billionths(dimension.effective_weight));
             }
             Part::Mean => {}
+            Part::Decay => found.kind = ExplanationKind::Decay,
             Part::Rule { when, set } => {
                 found.kind = ExplanationKind::Rule;
                 found.when = Some((*when).to_owned());

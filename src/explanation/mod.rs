@@ -28,6 +28,8 @@ pub enum Part<'r> {
     Dimension(&'r DimensionRecord<'r>),
     /// The step from the weighted arithmetic mean to the mean of the card.
     Mean,
+    /// The loss of the composite with the age of its newest evidence.
+    Decay,
     /// A rule that fired: its condition, and what it sets.
     Rule {
         /// The condition, as in the card.
@@ -60,6 +62,7 @@ pub fn rows<'r>(record: &'r Record<'_>) -> Vec<Row<'r>> {
         let card = record.card;
         let part = match step.kind {
             StepKind::Mean => Part::Mean,
+            StepKind::Decay => Part::Decay,
             StepKind::Rule => match card.rules.iter().find(|rule| rule.name == step.name) {
                 Some(rule) => Part::Rule { when: &rule.when.text, set: &rule.set.text },
                 None => Part::Rule { when: "", set: "" },

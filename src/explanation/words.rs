@@ -16,6 +16,7 @@ pub fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(Tone, String)> {
         Part::Mean => {
             Some((Tone::Plain, format!("the {} mean of the values instead of their sum", row.name)))
         }
+        Part::Decay => Some((Tone::Care, String::from("decay: the newest evidence is old"))),
         Part::Rule { when, set } => {
             Some((Tone::Plain, format!("rule: `{when}` holds, so the score becomes `{set}`")))
         }

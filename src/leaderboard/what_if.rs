@@ -3,11 +3,11 @@
 use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
 use karat_stats::StatisticsError;
-use karat_stats::composite::Readings;
+use karat_stats::composite::{Readings, Tree};
 use karat_stats::ranks::{OtherRanking, RankRange, ranks};
 use karat_stats::robustness::{WeightDistribution, WeightPlan, WeightRobustness, under_drawn_weights};
 
-use super::stress::{CONCENTRATION, readings, shares, weights};
+use super::stress::{CONCENTRATION, own_weights, readings, tree};
 use super::{Ranking, Settings};
 use crate::rows::Rows;
 
@@ -46,20 +46,18 @@ impl WhatIf {
     ) -> Result<Self, StatisticsError> {
         let mut subjects: Vec<usize> = board.leaderboard.rows.iter().map(|row| row.subject).collect();
         subjects.sort_unstable();
-        let own = weights(card);
+        let own = own_weights(card);
         let of = |list: &[Decimal], at: usize| list.get(at).copied().unwrap_or(Decimal::from_millionths(0));
         let is_used = |at: &usize| of(&own, *at).millionths() > 0 || of(other, *at).millionths() > 0;
         let dimensions: Vec<usize> = (0..rows.dimensions.len()).filter(is_used).collect();
-        let [before, after] =
-            [&own, other].map(|list| dimensions.iter().map(|&at| of(list, at)).collect::<Vec<Decimal>>());
-        let readings = Readings::new(&readings(board, &subjects, &dimensions))?;
+        let (before, after) = (tree(card, &own, &dimensions)?, tree(card, other, &dimensions)?);
+        let readings = Readings::new(&readings(rows, board, card, &subjects, &dimensions))?;
         let distribution = WeightDistribution::Around { concentration: CONCENTRATION };
         let plan = WeightPlan { distribution, draws: settings.plan.draws, seed: settings.plan.seed };
-        let around =
-            |weights: &[Decimal]| under_drawn_weights(&readings, weights, card.mean, plan, settings.level);
+        let around = |tree: &Tree| under_drawn_weights(&readings, tree, plan, settings.level);
         let (around_before, around_after) = (around(&before)?, around(&after)?);
-        let [composites_before, composites_after] =
-            [&before, &after].map(|weights| readings.composites(&shares(weights), card.mean));
+        let composites = |tree: &Tree| Ok(readings.composites(tree, &tree.shares(&readings)?));
+        let (composites_before, composites_after) = (composites(&before)?, composites(&after)?);
         let ranks_before = ranks(&composites_before);
         Ok(Self {
             after: OtherRanking::new(&ranks_before, ranks(&composites_after)),

@@ -114,6 +114,9 @@ pub struct BoundsDocument {
 pub struct DimensionDocument {
     /// The part of the composite that this dimension makes.
     pub contribution: f64,
+    /// The age of its evidence and its value before decay, where the scorecard has decay and the age is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decay: Option<DecayDocument>,
     /// Its share of the composite, 0 to 1; 0 where it has no value.
     pub effective_weight: f64,
     /// Its group, if it is in one.
@@ -128,6 +131,17 @@ pub struct DimensionDocument {
     pub status: ValueStatus,
     /// Its weight in the scorecard, the profile or the override.
     pub weight: f64,
+}
+
+/// The decay of a value with the age of its evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DecayDocument {
+    /// The age of the evidence at the moment of the score; below 0 where a clock runs ahead.
+    pub age_seconds: f64,
+    /// The value before decay, 0 to 1.
+    pub before: f64,
 }
 
 /// The item that was scored.
@@ -318,6 +332,8 @@ pub struct StepDocument {
 pub enum StepName {
     /// From the weighted arithmetic mean to the mean of the scorecard.
     Mean,
+    /// Decay of the composite as a whole.
+    Decay,
     /// A rule that fired.
     Rule,
     /// A cap.
@@ -408,6 +424,12 @@ impl RecordDocument {
     pub fn as_of(&self) -> Option<WrittenTimestamp<'_>> {
         let text = self.as_of.as_deref()?;
         Some(WrittenTimestamp { text, at: Timestamp::parse(text).ok()? })
+    }
+
+    /// Returns the whole seconds from the time of the run to the moment of the verdict, where both are known.
+    #[must_use]
+    pub fn elapsed_seconds(&self) -> Option<i64> {
+        Some(self.as_of()?.at.seconds() - self.time()?.seconds())
     }
 
     /// Returns the time, the task and the outcome of the item.

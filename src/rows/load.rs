@@ -9,10 +9,11 @@ use karat_core::facts::Digest;
 use karat_core::number::BILLION;
 use karat_core::record::{DimensionRecord, ReadingStatus, Record as Scoring};
 use karat_core::scorecard::Scorecard;
+use karat_core::timestamp::Timestamp;
 
 use super::filter::{Wish, check_field, value};
 use super::problems::Problems;
-use super::{Row, Rows, Tasks};
+use super::{MeasuredValue, Row, Rows, Tasks};
 use crate::card::CompiledCard;
 use crate::error::{Code, Error};
 use crate::recompute::{overridden, recompute};
@@ -105,6 +106,13 @@ impl<'r> Loader<'r> {
             matches!(dimension.status, ReadingStatus::Scored | ReadingStatus::Gated)
         };
         let readings = record.dimensions.iter().map(|it| it.reading.filter(|_| measured(it))).collect();
+        let elapsed_seconds = record.elapsed_seconds().unwrap_or_default();
+        let aged = |it: &DimensionRecord<'_>| {
+            let decay = it.decay?;
+            let age_seconds = decay.age_seconds as i64 - elapsed_seconds;
+            Some(MeasuredValue { before: decay.before, age_seconds })
+        };
+        let has_decay = record.card.decay().is_some();
         let row = Row {
             place: place.to_owned(),
             subject: 0,
@@ -117,6 +125,7 @@ impl<'r> Loader<'r> {
             score: record.score,
             coverage: record.coverage,
             readings,
+            measured: if has_decay { record.dimensions.iter().map(aged).collect() } else { Vec::new() },
             not_applicable: record
                 .dimensions
                 .iter()
@@ -134,8 +143,9 @@ impl<'r> Loader<'r> {
     }
 
     /// Adds a record without computing it again: it comes from a store whose log vouches for its bytes. `scorer` is the
-    /// index of its scorecard as [`Loader::scorer`] returned it. Of the selection, only fields and filters apply.
-    pub fn add_kept(&mut self, place: &str, scorer: usize, document: &RecordDocument) {
+    /// index of its scorecard as [`Loader::scorer`] returned it. An item without a time has that at which it `arrived`. Of
+    /// the selection, only fields and filters apply.
+    pub fn add_kept(&mut self, place: &str, scorer: usize, document: &RecordDocument, arrived: Timestamp) {
         if !self.selection.wish.filters.iter().all(|filter| filter.is_met(document)) {
             self.filtered += 1;
             return;
@@ -144,19 +154,27 @@ impl<'r> Loader<'r> {
         let share = |value: f64| on_grid(value, BILLION as f64);
         let readings =
             document.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)).map(share)).collect();
+        let elapsed_seconds = document.elapsed_seconds().unwrap_or_default();
+        let aged = |it: &DimensionDocument| {
+            let decay = it.decay?;
+            let age_seconds = decay.age_seconds as i64 - elapsed_seconds;
+            Some(MeasuredValue { before: share(decay.before), age_seconds })
+        };
+        let has_decay = document.dimensions.iter().any(|it| it.decay.is_some());
         let bare = document.dimensions.iter().filter(|it| it.status == ValueStatus::NotApplicable);
         let row = Row {
             place: place.to_owned(),
             subject: 0,
             id: document.evidence.id.clone(),
             task: document.evidence.task.clone(),
-            time: document.time(),
+            time: document.time().or(Some(arrived)),
             outcome: document.evidence.outcome,
             digest: document.evidence.digest,
             scorer,
             score: document.score(),
             coverage: share(document.coverage),
             readings,
+            measured: if has_decay { document.dimensions.iter().map(aged).collect() } else { Vec::new() },
             not_applicable: bare.map(|it| it.key.clone()).collect(),
             gates: document.gates.clone(),
             labels: self.selection.labels.iter().map(|field| document.value(field)).collect(),
@@ -176,11 +194,14 @@ impl<'r> Loader<'r> {
         for (_, row) in &mut self.rows {
             row.scorer = order.get(row.scorer).copied().unwrap_or_default();
             let card = self.scorers.get(row.scorer).map(|card| card.card());
-            let own = card.into_iter().flat_map(|card| &card.dimensions).zip(&row.readings);
-            let own: Vec<(&str, Option<i64>)> =
-                own.map(|(it, reading)| (it.key.as_str(), *reading)).collect();
-            let reading = |key: &str| own.iter().find(|(known, _)| *known == key).and_then(|(_, it)| *it);
-            row.readings = dimensions.iter().map(|(key, _)| reading(key)).collect();
+            let own: Vec<&str> =
+                card.into_iter().flat_map(|card| &card.dimensions).map(|it| it.key.as_str()).collect();
+            let places = dimensions.iter().map(|(key, _)| own.iter().position(|known| known == key));
+            let places: Vec<Option<usize>> = places.collect();
+            row.readings = in_order(&places, &row.readings);
+            if !row.measured.is_empty() {
+                row.measured = in_order(&places, &row.measured);
+            }
         }
         let repeated = self.deduplicate()?;
         let digest = self.digest();
@@ -315,4 +336,9 @@ impl<'r> Loader<'r> {
 
 fn nothing() -> Error {
     Error::new(Code::NoItems, "there are no items").hint("give records, or evidence with a scorecard")
+}
+
+/// Returns the values at these places; none where there is no place.
+fn in_order<T: Copy>(places: &[Option<usize>], values: &[Option<T>]) -> Vec<Option<T>> {
+    places.iter().map(|place| place.and_then(|place| values.get(place).copied().flatten())).collect()
 }

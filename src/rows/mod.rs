@@ -20,6 +20,15 @@ pub use load::{Loader, Selection};
 
 use crate::card::CompiledCard;
 
+/// The evidence behind a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeasuredValue {
+    /// The value before decay, in billionths.
+    pub before: i64,
+    /// The age that the evidence had at the time of the item.
+    pub age_seconds: i64,
+}
+
 /// One scored item.
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -45,6 +54,8 @@ pub struct Row {
     pub coverage: i64,
     /// The measured values in billionths, by [`Rows::dimensions`]. A default is not a measured value.
     pub readings: Vec<Option<i64>>,
+    /// Of a scorecard with decay, the evidence behind each value; else empty.
+    pub measured: Vec<Option<MeasuredValue>>,
     /// The dimensions that do not apply to it.
     pub not_applicable: Vec<String>,
     /// The gates that held.

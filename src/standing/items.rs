@@ -9,7 +9,7 @@ use karat_standing::stand::{Item, Reading};
 use super::events::Events;
 use super::refused;
 use crate::error::Error;
-use crate::rows::{Row, Rows};
+use crate::rows::{MeasuredValue, Row, Rows};
 
 /// Returns the rows as items, with the runners that events name. Values are put in the order of `card`.
 pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result<Vec<Item<'r>>, Error> {
@@ -26,7 +26,12 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
         let reading = |(dimension, at): (&karat_core::scorecard::Dimension, &Option<usize>)| match at
             .and_then(|at| row.readings.get(at).copied().flatten())
         {
-            Some(reading) => Reading::Measured(reading),
+            Some(reading) => match at.and_then(|at| row.measured.get(at).copied().flatten()) {
+                Some(MeasuredValue { before, age_seconds }) => {
+                    Reading::Measured { reading: before, age_seconds }
+                }
+                None => Reading::fresh(reading),
+            },
             None if row.not_applicable.contains(&dimension.key) => Reading::NotApplicable,
             None => Reading::Missing,
         };

@@ -7,6 +7,7 @@ use karat_standing::stand::SubjectStanding;
 
 use super::Answer;
 use crate::number::cut;
+use crate::rows::Rows;
 use crate::rows::gaps::gaps;
 use crate::standing::written;
 use crate::text::{Tone, clean, count};
@@ -86,6 +87,7 @@ pub fn changes_ahead(standing: &SubjectStanding) -> Vec<(Tone, String)> {
 /// Returns the notes on all subjects.
 pub fn foot(answer: &Answer<'_>) -> Vec<String> {
     let mut notes = gaps(answer.rows);
+    notes.extend(untimed(answer.rows, &answer.standings.without_time));
     let is_window = |rules: &Standing| rules.score == StandingScore::Window;
     let bare = answer.rows.without_score();
     if bare > 0 && answer.card.standing.as_ref().is_some_and(is_window) {
@@ -123,6 +125,17 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
         notes.push(format!("{} after this time left out", count(number, "event")));
     }
     notes
+}
+
+/// Names the items that are left out because they have no time; None if there are none.
+pub fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
+    const NAMED: usize = 3;
+    let name = |place: &usize| Some(format!("`{}`", clean(&rows.rows.get(*place)?.id)));
+    let names: Vec<String> = places.iter().take(NAMED).filter_map(name).collect();
+    let more = places.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let items = count(places.len(), "item");
+    (!places.is_empty()).then(|| format!("left out for want of a time: {items}, {}{more}", names.join(", ")))
 }
 
 /// Formats a share in units of 1e-15 in per cent, cut to one decimal.

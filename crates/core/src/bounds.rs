@@ -4,20 +4,23 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use crate::check::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
+use crate::decay::Loss;
 use crate::facts::Fact;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, Score, UNITS_PER_ONE, round};
 use crate::plan::{mean_of_points, units};
 use crate::record::{Published, Record};
-use crate::scorecard::{FactType, Scorecard};
+use crate::scorecard::{DecayScope, EvidenceAge, FactType, Scorecard};
 use crate::scorer::Scorer;
 
 /// Returns the lowest and the highest published score that the missing parts leave possible.
 pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option<(Published, Published)> {
     let card = &scorer.card;
     let scale = card.scale;
-    let any_missing =
-        card.facts.iter().zip(record.item.facts).any(|(declared, fact)| declared.is_missing(fact));
+    // What an age would take if it were known is not a matter of bounds: a warning says that it is not.
+    let is_age = |at| card.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(at));
+    let mut facts = card.facts.iter().zip(record.item.facts).enumerate();
+    let any_missing = facts.any(|(at, (declared, fact))| declared.is_missing(fact) && !is_age(at));
     let any_unmeasured = record.dimensions.iter().any(|dimension| dimension.status.is_unmeasured());
     let certain = !any_missing && record.undecided.is_empty() && !any_unmeasured;
     if let (true, Some(published)) = (certain, record.published) {
@@ -60,6 +63,8 @@ type LetOutlook = ((Range, Known), bool);
 struct ItemRange<'a> {
     card: &'a Scorecard,
     facts: &'a [Fact<'a>],
+    /// What is known of the age of each dimension.
+    ages: Vec<Option<f64>>,
     /// The outlook of each dimension; `None` if it does not apply.
     readings: Vec<Option<Outlook>>,
     /// Each let once: lets may name one another many times.
@@ -76,6 +81,7 @@ impl<'a> ItemRange<'a> {
         let mut item = Self {
             card: &scorer.card,
             facts: record.item.facts,
+            ages: record.dimensions.iter().map(|it| Some(it.decay?.age_seconds)).collect(),
             readings: alloc::vec![None; record.dimensions.len()],
             lets: RefCell::new(alloc::vec![None; scorer.card.lets.len()]),
             coverage: Interval::point(coverage),
@@ -141,7 +147,14 @@ impl<'a> ItemRange<'a> {
         let grid = |value: f64| round(value * BILLION as f64);
         let value = value_counts.then(|| {
             let value = within_unit(evaluate(&dimension.formula.expr, self));
-            Interval { low: grid(value.low), high: grid(value.high) }
+            // What is still to come may be as old, or of now.
+            let rule = self.card.decay().filter(|rule| rule.scope == DecayScope::Dimension);
+            let age = self.ages.get(at).copied().flatten();
+            let low = match rule.zip(age) {
+                Some((rule, age)) => Loss::new(rule, 1.0).left(grid(value.low), age),
+                None => grid(value.low),
+            };
+            Interval { low, high: grid(value.high) }
         });
         let zero = (open != Some(true)).then_some(Interval::point(0.0));
         let range = [value, zero, point].into_iter().flatten().reduce(Interval::hull)?;
@@ -213,6 +226,12 @@ impl<'a> ItemRange<'a> {
             let range = self.readings.get(dimension).copied().flatten()?.range;
             Some([range.low, range.high])
         })?;
+        let rule = self.card.decay().filter(|rule| rule.scope == DecayScope::Composite);
+        let newest = self.ages.iter().flatten().copied().reduce(f64::min);
+        let low = match rule.zip(newest) {
+            Some((rule, age)) => Loss::new(rule, (UNITS_PER_ONE / BILLION) as f64).left(low, age),
+            None => low,
+        };
         self.composite = Interval { low, high };
         self.score = self.composite;
         for rule in &self.card.rules {

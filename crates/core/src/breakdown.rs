@@ -8,10 +8,10 @@ use crate::formula::{Formula, Symbol};
 use crate::number::{Decimal, Score};
 use crate::plan::{Registers, state};
 use crate::record::{
-    Blocker, Condition, DimensionRecord, ProfileUse, Published, ReadingStatus, Reason, Record, Status, Step,
-    StepKind, TierRecord, Warning,
+    Blocker, Condition, Decay, DimensionRecord, ProfileUse, Published, ReadingStatus, Reason, Record, Status,
+    Step, StepKind, TierRecord, Warning,
 };
-use crate::scorecard::{MissingPolicy, Tier};
+use crate::scorecard::{EvidenceAge, MissingPolicy, Tier};
 use crate::scorer::{Context, Scorer};
 use crate::shares::share_out;
 
@@ -86,6 +86,7 @@ impl Scorer {
             band: band.and_then(|at| card.bands.get(at)).map(|band| band.name.as_str()),
             tier,
             warnings,
+            elapsed_seconds: context.elapsed_seconds(item),
         };
         record.bounds = bounds::of(self, &record, profile_place);
         record
@@ -100,11 +101,13 @@ impl Scorer {
             scored.then(|| Step { kind, name, before: score(before), after: score(after) })
         };
         let composite = registers.value(places.composite);
-        if let Some(before) =
-            weighted.filter(|&weighted| !card.mean.is_linear() || weighted != score(composite))
-        {
-            let (name, after) = (card.mean.name(), score(composite));
+        let mean = places.aged.map_or(composite, |(mean, _)| registers.value(mean));
+        if let Some(before) = weighted.filter(|&weighted| !card.mean.is_linear() || weighted != score(mean)) {
+            let (name, after) = (card.mean.name(), score(mean));
             course.steps.push(Step { kind: StepKind::Mean, name, before, after });
+        }
+        if mean != composite {
+            course.steps.extend(step(StepKind::Decay, "decay", mean, composite));
         }
         let mut before = composite;
         for (rule, &(when, set, after)) in card.rules.iter().zip(&places.rules) {
@@ -176,8 +179,15 @@ impl Scorer {
             let condition = |formula: &'a Option<Formula>| {
                 Reason::ConditionFalse(formula.as_ref().map_or("", |formula| &formula.text))
             };
+            let age_seconds = places.age.map_or(f64::NAN, |age| registers.value(age));
+            let before = registers.value(places.measured) as i64;
+            let is_measured = status == ReadingStatus::Scored;
+            let decay = (is_measured && !age_seconds.is_nan()).then_some(Decay { age_seconds, before });
             let reason = match status {
-                ReadingStatus::Scored => Reason::None,
+                ReadingStatus::Scored => match decay {
+                    Some(decay) if reading < before as f64 => Reason::Decayed(decay),
+                    _ => Reason::None,
+                },
                 ReadingStatus::Gated => condition(&dimension.when),
                 ReadingStatus::NotApplicable => condition(&dimension.applies),
                 ReadingStatus::Missing => self.missing_need(at, registers, item),
@@ -205,7 +215,20 @@ impl Scorer {
                     .group
                     .and_then(|at| self.card.groups.get(at))
                     .map(|group| group.key.as_str()),
+                decay,
             });
+        }
+        if self.card.decay().is_some() {
+            let ages = self.card.dimensions.iter().zip(&records);
+            let ages = ages.filter(|(dimension, it)| {
+                it.status == ReadingStatus::Scored && dimension.age != EvidenceAge::Now
+            });
+            let (measured, without) = ages.fold((0, 0), |(measured, without), (_, it)| {
+                (measured + 1, without + usize::from(it.decay.is_none()))
+            });
+            if without > 0 {
+                warnings.push(Warning::NotDecayed { without, measured });
+            }
         }
         records
     }

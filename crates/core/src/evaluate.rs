@@ -5,16 +5,17 @@
 //! 1. **Facts** are taken in and checked against their declarations; a fact out of its range refuses the item.
 //! 2. **Readings**: lets, then each dimension: does it apply, is its gate open, what is its value.
 //! 3. **Weights**: the profile that the evidence asks for, or the override.
-//! 4. **Mean** over what has a reading; coverage.
-//! 5. **Rules** in the order of the file.
-//! 6. **Gates**: caps.
-//! 7. **Publish** on the scale of the card.
-//! 8. **Band** and **tier**.
-//! 9. **Bounds**: the range in which the missing parts could still move it.
+//! 4. **Decay** of each reading by the age of its evidence.
+//! 5. **Mean** over what has a reading; coverage.
+//! 6. **Rules** in the order of the file.
+//! 7. **Gates**: caps.
+//! 8. **Publish** on the scale of the card.
+//! 9. **Band** and **tier**.
+//! 10. **Bounds**: the range in which the missing parts could still move it.
 //!
-//! Steps 1, 2 and 4 to 8 are instructions of one plan (`plan/`), the weights of step 3 its input
+//! Steps 1, 2 and 4 to 9 are instructions of one plan (`plan/`), the weights of step 3 its input
 //! ([`crate::weights`]). `facts_check.rs` says why an item is refused, `breakdown.rs` what became of each part of a score,
-//! `bounds.rs` does step 9.
+//! `bounds.rs` does step 10.
 
 use alloc::vec::Vec;
 
@@ -84,7 +85,8 @@ impl Scorer {
         context: &Context<'a>,
     ) -> Result<Record<'a>, Vec<FactError>> {
         let profile = self.profile(item);
-        self.run(work, item, profile.map_or(0, |(place, _)| place))?;
+        let elapsed_seconds = context.elapsed_seconds(item);
+        self.run(work, item, profile.map_or(0, |(place, _)| place), elapsed_seconds)?;
         Ok(self.breakdown(&work.single, item, context, profile))
     }
 
@@ -120,11 +122,14 @@ impl Scorer {
             return Err(ColumnsError::Length);
         }
         let profiles = self.card.profiles.as_ref().map_or(0, |profiles| profiles.list.len());
+        if matches!(columns.elapsed_seconds, Column::Values(values) if values.len() != rows) {
+            return Err(ColumnsError::Length);
+        }
         if let Some(row) = columns.profiles.iter().position(|&profile| profile as usize >= profiles) {
             return Err(ColumnsError::Profile { row });
         }
         let profile = self.card.profiles.as_ref().map_or(0, |profiles| profiles.fallback as u32);
-        let known = Known::new(columns.facts, &self.weighting.table);
+        let known = Known::new(columns, &self.weighting.table);
         let table = match work.table.take_if(|table| table.known == known) {
             Some(table) => table,
             None => Table::new(&self.card, known),
@@ -137,7 +142,12 @@ impl Scorer {
             let facts = FactColumns::Table { columns: columns.facts, start, rows: end - start };
             let mut part = scores.part(start, end);
             let results = [&*part.score, &*part.coverage];
-            let input = Input { facts, profile, profiles, results: &results, weights: &self.weighting.table };
+            let elapsed_seconds = match columns.elapsed_seconds {
+                Column::Values(values) => Column::Values(values.get(start..end).unwrap_or_default()),
+                all @ Column::Constant(_) => all,
+            };
+            let weights = &self.weighting.table;
+            let input = Input { facts, elapsed_seconds, profile, profiles, results: &results, weights };
             if execute(work.instructions, code, block, &input, end - start) {
                 return Err(self.broken_row(columns, start, end));
             }
@@ -161,12 +171,13 @@ impl Scorer {
         Some((place, ProfileUse { name, asked, fallback: found.is_none() }))
     }
 
-    /// Steps 1 to 8 for one item, as a block of one row.
+    /// Steps 1 to 9 for one item, as a block of one row.
     pub(crate) fn run(
         &self,
         work: &mut Workspace,
         item: &Item<'_>,
         profile: usize,
+        elapsed_seconds: f64,
     ) -> Result<(), Vec<FactError>> {
         work.row.clear();
         work.row.extend(item.facts.iter().map(|fact| match fact {
@@ -184,7 +195,9 @@ impl Scorer {
         let row = core::mem::take(&mut work.row);
         let facts = FactColumns::Row(&row);
         let weights = &self.weighting.table;
-        let input = Input { facts, profile: profile as u32, profiles: &[], results: &[], weights };
+        let elapsed_seconds = Column::Constant(elapsed_seconds);
+        let profile = profile as u32;
+        let input = Input { facts, elapsed_seconds, profile, profiles: &[], results: &[], weights };
         let broken = execute(work.instructions, &self.plan, &mut work.single, &input, 1);
         let errors = if broken || !fits { self.check_facts(item, &row) } else { Vec::new() };
         work.row = row;

@@ -13,7 +13,7 @@ use crate::facts::Fact;
 use crate::formula::{Expr, ExprKind, Formula, Symbol};
 use crate::number::{BILLION, Score, round};
 use crate::record::{Published, ReadingStatus, Record};
-use crate::scorecard::{FactDeclaration, FactType, Reporter, Scorecard};
+use crate::scorecard::{EvidenceAge, FactDeclaration, FactType, Reporter, Scorecard};
 
 /// Distance of the readings that are tried first, in billionths. Between two of them, and the thresholds written in the
 /// card, a dimension is taken to cross each line at most once.
@@ -139,6 +139,7 @@ pub fn with_reading_as_fact(card: &Scorecard, dimension: usize) -> Option<Scorec
     let dimension = card.dimensions.get_mut(dimension)?;
     dimension.formula = Formula { text: String::new(), span: 0..0, expr: Expr { kind: fact, span: 0..0 } };
     dimension.applies = None;
+    dimension.age = EvidenceAge::Now;
     card.facts.push(FactDeclaration {
         name: dimension.key.clone(),
         kind: FactType::Number,
@@ -162,6 +163,7 @@ struct Trial {
     /// The facts of the item, as columns hold them.
     facts: Vec<f64>,
     profile: Option<u32>,
+    elapsed_seconds: f64,
     next: usize,
     kind: LevelKind,
 }
@@ -195,6 +197,7 @@ impl Trial {
             scorer: forced,
             facts: facts.collect(),
             profile,
+            elapsed_seconds: record.elapsed_seconds,
             next: next.place,
             kind: next.kind,
         })
@@ -241,7 +244,11 @@ impl Trial {
         let profiles = alloc::vec![self.profile.unwrap_or(0); if self.profile.is_some() { rows } else { 0 }];
         let (mut score, mut coverage) = (alloc::vec![0.0; rows], alloc::vec![0.0; rows]);
         let (mut band, mut tier) = (alloc::vec![0u8; rows], alloc::vec![0u8; rows]);
-        let columns = Columns { facts: &facts, profiles: &profiles };
+        let columns = Columns {
+            facts: &facts,
+            profiles: &profiles,
+            elapsed_seconds: Column::Constant(self.elapsed_seconds),
+        };
         let mut scores =
             Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
         if self.scorer.score_columns(&mut self.work, &columns, &mut scores).is_err() {

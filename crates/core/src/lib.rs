@@ -8,6 +8,7 @@ extern crate std;
 mod bounds;
 mod breakdown;
 pub mod check;
+pub mod decay;
 pub mod diagnostic;
 mod digest;
 pub mod evaluate;

@@ -52,6 +52,16 @@ pub struct Record<'a> {
     pub tier: Option<TierRecord<'a>>,
     /// Warnings for the reader of the number.
     pub warnings: Vec<Warning<'a>>,
+    /// The seconds from the time of the item to the moment of the score; NaN where one of the two is not known.
+    pub(crate) elapsed_seconds: f64,
+}
+
+impl Record<'_> {
+    /// Returns the whole seconds from the time of the item to the moment of the score, where both are known.
+    #[must_use]
+    pub fn elapsed_seconds(&self) -> Option<i64> {
+        (!self.elapsed_seconds.is_nan()).then_some(self.elapsed_seconds as i64)
+    }
 }
 
 /// The status of a score.
@@ -174,6 +184,17 @@ pub struct DimensionRecord<'a> {
     pub reason: Reason<'a>,
     /// Its group, if any.
     pub group: Option<&'a str>,
+    /// The age of its evidence and the reading before decay, where the card has decay and the age is known.
+    pub decay: Option<Decay>,
+}
+
+/// The decay of a reading.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decay {
+    /// The age of the evidence at the moment of the score; below 0 where a clock runs ahead.
+    pub age_seconds: f64,
+    /// The reading before decay, in billionths.
+    pub before: i64,
 }
 
 /// The status of a dimension.
@@ -222,6 +243,8 @@ pub enum Reason<'a> {
     Needs(&'a str),
     /// The formula failed: division by zero, overflow, ...
     Failure(&'static str),
+    /// Its evidence is old.
+    Decayed(Decay),
 }
 
 impl fmt::Display for Reason<'_> {
@@ -231,6 +254,11 @@ impl fmt::Display for Reason<'_> {
             Self::ConditionFalse(text) => write!(f, "`{text}` is false"),
             Self::Needs(name) => write!(f, "`{name}` is missing"),
             Self::Failure(why) => f.write_str(why),
+            Self::Decayed(Decay { age_seconds, before }) => {
+                let days = (age_seconds / 86_400.0) as i64;
+                let plural = if days == 1 { "" } else { "s" };
+                write!(f, "decayed from {} over {days} day{plural}", plain(*before, 9))
+            }
         }
     }
 }
@@ -253,6 +281,8 @@ pub struct Step<'a> {
 pub enum StepKind {
     /// From the weighted arithmetic mean to the mean of the card.
     Mean,
+    /// Decay of the composite as a whole.
+    Decay,
     /// A rule that fired.
     Rule,
     /// A cap that bit.
@@ -265,6 +295,7 @@ impl StepKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
+            Self::Decay => "decay",
             Self::Rule => "rule",
             Self::Gate => "gate",
         }
@@ -339,6 +370,13 @@ pub enum Warning<'a> {
         /// The rule or gate.
         name: &'a str,
     },
+    /// The card has decay, and the age of some evidence is not known.
+    NotDecayed {
+        /// Number of measured dimensions without an age.
+        without: usize,
+        /// Number of measured dimensions.
+        measured: usize,
+    },
     /// An accepted override takes most of the weight from a dimension that a tier relies on.
     WeakMandatory {
         /// The dimension.
@@ -355,6 +393,7 @@ impl Warning<'_> {
             Self::OverrideRejected => "override-rejected",
             Self::DefaultUsed { .. } => "default-used",
             Self::Undecided { .. } => "undecided",
+            Self::NotDecayed { .. } => "not-decayed",
             Self::WeakMandatory { .. } => "weak-mandatory",
         }
     }
@@ -377,6 +416,12 @@ impl fmt::Display for Warning<'_> {
             }
             Self::Undecided { name } => {
                 write!(f, "`{name}` could not be decided, as something it needs is missing")
+            }
+            Self::NotDecayed { without, measured } if without == measured => {
+                f.write_str("not decayed: no age given")
+            }
+            Self::NotDecayed { without, measured } => {
+                write!(f, "{without} of {measured} measured dimensions not decayed: no age given")
             }
             Self::WeakMandatory { dimension } => {
                 write!(

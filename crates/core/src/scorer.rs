@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::error::Error;
 use core::fmt;
 
+use crate::facts::Item;
 use crate::formula::{Expr, Symbol};
 use crate::number::Decimal;
 use crate::plan::Code;
@@ -43,6 +44,14 @@ impl Error for NotScoreable {}
 pub struct Context<'a> {
     /// The time of the verdict; its text is written into the record.
     pub as_of: Option<WrittenTimestamp<'a>>,
+}
+
+impl Context<'_> {
+    /// Returns the whole seconds from the time of an item to the moment of its score; NaN where one of the two is not known.
+    pub(crate) fn elapsed_seconds(&self, item: &Item<'_>) -> f64 {
+        let seconds = self.as_of.zip(item.context.time);
+        seconds.map_or(f64::NAN, |(as_of, time)| (as_of.at.seconds() - time.seconds()) as f64)
+    }
 }
 
 impl Scorer {

@@ -8,9 +8,10 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::reference::model;
-use common::{card, cards, facts, record_bytes, root};
-use karat_core::evaluate::{Scorer, Workspace};
+use common::{card, cards, facts, item, root};
+use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::number::Decimal;
+use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use serde_json::{Map, Value};
 
 /// The member of the model's records that it words for itself.
@@ -42,9 +43,19 @@ fn answer(scorer: &Scorer, work: &mut Workspace, case: &Value) -> Value {
     let facts = facts(scorer.card(), given);
     let overridden =
         case.get("override").and_then(Value::as_object).map(|weights| overridden(scorer, weights));
-    match record_bytes(overridden.as_ref().unwrap_or(scorer), work, &facts) {
-        Some(bytes) => serde_json::from_slice(&bytes).unwrap(),
-        None => serde_json::json!({ "refused": "" }),
+    let elapsed_seconds = case.get("elapsed_seconds").map(|seconds| seconds.as_i64().unwrap());
+    let at = elapsed_seconds.map(Timestamp::from_seconds);
+    let context = Context { as_of: at.map(|at| WrittenTimestamp { text: "", at }) };
+    let mut item = item(&facts);
+    item.context.time = Some(Timestamp::from_seconds(0));
+    let scorer = overridden.as_ref().unwrap_or(scorer);
+    match scorer.score(work, &item, &context) {
+        Ok(record) => {
+            let mut bytes = Vec::new();
+            record.write(&mut bytes);
+            serde_json::from_slice(&bytes).unwrap()
+        }
+        Err(_) => serde_json::json!({ "refused": "" }),
     }
 }
 

@@ -9,11 +9,13 @@ use std::sync::LazyLock;
 use common::random::{CardText, card_text, choices, facts, fill};
 use common::{card, card_of, cards, in_column, is_missing, item, record_bytes, root};
 use karat_core::check::{Direction, check};
+use karat_core::decay::decayed;
 use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Workspace};
 use karat_core::facts::Fact;
-use karat_core::number::{BILLION, Decimal, UNITS_PER_ONE};
+use karat_core::number::{BILLION, Decimal, UNITS_PER_ONE, round_ratio};
 use karat_core::record::{Record, Status};
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{DecayRule, Scorecard};
+use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::RngSeed;
@@ -56,11 +58,17 @@ fn scorer() -> impl Strategy<Value = Scorer> {
     ]
 }
 
+/// Seconds between the time of each item and the moment of its score.
+const ELAPSED_SECONDS: f64 = 7.0;
+
 /// Calls `look` with the record of an item that breaks no declaration.
 fn scored<T>(scorer: &Scorer, facts: &[Fact<'_>], look: impl FnOnce(&Record<'_>) -> T) -> T {
     let mut work = Workspace::new(scorer);
-    let context = Context { as_of: None };
-    let record = scorer.score(&mut work, &item(facts), &context);
+    let at = Timestamp::from_seconds(ELAPSED_SECONDS as i64);
+    let context = Context { as_of: Some(WrittenTimestamp { text: "", at }) };
+    let mut item = item(facts);
+    item.context.time = Some(Timestamp::from_seconds(0));
+    let record = scorer.score(&mut work, &item, &context);
     look(&record.unwrap_or_else(|errors| panic!("{errors:?}")))
 }
 
@@ -249,11 +257,13 @@ proptest! {
             None => Vec::new(),
         };
         let values: Vec<Column<'_>> = columns.iter().map(|column| Column::Values(column)).collect();
-        let wide = score_columns(&scorer, &mut Workspace::new(&scorer), &values, &profiles);
-        let portable = score_columns(&scorer, &mut Workspace::portable(&scorer), &values, &profiles);
+        let elapsed = [ELAPSED_SECONDS; ROWS];
+        let (each, all) = (Column::Values(&elapsed), Column::Constant(ELAPSED_SECONDS));
+        let wide = score_columns(&scorer, &mut Workspace::new(&scorer), &values, &profiles, each);
+        let portable = score_columns(&scorer, &mut Workspace::portable(&scorer), &values, &profiles, all);
         prop_assert_eq!(&wide, &portable);
         let shortened: Vec<Column<'_>> = columns.iter().map(|column| shortened(column)).collect();
-        prop_assert_eq!(&wide, &score_columns(&scorer, &mut Workspace::new(&scorer), &shortened, &profiles));
+        prop_assert_eq!(&wide, &score_columns(&scorer, &mut Workspace::new(&scorer), &shortened, &profiles, all));
         for (facts, row) in rows.iter().zip(wide) {
             scored(&scorer, facts, |record| {
                 let score = f64::from_bits(row.0);
@@ -288,12 +298,13 @@ fn score_columns(
     work: &mut Workspace,
     columns: &[Column<'_>],
     profiles: &[u32],
+    elapsed_seconds: Column<'_>,
 ) -> Vec<(u64, u64, u8, u8)> {
     let rows = ROWS;
     let (mut score, mut coverage) = (vec![0.0; rows], vec![0.0; rows]);
     let (mut band, mut tier) = (vec![0; rows], vec![0; rows]);
     let mut scores = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
-    scorer.score_columns(work, &Columns { facts: columns, profiles }, &mut scores).unwrap();
+    scorer.score_columns(work, &Columns { facts: columns, profiles, elapsed_seconds }, &mut scores).unwrap();
     (0..rows).map(|row| (score[row].to_bits(), coverage[row].to_bits(), band[row], tier[row])).collect()
 }
 
@@ -321,13 +332,34 @@ fn describe(card: &Scorecard) -> String {
     lines.join("\n")
 }
 
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// What is left of a reading is never more than it was, and older evidence never leaves more.
+    #[test]
+    fn older_evidence_never_leaves_more(reading in 0..=BILLION, ages in (-1e9..1e10f64, 0.0..1e9f64)) {
+        let rule = DecayRule::default();
+        let (newer, older) = (decayed(rule, reading, ages.0), decayed(rule, reading, ages.0 + ages.1));
+        prop_assert!(0 <= older && older <= newer && newer <= reading);
+    }
+
+    /// For ages in whole seconds, what is left is the exact fraction, rounded once.
+    #[test]
+    fn decay_is_exact_for_whole_seconds(reading in 0..=BILLION, age_seconds in 0..2_000_000_000i64) {
+        const WEEK: i128 = 604_800;
+        let lost = i128::from(age_seconds - 604_800).max(0) * 1_000_000;
+        let left = round_ratio((i128::from(reading) * WEEK - lost).max(0), WEEK);
+        prop_assert_eq!(i128::from(decayed(DecayRule::default(), reading, age_seconds as f64)), left);
+    }
+}
+
 #[test]
 fn a_profile_that_the_card_does_not_have_is_refused() {
     let scorer = FILES.iter().find(|scorer| scorer.card().profiles.is_some()).unwrap();
     let facts = vec![Column::Constant(f64::NAN); scorer.card().facts.len()];
     let (mut score, mut coverage, mut band, mut tier) = ([0.0; 2], [0.0; 2], [0; 2], [0; 2]);
     let mut scores = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
-    let columns = Columns { facts: &facts, profiles: &[0, 99] };
+    let columns = Columns { facts: &facts, profiles: &[0, 99], elapsed_seconds: Column::Constant(f64::NAN) };
     let error = scorer.score_columns(&mut Workspace::new(scorer), &columns, &mut scores).unwrap_err();
     assert_eq!(error.to_string(), "row 1: the card has no profile of this number");
 }

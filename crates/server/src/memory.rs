@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
 use karat::record::{Record, RecordDocument};
+use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::port::Order;
 use karat_store::{Accepted, Error, Item, Kind, Outcome, Reader, Store, Term};
@@ -172,8 +173,11 @@ impl Memory {
             for (outcome, of_batch) in outcomes.iter().zip(waiting.effects.drain(..)) {
                 let Ok(accepted) = outcome else { continue };
                 size = accepted.iter().map(|it| it.position + 1).fold(size, u64::max);
-                let new = of_batch.into_iter().filter_map(|(place, effect)| {
+                let new = of_batch.into_iter().filter_map(|(place, mut effect)| {
                     let accepted = accepted.get(place).filter(|it: &&Accepted| !it.repeated)?;
+                    if let Effect::Record(row) = &mut effect {
+                        row.time.get_or_insert(accepted.moment);
+                    }
                     Some((accepted.position, effect))
                 });
                 effects.extend(new);
@@ -218,7 +222,7 @@ impl Memory {
             Kind::Record => Record::parse(&item.content)
                 .map_err(|error| error.to_string())
                 .and_then(|record| record.ok_or_else(|| String::from("it is not a record")))
-                .and_then(|record| self.row(record.document()))
+                .and_then(|record| self.row(record.document(), item.entry.moment))
                 .map_or_else(damaged, |row| Some(Effect::Record(Box::new(row)))),
             Kind::Evidence => match &item.entry.replaces {
                 None => None,
@@ -242,13 +246,14 @@ impl Memory {
         })
     }
 
-    fn row(&self, record: &RecordDocument) -> Result<NewRow, String> {
+    /// Returns the row of a record; an item that does not say when it took place counts from when it `arrived`.
+    fn row(&self, record: &RecordDocument, arrived: Timestamp) -> Result<NewRow, String> {
         let pool = self.cards().find(&record.scorecard.name()).map_err(|problem| problem.detail)?;
         Ok(NewRow {
             subject: record.subject.clone(),
             card: pool.name(),
             task: stored::task(record, &pool.card),
-            time: record.time(),
+            time: record.time().or(Some(arrived)),
             outcome: record.evidence.outcome,
             score: record.score(),
             evidence: record.evidence.digest,

@@ -56,7 +56,9 @@ pub fn read(
         let pool = pools.iter().find(|pool| pool.name() == name);
         let pool = pool.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
         let scorer = loader.scorer(&pool.card);
-        loader.add_kept(&format!("record {position}"), scorer, record.document());
+        // An item that does not say when it took place counts from when it arrived.
+        let arrived = item.entry.moment;
+        loader.add_kept(&format!("record {position}"), scorer, record.document(), arrived);
     }
     loader.finish().map_err(|failure| unanswerable(&failure))
 }

@@ -1,4 +1,4 @@
-//! Composites of many subjects under any weights and mean: what the robustness of ranks is computed from.
+//! Composites of many subjects under any weights and means, groups included: what the robustness of ranks is computed from.
 
 use alloc::vec::Vec;
 
@@ -32,11 +32,13 @@ impl Readings {
     ///
     /// ```
     /// use karat_core::mean::Mean;
-    /// use karat_stats::composite::Readings;
+    /// use karat_core::number::Decimal;
+    /// use karat_stats::composite::{Readings, Tree};
     /// let readings = Readings::new(&[[Some(900_000_000), Some(400_000_000)], [Some(600_000_000), None]])?;
-    /// assert_eq!(readings.composites(&[0.5, 0.5], Mean::WeightedMean), [Some(650_000_000), Some(600_000_000)]);
-    /// assert_eq!(readings.composites(&[0.5, 0.5], Mean::WeightedSum), [Some(650_000_000), Some(300_000_000)]);
-    /// assert_eq!(readings.composites(&[0.5, 0.5], Mean::Geometric), [Some(600_000_000), Some(600_000_000)]);
+    /// let composites = |mean| readings.composites(&Tree::flat(mean, &[Decimal::ONE; 2]), &[0.5, 0.5]);
+    /// assert_eq!(composites(Mean::WeightedMean), [Some(650_000_000), Some(600_000_000)]);
+    /// assert_eq!(composites(Mean::WeightedSum), [Some(650_000_000), Some(300_000_000)]);
+    /// assert_eq!(composites(Mean::Geometric), [Some(600_000_000), Some(600_000_000)]);
     /// # Ok::<(), karat_stats::StatisticsError>(())
     /// ```
     pub fn new(subjects: &[impl AsRef<[Option<i64>]>]) -> Result<Self, StatisticsError> {
@@ -86,52 +88,194 @@ impl Readings {
 
     /// Returns the composite of each subject in billionths, rounded once, ties to even.
     ///
-    /// `weights` are by dimension, not negative; those beyond the dimensions are passed over. A dimension that was not
-    /// measured, or weighs nothing, is left out of the mean, and the other weights count the more; only a
-    /// [`Mean::WeightedSum`] takes the weights as they are. `None` for a subject without items that count.
+    /// `weights` are those of the members of `tree`, not negative. What was not measured, or weighs nothing, is left out of
+    /// its mean, and the other weights count the more; only a [`Mean::WeightedSum`] takes the weights as they are. A group
+    /// without any value is left out; else its composite is rounded as well. `None` for a subject without any value.
     #[must_use]
-    pub fn composites(&self, weights: &[f64], mean: Mean) -> Vec<Option<i64>> {
+    pub fn composites(&self, tree: &Tree, weights: &[f64]) -> Vec<Option<i64>> {
         if self.dimensions == 0 {
             return alloc::vec![None; self.subjects];
         }
-        self.cells.chunks_exact(self.dimensions).map(|cells| composite(cells, weights, mean)).collect()
+        let mut sums = alloc::vec![Sums::default(); tree.groups.len() + 1];
+        self.cells
+            .chunks_exact(self.dimensions)
+            .map(|cells| tree.composite(cells, weights, &mut sums))
+            .collect()
     }
 }
 
-fn composite(cells: &[Option<Cell>], weights: &[f64], mean: Mean) -> Option<i64> {
-    let (mut terms, mut sum, mut smallest) = (0.0, 0.0, f64::INFINITY);
-    for (cell, &weight) in cells.iter().zip(weights) {
-        if let Some(cell) = cell.filter(|_| weight > 0.0) {
-            terms += weight * cell.terms.get(mean as usize).copied().unwrap_or(0.0);
-            sum += weight;
-            smallest = smallest.min(cell.value);
+/// The shape of a composite: dimensions, and groups of them that count as one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tree {
+    mean: Mean,
+    dimensions: Vec<Member>,
+    groups: Vec<Group>,
+}
+
+/// A dimension or group on its level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Member {
+    /// Its weight on its level.
+    pub weight: Decimal,
+    /// Its group, by its index among the groups; none at the top.
+    pub group: Option<usize>,
+}
+
+/// A group of dimensions and groups.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Group {
+    /// Its mean.
+    pub mean: Mean,
+    /// Its place in the tree.
+    pub member: Member,
+}
+
+/// The sums of a mean.
+#[derive(Debug, Clone, Copy)]
+struct Sums {
+    terms: f64,
+    weights: f64,
+    smallest: f64,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self { terms: 0.0, weights: 0.0, smallest: f64::INFINITY }
+    }
+}
+
+impl Tree {
+    /// Returns the tree of dimensions without groups.
+    #[must_use]
+    pub fn flat(mean: Mean, weights: &[Decimal]) -> Self {
+        let member = |&weight: &Decimal| Member { weight, group: None };
+        Self { mean, dimensions: weights.iter().map(member).collect(), groups: Vec::new() }
+    }
+
+    /// Returns a tree with groups; each comes after the one it is in.
+    ///
+    /// # Errors
+    /// If a member names a group that is not there, or a group one that is not before it.
+    pub fn new(mean: Mean, dimensions: Vec<Member>, groups: Vec<Group>) -> Result<Self, StatisticsError> {
+        let of_groups = groups.iter().enumerate().map(|(at, group)| (at, group.member.group));
+        let of_dimensions = dimensions.iter().map(|member| (groups.len(), member.group));
+        for (row, (before, group)) in of_dimensions.chain(of_groups).enumerate() {
+            if let Some(group) = group.filter(|group| *group >= before) {
+                let found = i64::try_from(group).unwrap_or(i64::MAX);
+                let expected = "the index of a group before it";
+                return Err(StatisticsError::Row { row, part: "group", found, expected });
+            }
         }
+        Ok(Self { mean, dimensions, groups })
     }
-    (sum > 0.0).then(|| round(mean.finish(terms, sum, smallest) * BILLION as f64) as i64)
-}
 
-/// Returns the nominal weights as doubles that sum to 1.
-///
-/// # Errors
-/// If there are not as many as `dimensions`, one is negative, or all are zero.
-pub(super) fn shares(weights: &[Decimal], dimensions: usize) -> Result<Vec<f64>, StatisticsError> {
-    if weights.len() < dimensions || weights.is_empty() {
-        let needed = dimensions.max(1);
-        return Err(StatisticsError::TooFew { what: "weights", found: weights.len(), needed });
+    /// Returns the same tree with one mean on all of its levels.
+    #[must_use]
+    pub fn with_mean(&self, mean: Mean) -> Self {
+        let groups = self.groups.iter().map(|group| Group { mean, ..*group }).collect();
+        Self { mean, groups, ..self.clone() }
     }
-    if weights.len() > dimensions {
-        let (found, most) = (weights.len() as u64, dimensions as u64);
-        return Err(StatisticsError::TooMany { what: "weights", found, most });
+
+    /// Returns the dimensions, then the groups: weights are in this order.
+    pub fn members(&self) -> impl Iterator<Item = Member> {
+        self.dimensions.iter().copied().chain(self.groups.iter().map(|group| group.member))
     }
-    if let Some(row) = weights.iter().position(|weight| *weight < Decimal::ZERO) {
-        let found = weights.get(row).map_or(0, |weight| weight.millionths());
-        return Err(StatisticsError::Row { row, part: "weight", found, expected: "millionths not below 0" });
+
+    /// Returns the members of each level: of the top, then of each group.
+    pub(super) fn levels(&self) -> Vec<Vec<usize>> {
+        let mut levels = alloc::vec![Vec::new(); self.groups.len() + 1];
+        for (at, member) in self.members().enumerate() {
+            if let Some(level) = levels.get_mut(member.group.map_or(0, |group| group + 1)) {
+                level.push(at);
+            }
+        }
+        levels
     }
-    let sum: i128 = weights.iter().map(|weight| i128::from(weight.millionths())).sum();
-    if sum == 0 {
-        return Err(StatisticsError::TooFew { what: "weights above 0", found: 0, needed: 1 });
+
+    /// Returns true if a composite of readings without gaps is linear in them.
+    pub(super) fn is_linear(&self) -> bool {
+        self.mean.is_linear() && self.groups.iter().all(|group| group.mean.is_linear())
     }
-    Ok(weights.iter().map(|weight| weight.millionths() as f64 / sum as f64).collect())
+
+    /// Returns the weights as doubles that sum to 1 on each level; 0 where all weights of a level are 0.
+    ///
+    /// # Errors
+    /// If there are not as many dimensions as in `readings`, a weight is negative, or all at the top are zero.
+    pub fn shares(&self, readings: &Readings) -> Result<Vec<f64>, StatisticsError> {
+        let (found, dimensions) = (self.dimensions.len(), readings.dimensions);
+        if found < dimensions || found == 0 {
+            return Err(StatisticsError::TooFew { what: "weights", found, needed: dimensions.max(1) });
+        }
+        if found > dimensions {
+            let (found, most) = (found as u64, dimensions as u64);
+            return Err(StatisticsError::TooMany { what: "weights", found, most });
+        }
+        let weights: Vec<i64> = self.members().map(|member| member.weight.millionths()).collect();
+        if let Some((row, &found)) = weights.iter().enumerate().find(|(_, weight)| **weight < 0) {
+            let expected = "millionths not below 0";
+            return Err(StatisticsError::Row { row, part: "weight", found, expected });
+        }
+        let mut shares = alloc::vec![0.0; weights.len()];
+        for (level, members) in self.levels().iter().enumerate() {
+            let weight = |at: usize| weights.get(at).copied().unwrap_or_default();
+            let sum: i128 = members.iter().map(|&at| i128::from(weight(at))).sum();
+            if sum == 0 && level == 0 {
+                return Err(StatisticsError::TooFew { what: "weights above 0", found: 0, needed: 1 });
+            }
+            for &at in members.iter().filter(|_| sum > 0) {
+                if let Some(share) = shares.get_mut(at) {
+                    *share = weight(at) as f64 / sum as f64;
+                }
+            }
+        }
+        Ok(shares)
+    }
+
+    /// Returns the share of each dimension in the whole: the product of those on its way to the top.
+    pub(super) fn shares_of_all(&self, shares: &[f64]) -> Vec<f64> {
+        let share = |at: usize| shares.get(at).copied().unwrap_or_default();
+        let whole = |(at, member): (usize, &Member)| {
+            let (mut product, mut group) = (share(at), member.group);
+            while let Some(at) = group {
+                product *= share(self.dimensions.len() + at);
+                group = self.groups.get(at).and_then(|group| group.member.group);
+            }
+            product
+        };
+        self.dimensions.iter().enumerate().map(whole).collect()
+    }
+
+    fn composite(&self, cells: &[Option<Cell>], weights: &[f64], sums: &mut [Sums]) -> Option<i64> {
+        sums.fill(Sums::default());
+        let mean_of = |level: usize| {
+            let group = level.checked_sub(1).and_then(|at| self.groups.get(at));
+            group.map_or(self.mean, |group| group.mean)
+        };
+        for ((cell, &weight), member) in cells.iter().zip(weights).zip(&self.dimensions) {
+            let level = member.group.map_or(0, |group| group + 1);
+            if let (Some(cell), Some(sums)) = (cell.filter(|_| weight > 0.0), sums.get_mut(level)) {
+                sums.terms += weight * cell.terms.get(mean_of(level) as usize).copied().unwrap_or(0.0);
+                sums.weights += weight;
+                sums.smallest = sums.smallest.min(cell.value);
+            }
+        }
+        let finish = |level: usize, sums: &Sums| {
+            let composite = || mean_of(level).finish(sums.terms, sums.weights, sums.smallest);
+            (sums.weights > 0.0).then(|| round(composite() * BILLION as f64))
+        };
+        for (at, group) in self.groups.iter().enumerate().rev() {
+            let weight = weights.get(self.dimensions.len() + at).copied().unwrap_or_default();
+            let value = sums.get(at + 1).and_then(|sums| finish(at + 1, sums));
+            let level = group.member.group.map_or(0, |group| group + 1);
+            if let (Some(value), Some(sums)) = (value.filter(|_| weight > 0.0), sums.get_mut(level)) {
+                let value = value / BILLION as f64;
+                sums.terms += mean_of(level).term(weight, value);
+                sums.weights += weight;
+                sums.smallest = sums.smallest.min(value);
+            }
+        }
+        sums.first().and_then(|top| finish(0, top)).map(|composite| composite as i64)
+    }
 }
 
 #[cfg(test)]
@@ -143,7 +287,8 @@ mod tests {
     #[test]
     fn a_zero_pulls_two_means_to_zero_and_weighs_nothing_without_weight() {
         let readings = Readings::new(&[[Some(0), Some(BILLION), Some(500_000_000)]]).unwrap();
-        let of = |weights: &[f64], mean| readings.composites(weights, mean)[0];
+        let of =
+            |weights: &[f64], mean| readings.composites(&Tree::flat(mean, &[Decimal::ONE; 3]), weights)[0];
         assert_eq!(of(&[0.2, 0.4, 0.4], Mean::Geometric), Some(0));
         assert_eq!(of(&[0.2, 0.4, 0.4], Mean::Harmonic), Some(0));
         assert_eq!(of(&[0.2, 0.4, 0.4], Mean::Minimum), Some(0));
@@ -161,15 +306,21 @@ mod tests {
         assert!(Readings::new(&[[Some(-1)]]).is_err() && Readings::new(&[[Some(BILLION + 1)]]).is_err());
         let nobody: [[Option<i64>; 0]; 0] = [];
         assert_eq!(Readings::new(&nobody).unwrap().subjects(), 0);
-        assert_eq!(Readings::new(&[[]; 3]).unwrap().composites(&[], Mean::Minimum), [None; 3]);
-        let weight = Decimal::from_millionths;
-        assert!(
-            shares(&[weight(1)], 2).is_err()
-                && shares(&[weight(1); 3], 2).is_err()
-                && shares(&[], 0).is_err()
-        );
-        assert!(shares(&[weight(-1), weight(2)], 2).is_err() && shares(&[weight(0); 2], 2).is_err());
-        assert_eq!(shares(&[weight(1), weight(3)], 2).unwrap(), [0.25, 0.75]);
+        let none = Tree::flat(Mean::Minimum, &[]);
+        assert_eq!(Readings::new(&[[]; 3]).unwrap().composites(&none, &[]), [None; 3]);
+        let two = Readings::new(&[[Some(1), Some(2)]]).unwrap();
+        let shares = |weights: &[i64]| {
+            let weights: Vec<Decimal> = weights.iter().map(|&it| Decimal::from_millionths(it)).collect();
+            Tree::flat(Mean::Minimum, &weights).shares(&two)
+        };
+        for wrong in [&[1][..], &[1; 3], &[], &[-1, 2], &[0, 0]] {
+            assert!(shares(wrong).is_err(), "{wrong:?}");
+        }
+        assert_eq!(shares(&[1, 3]).unwrap(), [0.25, 0.75]);
+        let outside = Member { weight: Decimal::ONE, group: Some(0) };
+        assert!(Tree::new(Mean::Minimum, alloc::vec![outside], Vec::new()).is_err());
+        let itself = Group { mean: Mean::Minimum, member: outside };
+        assert!(Tree::new(Mean::Minimum, Vec::new(), alloc::vec![itself]).is_err());
     }
 
     proptest! {
@@ -179,8 +330,9 @@ mod tests {
         fn the_means_keep_their_order(cells in prop::collection::vec((0..=BILLION, 1u32..100), 1..6)) {
             let readings: Vec<Option<i64>> = cells.iter().map(|cell| Some(cell.0)).collect();
             let weights: Vec<f64> = cells.iter().map(|cell| f64::from(cell.1)).collect();
+            let ones = alloc::vec![Decimal::ONE; cells.len()];
             let readings = Readings::new(&[readings]).unwrap();
-            let of = |mean| readings.composites(&weights, mean)[0].unwrap();
+            let of = |mean| readings.composites(&Tree::flat(mean, &ones), &weights)[0].unwrap();
             // One billionth for the rounding of each.
             prop_assert!(of(Mean::Minimum) <= of(Mean::Harmonic) + 1);
             prop_assert!(of(Mean::Harmonic) <= of(Mean::Geometric) + 1);

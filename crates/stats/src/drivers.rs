@@ -7,15 +7,14 @@
 use alloc::vec::Vec;
 
 use super::StatisticsError;
-use super::composite::{Readings, shares};
+use super::composite::{Readings, Tree};
 use super::correlation::Correlation;
-use karat_core::mean::Mean;
-use karat_core::number::{BILLION, Decimal};
+use karat_core::number::BILLION;
 
 /// The part of a dimension in the differences between composites.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Driver {
-    /// Its nominal weight as a share of all, 0 to 1.
+    /// Its nominal weight as a share of all, 0 to 1: the product of those on its way to the top.
     pub weight: f64,
     /// Number of subjects that have the reading and a composite.
     pub subjects: usize,
@@ -42,24 +41,25 @@ pub struct Driver {
 /// ```
 /// use karat_core::number::Decimal;
 /// use karat_core::mean::Mean;
-/// use karat_stats::composite::Readings;
+/// use karat_stats::composite::{Readings, Tree};
 /// use karat_stats::drivers::drivers;
 /// // The first dimension weighs 80 % and hardly differs.
 /// let rows = [[0.90, 0.1], [0.91, 0.9], [0.90, 0.5]].map(|row| row.map(|x| Some((x * 1e9) as i64)));
 /// let weights = [800_000, 200_000].map(Decimal::from_millionths);
-/// let found = drivers(&Readings::new(&rows)?, &weights, Mean::WeightedMean)?;
+/// let found = drivers(&Readings::new(&rows)?, &Tree::flat(Mean::WeightedMean, &weights))?;
 /// assert!(found[0].weight == 0.8 && found[0].variance_share.unwrap() < 0.05);
 /// assert!(found[1].variance_share.unwrap() > 0.95);
 /// # Ok::<(), karat_stats::StatisticsError>(())
 /// ```
-pub fn drivers(readings: &Readings, weights: &[Decimal], mean: Mean) -> Result<Vec<Driver>, StatisticsError> {
-    let nominal = shares(weights, readings.dimensions())?;
+pub fn drivers(readings: &Readings, tree: &Tree) -> Result<Vec<Driver>, StatisticsError> {
+    let shares = tree.shares(readings)?;
+    let nominal = tree.shares_of_all(&shares);
     let composites: Vec<Option<f64>> = readings
-        .composites(&nominal, mean)
+        .composites(tree, &shares)
         .into_iter()
         .map(|composite| composite.map(|composite| composite as f64 / BILLION as f64))
         .collect();
-    let is_linear = mean.is_linear()
+    let is_linear = tree.is_linear()
         && (0..readings.dimensions()).all(|at| readings.dimension(at).all(|reading| reading.is_some()));
     let variance = covariance(&composites, composites.iter().copied());
     let mut found: Vec<Driver> = nominal
@@ -92,6 +92,8 @@ fn covariance(first: &[Option<f64>], second: impl Iterator<Item = Option<f64>>) 
 
 #[cfg(test)]
 mod tests {
+    use karat_core::mean::Mean;
+    use karat_core::number::Decimal;
     use proptest::prelude::*;
 
     use super::*;
@@ -105,7 +107,7 @@ mod tests {
         let readings =
             [[700_000, 1_000_000], [700_000, 9_000_000], [700_000, 3_000_000]].map(|row| row.map(Some));
         let readings = Readings::new(&readings).unwrap();
-        let found = drivers(&readings, &half(2), Mean::WeightedMean).unwrap();
+        let found = drivers(&readings, &Tree::flat(Mean::WeightedMean, &half(2))).unwrap();
         assert_eq!((found[0].weight, found[0].sensitivity, found[0].variance_share), (0.5, 0.0, Some(0.0)));
         assert_eq!((found[0].importance, found[1].importance), (Some(0.0), Some(1.0)));
         assert!((found[1].variance_share.unwrap() - 1.0).abs() < 1e-6);
@@ -114,13 +116,13 @@ mod tests {
     #[test]
     fn without_differences_nothing_drives() {
         let readings = Readings::new(&[[Some(7), Some(9)]; 3]).unwrap();
-        for driver in drivers(&readings, &half(2), Mean::Geometric).unwrap() {
+        for driver in drivers(&readings, &Tree::flat(Mean::Geometric, &half(2))).unwrap() {
             assert_eq!((driver.importance, driver.variance_share, driver.subjects), (None, None, 3));
         }
         let gaps = Readings::new(&[[Some(7), None], [Some(9), Some(1)], [None, None]]).unwrap();
-        let found = drivers(&gaps, &half(2), Mean::WeightedMean).unwrap();
+        let found = drivers(&gaps, &Tree::flat(Mean::WeightedMean, &half(2))).unwrap();
         assert_eq!((found[0].subjects, found[1].subjects, found[0].variance_share), (2, 1, None));
-        assert!(drivers(&gaps, &half(3), Mean::WeightedMean).is_err());
+        assert!(drivers(&gaps, &Tree::flat(Mean::WeightedMean, &half(3))).is_err());
     }
 
     proptest! {
@@ -133,7 +135,7 @@ mod tests {
         ) {
             let rows: Vec<[Option<i64>; 3]> = rows.iter().map(|row| row.map(Some)).collect();
             let weights = weights.map(Decimal::from_millionths);
-            let found = drivers(&Readings::new(&rows).unwrap(), &weights, Mean::WeightedMean).unwrap();
+            let found = drivers(&Readings::new(&rows).unwrap(), &Tree::flat(Mean::WeightedMean, &weights)).unwrap();
             let sum: f64 = found.iter().filter_map(|driver| driver.variance_share).sum();
             prop_assert!((sum - 1.0).abs() < 1e-4, "{found:?}");
         }

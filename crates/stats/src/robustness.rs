@@ -6,24 +6,24 @@
 use alloc::vec::Vec;
 
 use super::bootstrap::{Draws, affordable};
-use super::composite::{Readings, shares};
+use super::composite::{Readings, Tree};
 use super::random::Random;
 use super::ranks::{OtherRanking, RankRange, RankTally, ranks};
 use super::{StatisticsError, outside};
 use karat_core::mean::Mean;
-use karat_core::number::Decimal;
 
 /// The distribution of the random weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WeightDistribution {
-    /// Around the nominal weights: Dirichlet with the shapes `concentration * weight`. A weight `w` has the mean `w` and the
-    /// deviation `sqrt(w (1 - w) / (concentration + 1))`: with a concentration of 100 a weight of 0.25 moves by 0.043. A
-    /// weight of 0 stays 0.
+    /// Around the nominal weights, on each level of the tree by itself: Dirichlet with the shapes `concentration * members
+    /// * weight`. A weight `w` has the mean `w` and the deviation `sqrt(w (1 - w) / (concentration * members + 1))`: with a
+    /// concentration of 20 weights move by about a fifth of themselves, however many they are. A weight of 0 stays 0, and
+    /// is no member.
     Around {
-        /// The concentration, above 0 and finite.
+        /// The concentration for each member, above 0 and finite.
         concentration: f64,
     },
-    /// All weights that sum to 1 alike, whatever the nominal ones are: Dirichlet with the shapes 1.
+    /// All weights that sum to 1 on their level alike, whatever the nominal ones are: Dirichlet with the shapes 1.
     Uniform,
 }
 
@@ -94,13 +94,14 @@ pub const MOST_PAIRED: usize = 200;
 /// ```
 /// use karat_core::number::Decimal;
 /// use karat_core::mean::Mean;
-/// use karat_stats::composite::Readings;
+/// use karat_stats::composite::{Readings, Tree};
 /// use karat_stats::robustness::{WeightDistribution, WeightPlan, under_drawn_weights};
 /// // The second is better in one dimension, the third in none.
 /// let rows = [[0.9, 0.5], [0.6, 0.7], [0.5, 0.4]].map(|row| row.map(|x| Some((x * 1e9) as i64)));
 /// let half = Decimal::from_millionths(500_000);
 /// let plan = WeightPlan { distribution: WeightDistribution::Uniform, draws: 1000, seed: 1 };
-/// let found = under_drawn_weights(&Readings::new(&rows)?, &[half; 2], Mean::WeightedMean, plan, 0.95)?;
+/// let tree = Tree::flat(Mean::WeightedMean, &[half; 2]);
+/// let found = under_drawn_weights(&Readings::new(&rows)?, &tree, plan, 0.95)?;
 /// // They change ranks where the first weight is below 0.4.
 /// assert_eq!((found.swaps.len(), found.swaps[0].ahead, found.swaps[0].behind), (1, 0, 1));
 /// assert!((found.swaps[0].share - 0.4).abs() < 0.05);
@@ -109,13 +110,12 @@ pub const MOST_PAIRED: usize = 200;
 /// ```
 pub fn under_drawn_weights(
     readings: &Readings,
-    weights: &[Decimal],
-    mean: Mean,
+    tree: &Tree,
     plan: WeightPlan,
     level: f64,
 ) -> Result<WeightRobustness, StatisticsError> {
     let tail = outside(level)? / 2.0;
-    let nominal = shares(weights, readings.dimensions())?;
+    let nominal = tree.shares(readings)?;
     if plan.draws == 0 {
         return Err(StatisticsError::Draws { found: 0, needed: 1 });
     }
@@ -123,25 +123,23 @@ pub fn under_drawn_weights(
     let cells = subjects.saturating_mul(readings.dimensions() as u64);
     let ranks_kept = ("subjects times sets of weights", subjects, Draws::MOST_MEANS);
     affordable(plan.draws, [ranks_kept, ("readings times sets of weights", cells, Draws::MOST_DRAWN)])?;
-    let shapes: Vec<f64> = match plan.distribution {
-        WeightDistribution::Uniform => alloc::vec![1.0; nominal.len()],
-        WeightDistribution::Around { concentration } if concentration > 0.0 && concentration.is_finite() => {
-            nominal.iter().map(|weight| concentration * weight).collect()
-        }
-        WeightDistribution::Around { concentration } => {
-            return Err(StatisticsError::Concentration { found: concentration });
-        }
-    };
-    let composites = readings.composites(&nominal, mean);
+    if let WeightDistribution::Around { concentration: found } = plan.distribution
+        && !(found > 0.0 && found.is_finite())
+    {
+        return Err(StatisticsError::Concentration { found });
+    }
+    let levels: Vec<Level> =
+        tree.levels().into_iter().map(|members| Level::new(members, &nominal, plan.distribution)).collect();
+    let composites = readings.composites(tree, &nominal);
     let ranked = ranks(&composites);
     let mut pairs = Pairs::new(&composites, &ranked);
     let mut tallies = alloc::vec![RankTally::default(); readings.subjects()];
     let mut first_kept = 0u32;
     let mut random = Random::new(plan.seed);
-    let mut drawn = alloc::vec![0.0; shapes.len()];
+    let mut drawn = alloc::vec![0.0; nominal.len()];
     for _ in 0..plan.draws {
-        random.dirichlet(&shapes, &mut drawn);
-        let composites = readings.composites(&drawn, mean);
+        levels.iter().for_each(|level| level.draw(&mut random, &mut drawn));
+        let composites = readings.composites(tree, &drawn);
         let other = OtherRanking::new(&ranked, ranks(&composites));
         first_kept += u32::from(!other.first_differs);
         pairs.watch(&composites);
@@ -169,6 +167,37 @@ pub fn under_drawn_weights(
     let subjects = subjects.collect();
     let share_first_kept = f64::from(first_kept) / draws;
     Ok(WeightRobustness { subjects, swaps: pairs.swaps(draws), share_first_kept, level, plan })
+}
+
+/// The members of a mean, whose weights are drawn together.
+struct Level {
+    members: Vec<usize>,
+    shapes: Vec<f64>,
+}
+
+impl Level {
+    fn new(members: Vec<usize>, nominal: &[f64], distribution: WeightDistribution) -> Self {
+        let weight = |at: &usize| nominal.get(*at).copied().unwrap_or_default();
+        let count = members.iter().filter(|at| weight(at) > 0.0).count() as f64;
+        let shape = |at: &usize| match distribution {
+            WeightDistribution::Uniform => 1.0,
+            WeightDistribution::Around { concentration } => concentration * count * weight(at),
+        };
+        Self { shapes: members.iter().map(shape).collect(), members }
+    }
+
+    fn draw(&self, random: &mut Random, weights: &mut [f64]) {
+        if self.shapes.iter().all(|shape| *shape == 0.0) {
+            return;
+        }
+        let mut drawn = alloc::vec![0.0; self.shapes.len()];
+        random.dirichlet(&self.shapes, &mut drawn);
+        for (&at, drawn) in self.members.iter().zip(drawn) {
+            if let Some(weight) = weights.get_mut(at) {
+                *weight = drawn;
+            }
+        }
+    }
 }
 
 /// Number of times that each pair of the first subjects changed ranks.
@@ -213,47 +242,49 @@ impl Pairs {
     }
 }
 
-/// Returns the ranks without each dimension in turn, by dimension; the other weights count the more.
+/// Returns the ranks without each member of `tree` in turn, dimensions and groups; the other weights of its level count the
+/// more.
 ///
 /// # Errors
 /// If the weights do not fit the readings.
-pub fn without_each_dimension(
-    readings: &Readings,
-    weights: &[Decimal],
-    mean: Mean,
-) -> Result<Vec<OtherRanking>, StatisticsError> {
-    let nominal = shares(weights, readings.dimensions())?;
-    let ranked = ranks(&readings.composites(&nominal, mean));
+pub fn without_each_member(readings: &Readings, tree: &Tree) -> Result<Vec<OtherRanking>, StatisticsError> {
+    let nominal = tree.shares(readings)?;
+    let ranked = ranks(&readings.composites(tree, &nominal));
+    let levels = tree.levels();
     let without = |left_out: usize| {
-        let kept = nominal.iter().enumerate().map(|(at, &weight)| if at == left_out { 0.0 } else { weight });
-        let mut kept: Vec<f64> = kept.collect();
-        let sum: f64 = kept.iter().sum();
+        let mut kept = nominal.clone();
+        kept.get_mut(left_out).into_iter().for_each(|weight| *weight = 0.0);
+        let level = levels.iter().find(|members| members.contains(&left_out)).map_or(&[][..], Vec::as_slice);
+        let sum: f64 = level.iter().filter_map(|&at| kept.get(at)).sum();
         // Only a weighted sum sees the difference: it would fall for all subjects, though not by the same.
-        kept.iter_mut().filter(|_| sum > 0.0).for_each(|weight| *weight /= sum);
-        OtherRanking::new(&ranked, ranks(&readings.composites(&kept, mean)))
+        for &at in level.iter().filter(|_| sum > 0.0) {
+            kept.get_mut(at).into_iter().for_each(|weight| *weight /= sum);
+        }
+        OtherRanking::new(&ranked, ranks(&readings.composites(tree, &kept)))
     };
-    Ok((0..readings.dimensions()).map(without).collect())
+    Ok((0..nominal.len()).map(without).collect())
 }
 
-/// Returns the ranks under each other mean, with the same weights.
+/// Returns the ranks under each other mean on all levels, with the same weights.
 ///
 /// # Errors
 /// If the weights do not fit the readings.
 pub fn under_other_means(
     readings: &Readings,
-    weights: &[Decimal],
-    mean: Mean,
+    tree: &Tree,
 ) -> Result<Vec<(Mean, OtherRanking)>, StatisticsError> {
-    let nominal = shares(weights, readings.dimensions())?;
-    let ranked = ranks(&readings.composites(&nominal, mean));
-    let others = Mean::ALL.into_iter().filter(|&other| other != mean);
-    Ok(others
-        .map(|other| (other, OtherRanking::new(&ranked, ranks(&readings.composites(&nominal, other)))))
-        .collect())
+    let nominal = tree.shares(readings)?;
+    let ranked = ranks(&readings.composites(tree, &nominal));
+    let others = Mean::ALL.into_iter().map(|mean| (mean, tree.with_mean(mean)));
+    let others = others.filter(|(_, other)| other != tree);
+    let ranking = |other| OtherRanking::new(&ranked, ranks(&readings.composites(&other, &nominal)));
+    Ok(others.map(|(mean, other)| (mean, ranking(other))).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use karat_core::number::Decimal;
+
     use super::*;
 
     fn readings(rows: &[&[i64]]) -> Readings {
@@ -262,12 +293,14 @@ mod tests {
         Readings::new(&rows).unwrap()
     }
 
-    fn weights(percent: &[i64]) -> Vec<Decimal> {
-        percent.iter().map(|&percent| Decimal::from_millionths(percent * 10_000)).collect()
+    fn tree(mean: Mean, percent: &[i64]) -> Tree {
+        let weights: Vec<Decimal> =
+            percent.iter().map(|&percent| Decimal::from_millionths(percent * 10_000)).collect();
+        Tree::flat(mean, &weights)
     }
 
     const AROUND: WeightPlan =
-        WeightPlan { distribution: WeightDistribution::Around { concentration: 50.0 }, draws: 400, seed: 3 };
+        WeightPlan { distribution: WeightDistribution::Around { concentration: 25.0 }, draws: 400, seed: 3 };
 
     #[test]
     fn who_is_best_everywhere_stays_first() {
@@ -275,7 +308,7 @@ mod tests {
         for distribution in [AROUND.distribution, WeightDistribution::Uniform] {
             let plan = WeightPlan { distribution, ..AROUND };
             let found =
-                under_drawn_weights(&rows, &weights(&[50, 30, 20]), Mean::WeightedMean, plan, 0.95).unwrap();
+                under_drawn_weights(&rows, &tree(Mean::WeightedMean, &[50, 30, 20]), plan, 0.95).unwrap();
             assert_eq!(found.subjects[1].as_ref().unwrap().share_kept, 1.0);
             assert_eq!(found.subjects[1].as_ref().unwrap().places, [(1, 1.0)]);
             assert_eq!((found.share_first_kept, found.plan), (1.0, plan));
@@ -288,23 +321,21 @@ mod tests {
         let rows = readings(&[&[80, 40], &[45, 74]]);
         let share = |concentration| {
             let plan = WeightPlan { distribution: WeightDistribution::Around { concentration }, ..AROUND };
-            let found =
-                under_drawn_weights(&rows, &weights(&[50, 50]), Mean::WeightedMean, plan, 0.9).unwrap();
+            let found = under_drawn_weights(&rows, &tree(Mean::WeightedMean, &[50, 50]), plan, 0.9).unwrap();
             let kept = found.subjects[0].as_ref().unwrap().share_kept;
             assert!((kept + found.swaps[0].share - 1.0).abs() < 1e-12, "two subjects, no tie");
             assert_eq!(found.subjects[1].as_ref().unwrap().rank_range, RankRange { best: 1, worst: 2 });
             found.swaps[0].share
         };
         // They change where the first weight is below 34/69: just below its mean.
-        assert!(share(5.0) > 0.4 && share(100.0) > 0.35 && share(100.0) < 0.5);
+        assert!(share(2.5) > 0.4 && share(50.0) > 0.35 && share(50.0) < 0.5);
     }
 
     #[test]
     fn ties_and_missing_readings() {
         let rows =
             Readings::new(&[[Some(5), Some(5)], [Some(5), Some(5)], [None, None], [Some(4), None]]).unwrap();
-        let found =
-            under_drawn_weights(&rows, &weights(&[50, 50]), Mean::WeightedMean, AROUND, 0.95).unwrap();
+        let found = under_drawn_weights(&rows, &tree(Mean::WeightedMean, &[50, 50]), AROUND, 0.95).unwrap();
         assert_eq!(found.subjects[0], found.subjects[1]);
         assert_eq!(found.subjects[0].as_ref().unwrap().rank_range, RankRange { best: 1, worst: 2 });
         assert!(found.subjects[2].is_none() && found.swaps.is_empty());
@@ -314,8 +345,8 @@ mod tests {
     #[test]
     fn other_rules_say_what_moves() {
         let rows = readings(&[&[100, 1], &[50, 48]]);
-        let half = weights(&[50, 50]);
-        let means = under_other_means(&rows, &half, Mean::WeightedMean).unwrap();
+        let half = [50, 50];
+        let means = under_other_means(&rows, &tree(Mean::WeightedMean, &half)).unwrap();
         let moved: Vec<(Mean, bool)> =
             means.iter().map(|(mean, other)| (*mean, other.first_differs)).collect();
         let expected = [
@@ -325,25 +356,24 @@ mod tests {
             (Mean::Minimum, true),
         ];
         assert_eq!(moved, expected);
-        let without = without_each_dimension(&rows, &half, Mean::WeightedSum).unwrap();
+        let without = without_each_member(&rows, &tree(Mean::WeightedSum, &half)).unwrap();
         assert_eq!(without.iter().map(|other| other.first_differs).collect::<Vec<_>>(), [true, false]);
         // Without its only dimension a subject has no composite.
-        let alone =
-            without_each_dimension(&readings(&[&[1], &[2]]), &weights(&[100]), Mean::WeightedMean).unwrap();
+        let alone = without_each_member(&readings(&[&[1], &[2]]), &tree(Mean::WeightedMean, &[100])).unwrap();
         assert_eq!(alone[0].ranks, [None, None]);
     }
 
     #[test]
     fn what_cannot_be_drawn_is_refused() {
         let rows = readings(&[&[1, 2]]);
-        let half = weights(&[50, 50]);
-        let of = |weights: &[Decimal], plan, level| {
-            under_drawn_weights(&rows, weights, Mean::Geometric, plan, level)
+        let half = [50, 50];
+        let of = |percent: &[i64], plan, level| {
+            under_drawn_weights(&rows, &tree(Mean::Geometric, percent), plan, level)
         };
         assert!(of(&half, AROUND, 0.95).is_ok());
         assert!(of(&half, WeightPlan { draws: 0, ..AROUND }, 0.95).is_err());
         assert!(of(&half, AROUND, 1.5).is_err());
-        assert!(of(&weights(&[100]), AROUND, 0.95).is_err());
+        assert!(of(&[100], AROUND, 0.95).is_err());
         for concentration in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let plan = WeightPlan { distribution: WeightDistribution::Around { concentration }, ..AROUND };
             assert!(matches!(of(&half, plan, 0.95), Err(StatisticsError::Concentration { .. })));
@@ -356,7 +386,7 @@ mod tests {
         let many: Vec<[Option<i64>; 2]> = (0..300).map(|it| [Some(1000 - it), Some(it)]).collect();
         let rows = Readings::new(&many).unwrap();
         let plan = WeightPlan { draws: 20, distribution: WeightDistribution::Uniform, seed: 1 };
-        let found = under_drawn_weights(&rows, &weights(&[60, 40]), Mean::WeightedMean, plan, 0.5).unwrap();
+        let found = under_drawn_weights(&rows, &tree(Mean::WeightedMean, &[60, 40]), plan, 0.5).unwrap();
         assert!(found.swaps.iter().all(|swap| swap.ahead < swap.behind && swap.behind < MOST_PAIRED));
         assert!(found.swaps.is_sorted_by(|a, b| a.share >= b.share) && !found.swaps.is_empty());
     }

@@ -23,7 +23,8 @@ pub struct Stress {
     /// The items, and how the answer was computed.
     #[serde(flatten)]
     pub basis: Basis,
-    /// The concentration of random weights around those of the scorecard: the parameter of a Dirichlet distribution.
+    /// The concentration of random weights around those of the scorecard: the parameter of a Dirichlet distribution on each
+    /// level, divided by the number of members of the level.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0))]
     pub concentration: f64,
     /// The robustness of the ranks.
@@ -44,6 +45,8 @@ pub struct Robustness {
     pub weights_any: WeightRobustness,
     /// Without each dimension.
     pub without_dimension: Vec<WithoutDimension>,
+    /// Without each group, for a scorecard with groups.
+    pub without_group: Vec<WithoutGroup>,
     /// Under other means.
     pub other_means: Vec<OtherMean>,
     /// The contribution of each dimension to the composite.
@@ -128,6 +131,21 @@ pub struct Swap {
 pub struct WithoutDimension {
     /// The dimension that is left out.
     pub dimension: String,
+    /// True if other subjects have rank 1.
+    pub first_differs: bool,
+    /// The subjects with rank 1.
+    pub first: Vec<String>,
+    /// The subjects with another rank.
+    pub moved: Vec<MovedSubject>,
+}
+
+/// The ranking without a group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct WithoutGroup {
+    /// The group that is left out, with all of its members.
+    pub group: String,
     /// True if other subjects have rank 1.
     pub first_differs: bool,
     /// The subjects with rank 1.
@@ -239,9 +257,14 @@ impl Robustness {
             place.map(|(key, _)| key.clone()).unwrap_or_default()
         };
         let other = |it: &OtherRanking| (it.first_differs, first(it, subject), moved(it, subject));
-        let without = found.without.iter().enumerate().map(|(at, ranking)| {
+        let (dimensions, groups) = found.without.split_at(found.dimensions.len().min(found.without.len()));
+        let without = dimensions.iter().enumerate().map(|(at, ranking)| {
             let (first_differs, first, moved) = other(ranking);
             WithoutDimension { dimension: key(at), first_differs, first, moved }
+        });
+        let without_group = found.groups.iter().zip(groups).map(|(group, ranking)| {
+            let (first_differs, first, moved) = other(ranking);
+            WithoutGroup { group: group.clone(), first_differs, first, moved }
         });
         let means = found.means.iter().map(|(mean, ranking)| {
             let (first_differs, first, moved) = other(ranking);
@@ -262,6 +285,7 @@ impl Robustness {
             weights_around: weights(&found.around, &found.composites, subject),
             weights_any: weights(&found.uniform, &found.composites, subject),
             without_dimension: without.collect(),
+            without_group: without_group.collect(),
             other_means: means.collect(),
             drivers: drivers.collect(),
             correlations: correlations.collect(),

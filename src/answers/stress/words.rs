@@ -25,11 +25,15 @@ pub fn other_choices(found: &Robustness) -> impl Iterator<Item = (String, OtherC
         let choice = OtherChoice { first_differs: it.first_differs, first: &it.first, moved: &it.moved };
         (format!("without {}", it.dimension), choice)
     });
+    let groups = found.without_group.iter().map(|it| {
+        let choice = OtherChoice { first_differs: it.first_differs, first: &it.first, moved: &it.moved };
+        (format!("without group {}", it.group), choice)
+    });
     let means = found.other_means.iter().map(|it| {
         let choice = OtherChoice { first_differs: it.first_differs, first: &it.first, moved: &it.moved };
         (format!("mean {}", it.mean.name()), choice)
     });
-    without.chain(means)
+    without.chain(groups).chain(means)
 }
 
 /// Describes the effect of another choice.

@@ -167,7 +167,7 @@ pub struct StressArgs {
     /// The scorecard: a released id or a file
     #[arg(value_name = "CARD")]
     pub card: String,
-    /// Closeness of random weights: at 100, 20 % becomes 13 to 28 %
+    /// Closeness of random weights: at 20, one of five equal weights becomes 13 to 28 %
     #[arg(long, value_name = "N", default_value_t = karat::leaderboard::stress::CONCENTRATION, value_parser = concentration)]
     pub concentration: f64,
     /// The items
@@ -195,7 +195,7 @@ fn method(text: &str) -> Result<LeaderboardMethod, String> {
 
 fn concentration(text: &str) -> Result<f64, String> {
     let found = text.parse::<f64>().ok().filter(|found| *found > 0.0 && found.is_finite());
-    found.ok_or_else(|| String::from("expected a number above 0, such as 100"))
+    found.ok_or_else(|| String::from("expected a number above 0, such as 20"))
 }
 
 /// Reads `stopped=failure`.

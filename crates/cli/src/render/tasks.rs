@@ -10,6 +10,7 @@ use super::interval::interval;
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
 use crate::span::Span;
 use karat::estimate::{percent, whole_percent};
+use karat::standing::notes::untimed;
 use karat::standing::tasks::Answer;
 use karat::standing::written;
 use karat::text::{count, fit, wrap};
@@ -182,6 +183,7 @@ fn foot(answer: &Answer<'_>) -> Vec<String> {
     if excluded > 0 {
         notes.push(format!("{} excluded because of the outcome", count(excluded as usize, "item")));
     }
+    notes.extend(untimed(answer.rows, &answer.standings.without_time));
     notes
 }
 

@@ -153,3 +153,109 @@ fn what_is_refused_and_how_it_is_mended() {
     let told = lines.map(|text| format!("$ karat {text}\n{}", line(text).screen()));
     assert_snapshot!(told.join("\n"));
 }
+
+/// Returns a fixed sequence of numbers that looks random (SplitMix64).
+fn numbers(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |below| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % below
+    }
+}
+
+/// A card of three levels: indicators in themes, themes in pillars, some indicators at higher levels.
+fn tree(draw: &mut impl FnMut(u64) -> u64, dimensions: usize) -> String {
+    let mut mean = || ["weighted-mean", "geometric", "harmonic", "minimum"][draw(4) as usize];
+    let mut card = format!(
+        "schema = \"karat/scorecard/1\"\nid = \"tree\"\nversion = \"1.0.0\"\ntitle = \"Tree\"\nevidence = \"facts\"\nmean = \"{}\"\n",
+        mean()
+    );
+    let means: Vec<&str> = (0..6).map(|_| mean()).collect();
+    for at in 0..dimensions {
+        card += &format!("[facts.i{at}]\nmin = 0\nmax = 1\n");
+    }
+    for at in 0..dimensions {
+        let weight = [0, 1, 2, 3, 5][draw(5) as usize] + u64::from(at <= 6);
+        card += &format!("[[dimension]]\nkey = \"i{at}\"\nweight = {weight}\n");
+        card += ["", "", "missing = \"zero\"\n", "missing = { default = 0.25 }\n"][draw(4) as usize];
+        // The first is at the top, so that there is a composite; each group has a member.
+        let group = if at <= 6 { at as u64 } else { draw(7) };
+        if group > 0 {
+            card += &format!("group = \"g{group}\"\n");
+        }
+    }
+    for (at, mean) in (1..).zip(&means) {
+        card += &format!("[[group]]\nkey = \"g{at}\"\nmean = \"{mean}\"\nweight = {}\n", 1 + draw(4));
+        if at > 2 {
+            card += &format!("group = \"g{}\"\n", 1 + (at % 2));
+        }
+    }
+    card
+}
+
+/// The ranks that are tested are those of the scores: groups keep their means, and gaps are what the card makes of them.
+#[test]
+fn a_tree_of_groups_has_the_composites_of_its_scores() {
+    let mut draw = numbers(11);
+    let mut compared = 0;
+    for round in 0..24 {
+        let folder = Folder::new();
+        let dimensions = 7 + draw(6) as usize;
+        let card = tree(&mut draw, dimensions);
+        folder.write("tree.toml", &card);
+        let mut items = String::new();
+        for subject in 0..12 {
+            items += &format!("{{\"subject\": \"s{subject}\", \"id\": \"s{subject}\"");
+            for at in 0..dimensions {
+                if at == 0 || draw(5) > 0 {
+                    items += &format!(", \"i{at}\": {}", draw(101) as f64 / 100.0);
+                }
+            }
+            items += "}\n";
+        }
+        folder.write("items.jsonl", &items);
+        let scored = folder.karat(&["score", "--json", "--card", "tree.toml", "items.jsonl"]);
+        assert_eq!(scored.status, 0, "{}\n{card}", scored.stderr);
+        let composites: Vec<(String, f64)> = scored
+            .stdout
+            .lines()
+            .map(|record| serde_json::from_str::<Value>(record).unwrap_or_default())
+            .map(|it| {
+                (it["subject"].as_str().unwrap_or_default().into(), it["composite"].as_f64().unwrap_or(-1.0))
+            })
+            .collect();
+        let found = parsed(&folder.karat(&["stress", "tree.toml", "items.jsonl", "--resamples", "100"]));
+        for it in list(&found, "/robustness/weights_around/subjects") {
+            let own = composites.iter().find(|(subject, _)| it["subject"] == *subject).map(|it| it.1);
+            let composite = it["composite"].as_f64();
+            assert!(
+                own.zip(composite).is_some_and(|(a, b)| (a - b).abs() < 2e-9),
+                "round {round}: {own:?} and {composite:?} of {}\n{card}\n{items}",
+                it["subject"]
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 200, "{compared}");
+}
+
+/// Two of three indicators are in a group that counts half: left out, the third decides alone.
+#[test]
+fn groups_are_left_out_and_their_weights_vary() {
+    let folder = Folder::new();
+    let head = CARD_OF_TWO.replace("[facts]", "[facts]\nz = { min = 0, max = 1 }").replace("0.5", "1");
+    let group = "\ngroup = \"g\"\n[[dimension]]\nkey = \"z\"\nweight = 1\ngroup = \"g\"\n[[group]]\nkey = \"g\"\nmean = \"minimum\"\nweight = 1\n";
+    folder.write("three.toml", &format!("{}{group}", head.trim_end()));
+    let items = "{\"subject\":\"a\",\"x\":0.9,\"y\":0.9,\"z\":0.2}\n{\"subject\":\"b\",\"x\":0.5,\"y\":0.8,\"z\":0.8}\n";
+    folder.write("items.jsonl", items);
+    let found = parsed(&folder.karat(&["stress", "three.toml", "items.jsonl", "--resamples", "400"]));
+    let rank_1: Vec<&Value> = list(&found, "/robustness/weights_around/subjects").iter().collect();
+    // a: (0.9 + 0.2) / 2, b: (0.5 + 0.8) / 2.
+    assert_eq!((&rank_1[0]["subject"], rank_1[0]["composite"].as_f64()), (&"b".into(), Some(0.65)));
+    let without = &list(&found, "/robustness/without_group")[0];
+    assert_eq!((&without["group"], &without["first"][0]), (&"g".into(), &"a".into()));
+    let any = found.pointer("/robustness/weights_any/chance_of_same_rank_1").and_then(Value::as_f64);
+    // b is ahead where 0.5 w + 0.8 (1 - w) > 0.9 w + 0.2 (1 - w): w < 0.6.
+    assert!(any.is_some_and(|share| (share - 0.6).abs() < 0.08), "{any:?}");
+}

@@ -131,7 +131,7 @@ fn compare(scorer: &Scorer, columns: &[Vec<f64>], rows: usize, by_hand: [(&str, 
     for column in &facts {
         table.push(if let [value] = **column { Column::Constant(value) } else { Column::Values(column) });
     }
-    let columns = Columns { facts: &table, profiles: &[] };
+    let columns = Columns { facts: &table, profiles: &[], elapsed_seconds: Column::Constant(f64::NAN) };
     let mut out = Outputs::new(rows);
     let mut checks = Vec::new();
     let mut rates = Vec::new();

@@ -12,7 +12,7 @@ use super::range::{Interval, Known, Range, evaluate, evaluate_known};
 use super::readings::may_fail;
 use super::shares::let_roots;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
-use crate::scorecard::{Dimension, FactType, Scorecard};
+use crate::scorecard::{DecayScope, Dimension, EvidenceAge, FactType, Scorecard};
 
 /// The movement of the score when a fact grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +105,10 @@ fn of_fact(declared: &Declared<'_>, fact: usize, let_roots: &[Vec<Symbol>]) -> D
             }
         }
     }
+    let ages = card.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(fact));
+    if ages && card.decay().is_some_and(|rule| rule.scope == DecayScope::Composite) {
+        trace.composite = trace.composite.join(Direction::Down);
+    }
     trace.score = trace.composite;
     let score = Expr { kind: ExprKind::Name(Symbol::Score), span: 0..1 };
     for rule in &card.rules {
@@ -179,7 +183,9 @@ impl Trace<'_, '_> {
         {
             return Direction::Both;
         }
-        gate.join(value)
+        let has_age = dimension.age == EvidenceAge::Fact(self.fact);
+        let decays = self.declared.card.decay().is_some_and(|rule| rule.scope == DecayScope::Dimension);
+        gate.join(value).join(if has_age && decays { Direction::Down } else { Direction::Flat })
     }
 
     fn of_symbol(&self, symbol: Symbol) -> Direction {

@@ -6,12 +6,18 @@ use alloc::vec::Vec;
 use super::compact::compact;
 use super::kernel::Values;
 use super::{
-    BinaryOperator as B, Code, Column, DimensionPlaces, Instruction, Limits, LoadedMember, MeanItem, Places,
-    Register, Rounding, TierLevel, UnaryOperator as U, kernel, load, state,
+    BinaryOperator as B, Code, Column, Columns, DimensionPlaces, Instruction, Limits, LoadedMember, MeanItem,
+    Places, Register, Rounding, TierLevel, UnaryOperator as U, kernel, load, state,
 };
+use crate::decay::Loss;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
-use crate::number::{MILLION, UNITS_PER_ONE};
-use crate::scorecard::{Dimension, FactType, Mean, MissingPolicy, Publish, Scorecard};
+use crate::number::{BILLION, MILLION, UNITS_PER_ONE};
+use crate::scorecard::{
+    DecayScope, Dimension, EvidenceAge, FactType, Mean, MissingPolicy, Publish, Scorecard,
+};
+
+/// Units of a composite in a billionth of a perfect score.
+const BILLIONTH_UNITS: f64 = (UNITS_PER_ONE / BILLION) as f64;
 
 impl Code {
     /// Compiles a card for single items: every intermediate result stays, for records and explanations. The card has passed
@@ -32,18 +38,21 @@ impl Code {
 pub(crate) struct Known {
     /// The bits of facts that have one value in all rows.
     constants: Vec<Option<u64>>,
+    /// The bits of the seconds elapsed, where they are the same in all rows.
+    elapsed: Option<u64>,
     /// Every member has one weight, in the mean as in the coverage.
     plain: bool,
 }
 
 impl Known {
-    pub(crate) fn new(facts: &[Column<'_>], weights: &[Vec<(f64, f64)>]) -> Self {
-        let constants = facts.iter().map(|column| match column {
+    pub(crate) fn new(columns: &Columns<'_>, weights: &[Vec<(f64, f64)>]) -> Self {
+        let constant = |column: &Column<'_>| match column {
             Column::Constant(value) => Some(value.to_bits()),
             Column::Values(_) => None,
-        });
+        };
         let plain = |row: &Vec<(f64, f64)>| matches!(row[..], [(weight, cover)] if weight == cover);
-        Self { constants: constants.collect(), plain: weights.iter().all(plain) }
+        let constants = columns.facts.iter().map(constant).collect();
+        Self { constants, elapsed: constant(&columns.elapsed_seconds), plain: weights.iter().all(plain) }
     }
 
     fn constant(&self, fact: usize) -> Option<f64> {
@@ -72,6 +81,7 @@ struct Compiler<'c> {
     constants: BTreeMap<u64, Register>,
     lets: BTreeMap<usize, Register>,
     dimensions: Vec<Option<DimensionPlaces>>,
+    elapsed: Option<Register>,
     score: Register,
     composite: Register,
     coverage: Register,
@@ -91,6 +101,7 @@ impl<'c> Compiler<'c> {
             constants: BTreeMap::new(),
             lets: BTreeMap::new(),
             dimensions: alloc::vec![None; card.dimensions.len()],
+            elapsed: None,
             score: 0,
             composite: 0,
             coverage: 0,
@@ -241,7 +252,9 @@ impl<'c> Compiler<'c> {
                 *slot = result;
             }
         }
-        let (composite, coverage) = self.mean(card.mean, None, &dimensions, &groups);
+        let (mean, coverage) = self.mean(card.mean, None, &dimensions, &groups);
+        let aged = self.newest(&dimensions).map(|age| (mean, age));
+        let composite = aged.map_or(mean, |(mean, age)| self.decay(mean, age, BILLIONTH_UNITS));
         (self.composite, self.coverage, self.score) = (composite, coverage, composite);
         let rules = card.rules.iter().map(|rule| {
             let (when, set) = (self.formula(&rule.when.expr), self.formula(&rule.set.expr));
@@ -280,6 +293,7 @@ impl<'c> Compiler<'c> {
             lets,
             dimensions,
             groups,
+            aged,
             composite,
             coverage,
             rules,
@@ -311,18 +325,84 @@ impl<'c> Compiler<'c> {
                 let (limits, to) = (self.limits(fact), self.fresh());
                 self.checked.insert(fact);
                 self.instructions.push(Instruction::LoadReading { fact, limits, to });
-                DimensionPlaces { value: to, when, applies, reading: to }
+                DimensionPlaces { value: to, when, applies, measured: to, age: None, reading: to }
             }
             _ => {
                 let (value, to) = (self.formula(&dimension.formula.expr), self.fresh());
                 self.instructions.push(Instruction::Reading { value, when, applies, to });
-                DimensionPlaces { value, when, applies, reading: to }
+                DimensionPlaces { value, when, applies, measured: to, age: None, reading: to }
             }
+        };
+        let places = match (self.age(dimension.age), card.decay()) {
+            (Some(age), Some(rule)) if rule.scope == DecayScope::Dimension => {
+                let reading = self.decay(places.measured, age, 1.0);
+                DimensionPlaces { age: Some(age), reading, ..places }
+            }
+            (age, _) => DimensionPlaces { age, ..places },
         };
         if let Some(slot) = self.dimensions.get_mut(at) {
             *slot = Some(places);
         }
         places
+    }
+
+    /// Returns the age of evidence at the moment of the score; none for a card without decay, for what is always of now, and
+    /// where no row of a table has one.
+    fn age(&mut self, age: EvidenceAge) -> Option<Register> {
+        self.card.decay()?;
+        let stated = match age {
+            EvidenceAge::OfItem => None,
+            EvidenceAge::Fact(fact) => Some(self.load(fact)),
+            EvidenceAge::Now => return None,
+        };
+        let elapsed = self.elapsed();
+        let unknown = |compiler: &Self, age: Register| {
+            compiler.table.is_some() && compiler.value(age).is_some_and(f64::is_nan)
+        };
+        match stated.filter(|&stated| !unknown(self, stated)) {
+            None => (!unknown(self, elapsed)).then_some(elapsed),
+            Some(stated) if unknown(self, elapsed) => Some(stated),
+            Some(stated) => {
+                let to = self.fresh();
+                self.instructions.push(Instruction::Age { stated, elapsed, to });
+                Some(to)
+            }
+        }
+    }
+
+    fn elapsed(&mut self) -> Register {
+        if let Some(register) = self.elapsed {
+            return register;
+        }
+        let register = match self.table.and_then(|table| table.elapsed) {
+            Some(bits) => self.constant(f64::from_bits(bits)),
+            None => {
+                let to = self.fresh();
+                self.instructions.push(Instruction::Elapsed { to });
+                to
+            }
+        };
+        *self.elapsed.insert(register)
+    }
+
+    /// Returns the age of the newest evidence, for a card whose composite decays as a whole.
+    fn newest(&mut self, dimensions: &[DimensionPlaces]) -> Option<Register> {
+        self.card.decay().filter(|rule| rule.scope == DecayScope::Composite)?;
+        let aged = dimensions.iter().filter_map(|places| Some((places.measured, places.age?)));
+        let items: Vec<(Register, Register)> = aged.collect();
+        (!items.is_empty()).then(|| {
+            let to = self.fresh();
+            self.instructions.push(Instruction::Newest { items, to });
+            to
+        })
+    }
+
+    /// Returns what age leaves of a value of which `units` make a billionth of a perfect score.
+    fn decay(&mut self, value: Register, age: Register, units: f64) -> Register {
+        let loss = Loss::new(self.card.decay().unwrap_or_default(), units);
+        let to = self.fresh();
+        self.instructions.push(Instruction::Decay { value, age, loss, to });
+        to
     }
 
     fn mean(

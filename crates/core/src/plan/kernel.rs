@@ -2,6 +2,7 @@
 //! instruction set to the same bits: no operation depends on its neighbours, nothing is fused or reordered.
 
 use super::{BinaryOperator, Rounding, TierLevel, UnaryOperator, state};
+use crate::decay::Loss;
 use crate::number::{BILLION, UNITS_PER_ONE, round};
 
 /// One, in billionths.
@@ -283,6 +284,45 @@ pub(super) fn reading(out: &mut [f64], value: &[f64], when: Option<&[f64]>, appl
             map3(out, value, when, applies, |x, when, applies| there(gated(x, when), applies));
         }
     }
+}
+
+/// Adds what has elapsed to the age that was stated, as far as they are known.
+#[inline(always)]
+pub(super) fn age(out: &mut [f64], stated: Values<'_>, elapsed: Values<'_>) {
+    zip(out, stated, elapsed, |stated, elapsed| {
+        let sum = if elapsed.is_nan() { stated } else { stated + elapsed };
+        if stated.is_nan() { elapsed } else { sum }
+    });
+}
+
+/// Keeps the lower age, of what has a reading.
+#[inline(always)]
+pub(super) fn newer(out: &mut [f64], reading: &[f64], age: Values<'_>) {
+    let lower = |newest: f64, reading: f64, age: f64| {
+        let is_newer = !reading.is_nan() && !age.is_nan() && !(newest <= age);
+        if is_newer { age } else { newest }
+    };
+    match age {
+        Values::Each(age) => {
+            for ((out, &reading), &age) in out.iter_mut().zip(reading).zip(age) {
+                *out = lower(*out, reading, age);
+            }
+        }
+        Values::All(age) => {
+            for (out, &reading) in out.iter_mut().zip(reading) {
+                *out = lower(*out, reading, age);
+            }
+        }
+    }
+}
+
+/// Takes from readings what they have lost; where the age is not known, nothing.
+#[inline(always)]
+pub(super) fn decay(out: &mut [f64], value: &[f64], age: Values<'_>, loss: Loss) {
+    zip(out, Values::Each(value), age, |value, age| {
+        let is_there = !value.is_nan() && !age.is_nan();
+        if is_there { loss.left(value, age) } else { value }
+    });
 }
 
 /// Applies the rule, where it fires and has a result.

@@ -4,6 +4,15 @@ use super::kernel::COVERED;
 use super::{Column, Limits, state};
 use crate::number::round;
 
+/// Copies a column that no declaration is about.
+#[inline(always)]
+pub(super) fn copy(out: &mut [f64], column: Column<'_>) {
+    match column {
+        Column::Values(values) => out.iter_mut().zip(values).for_each(|(out, &value)| *out = value),
+        Column::Constant(value) => out.fill(value),
+    }
+}
+
 /// Copies a fact column, with every NaN and the unknown value as missing; `then` is applied to what is left. True if some
 /// value breaks its declaration.
 ///

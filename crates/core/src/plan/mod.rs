@@ -19,6 +19,7 @@ pub(crate) use compile::{Known, units};
 pub(crate) use point::mean_of_points;
 pub(crate) use run::{FactColumns, Input, Registers};
 
+use crate::decay::Loss;
 use crate::scorecard::Mean;
 
 /// Rows that are worked on together: small enough for the first cache, large enough to hide the dispatch.
@@ -80,6 +81,9 @@ pub struct Columns<'a> {
     pub facts: &'a [Column<'a>],
     /// The profile of each row by its place in the card; empty for the fallback throughout, or a card without profiles.
     pub profiles: &'a [u32],
+    /// The seconds from the time of each item to the moment of its score, NaN where one of the two is not known. Only a
+    /// card with decay reads them.
+    pub elapsed_seconds: Column<'a>,
 }
 
 /// The slices that [`crate::evaluate::Scorer::score_columns`] fills; all are as long as the columns.
@@ -187,6 +191,29 @@ pub(crate) enum Instruction {
         value: Register,
         when: Option<Register>,
         applies: Option<Register>,
+        to: Register,
+    },
+    /// The seconds from the time of the item to the moment of its score.
+    Elapsed {
+        to: Register,
+    },
+    /// The age that evidence had at the time of the item, and what has elapsed since, as far as they are known.
+    Age {
+        stated: Register,
+        elapsed: Register,
+        to: Register,
+    },
+    /// The lowest age of those whose reading is there.
+    Newest {
+        /// Reading and age.
+        items: Vec<(Register, Register)>,
+        to: Register,
+    },
+    /// What age leaves of a reading (or composite).
+    Decay {
+        value: Register,
+        age: Register,
+        loss: Loss,
         to: Register,
     },
     /// Four facts that are readings unchanged: loaded, and added to the sums of the mean that follows.
@@ -375,6 +402,8 @@ pub(crate) struct Places {
     pub lets: Vec<Option<Register>>,
     pub dimensions: Vec<DimensionPlaces>,
     pub groups: Vec<Register>,
+    /// The mean before decay, and the age that it decays by, where the composite decays as a whole.
+    pub aged: Option<(Register, Register)>,
     pub composite: Register,
     pub coverage: Register,
     /// Condition, formula and result of each rule.
@@ -393,6 +422,10 @@ pub(crate) struct DimensionPlaces {
     pub value: Register,
     pub when: Option<Register>,
     pub applies: Option<Register>,
+    /// The reading before decay.
+    pub measured: Register,
+    /// The age of its evidence, for a card with decay.
+    pub age: Option<Register>,
     pub reading: Register,
 }
 
@@ -416,6 +449,10 @@ impl Instruction {
             | Self::Select { to, .. }
             | Self::SelectAbove { to, .. }
             | Self::Reading { to, .. }
+            | Self::Elapsed { to }
+            | Self::Age { to, .. }
+            | Self::Newest { to, .. }
+            | Self::Decay { to, .. }
             | Self::Mean { to, .. }
             | Self::Rule { to, .. }
             | Self::Cap { to, .. }
@@ -453,6 +490,24 @@ impl Instruction {
             Self::Reading { value, when, applies, to } => {
                 visit(value, false);
                 when.iter_mut().chain(applies).for_each(|x| visit(x, false));
+                visit(to, true);
+            }
+            Self::Elapsed { to } => visit(to, true),
+            Self::Age { stated, elapsed, to } => {
+                visit(stated, false);
+                visit(elapsed, false);
+                visit(to, true);
+            }
+            Self::Newest { items, to } => {
+                for (reading, age) in items {
+                    visit(reading, false);
+                    visit(age, false);
+                }
+                visit(to, true);
+            }
+            Self::Decay { value, age, to, .. } => {
+                visit(value, false);
+                visit(age, false);
                 visit(to, true);
             }
             Self::Mean { items, begun, to, coverage, .. } => {

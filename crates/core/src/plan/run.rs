@@ -21,6 +21,8 @@ pub(crate) struct Registers {
 /// The inputs of a block besides its columns.
 pub(crate) struct Input<'a> {
     pub facts: FactColumns<'a>,
+    /// The seconds from the time of the items to the moment of the score.
+    pub elapsed_seconds: Column<'a>,
     /// The profile of every row, where `profiles` is empty.
     pub profile: u32,
     /// The profile of each row.
@@ -162,6 +164,19 @@ pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, row
                 let when = when.map(|when| registers.column(when, rows));
                 let applies = applies.map(|applies| registers.column(applies, rows));
                 kernel::reading(out, registers.column(*value, rows), when, applies);
+            }
+            Instruction::Elapsed { .. } => load::copy(out, input.elapsed_seconds),
+            Instruction::Age { stated, elapsed, .. } => {
+                kernel::age(out, registers.values(*stated, rows), registers.values(*elapsed, rows));
+            }
+            Instruction::Newest { items, .. } => {
+                out.fill(f64::NAN);
+                for (reading, age) in items {
+                    kernel::newer(out, registers.column(*reading, rows), registers.values(*age, rows));
+                }
+            }
+            Instruction::Decay { value, age, loss, .. } => {
+                kernel::decay(out, registers.column(*value, rows), registers.values(*age, rows), *loss);
             }
             Instruction::LoadMembers { members, first } => {
                 let [_, others @ ..] = members;

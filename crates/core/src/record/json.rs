@@ -148,6 +148,13 @@ impl DimensionRecord<'_> {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"contribution\":");
         write_score(out, self.contribution);
+        if let Some(decay) = self.decay {
+            out.extend_from_slice(b",\"decay\":{\"age_seconds\":");
+            write_number(out, decay.age_seconds);
+            out.extend_from_slice(b",\"before\":");
+            write_json(out, decay.before, 9);
+            out.push(b'}');
+        }
         out.extend_from_slice(b",\"effective_weight\":");
         write_json(out, self.effective_weight, 9);
         out.extend_from_slice(b",\"group\":");

@@ -271,10 +271,23 @@ pub struct Dimension {
     pub missing: MissingPolicy,
     /// The group it belongs to; the top level if none.
     pub group: Option<usize>,
+    /// The age of its evidence, for a card with decay.
+    pub age: EvidenceAge,
     /// Its key in the file.
     pub span: Range<usize>,
     /// Its weight in the file (the key if it has no weight).
     pub weight_span: Range<usize>,
+}
+
+/// The age of the evidence for a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvidenceAge {
+    /// That of the item.
+    OfItem,
+    /// That of the item, and the seconds that this fact says the evidence had at the time of the item.
+    Fact(usize),
+    /// None: the reading is one of now, whatever the item is.
+    Now,
 }
 
 /// The effect of a dimension without a reading on the mean.
@@ -404,6 +417,12 @@ pub struct Keep {
 }
 
 impl Scorecard {
+    /// Returns the decay of readings with the age of their evidence, if the card has one.
+    #[must_use]
+    pub fn decay(&self) -> Option<DecayRule> {
+        self.standing.as_ref()?.decay
+    }
+
     /// Returns `id@version`.
     #[must_use]
     pub fn name(&self) -> String {

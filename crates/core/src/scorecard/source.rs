@@ -115,6 +115,7 @@ pub(super) struct DraftDimension {
     pub applies: Option<Text>,
     pub missing: super::MissingPolicy,
     pub group: Option<Text>,
+    pub age: Option<Text>,
 }
 
 pub(super) struct DraftGroup {
@@ -353,8 +354,19 @@ fn read_facts(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftFact> 
 }
 
 fn read_dimensions(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftDimension> {
-    const FIELDS: &[&str] =
-        &["key", "label", "description", "color", "weight", "formula", "when", "applies", "missing", "group"];
+    const FIELDS: &[&str] = &[
+        "key",
+        "label",
+        "description",
+        "color",
+        "weight",
+        "formula",
+        "when",
+        "applies",
+        "missing",
+        "group",
+        "age",
+    ];
     let mut dimensions = Vec::new();
     for table in card.tables("dimension", MOST, FIELDS, report) {
         let Some(key) = table.required("key", "name the dimension", report) else {
@@ -374,6 +386,7 @@ fn read_dimensions(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftD
             applies: table.text("applies", report),
             missing: read_missing(&table, report),
             group: table.text("group", report),
+            age: table.text("age", report),
             key,
         });
     }

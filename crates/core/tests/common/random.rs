@@ -2,7 +2,7 @@
 
 use karat_core::facts::Fact;
 use karat_core::mean::Mean;
-use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::scorecard::{EvidenceAge, FactType, Scorecard};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ impl CardText {
 }
 
 /// Facts that random cards declare.
-const FACTS: [&str; 9] = [
+const FACTS: [&str; 11] = [
     "a = { min = 0, max = 1 }",
     "b = { min = 0, max = 1, unit = \"ratio\" }",
     "c = { min = 0, max = 1, unknown = -1 }",
@@ -57,6 +57,8 @@ const FACTS: [&str; 9] = [
     "open = { min = 0 }",
     "yes = { type = \"boolean\" }",
     "no = { type = \"boolean\" }",
+    "old = { unit = \"s\", min = 0 }",
+    "older = { unit = \"s\", min = 0, max = 90000 }",
 ];
 
 /// Makes a number formula over facts and the readings of the first `known` dimensions.
@@ -121,12 +123,14 @@ fn dimension(at: usize) -> impl Strategy<Value = (Vec<String>, u32, bool)> {
         prop::sample::select(policies.to_vec()),
         prop_oneof![Just(0u32), 1..2_000u32, Just(100_000u32), Just(250_000u32)],
         any::<bool>(),
+        prop::sample::select(vec!["", "old", "older"]),
     )
-        .prop_map(move |(formula, when, applies, policy, weight, grouped)| {
+        .prop_map(move |(formula, when, applies, policy, weight, grouped, age)| {
             let mut lines = vec![format!("key = \"d{at}\""), format!("formula = \"{formula}\"")];
             lines.push(format!("missing = {policy}"));
             lines.extend(when.map(|when| format!("when = \"{when}\"")));
             lines.extend(applies.map(|applies| format!("applies = \"{applies}\"")));
+            lines.extend((!age.is_empty()).then(|| format!("age = \"{age}\"")));
             (lines, weight, grouped)
         })
 }
@@ -158,6 +162,17 @@ fn verdicts(dimensions: usize) -> impl Strategy<Value = Vec<(&'static str, Vec<S
     })
 }
 
+/// Makes the rule of a decay that takes something within seconds; empty for none.
+fn decay() -> impl Strategy<Value = &'static str> {
+    const RULES: [&str; 4] = [
+        "grace_days = 0, period_days = 1, points_per_period = 1000000",
+        "grace_days = 0, period_days = 1, points_per_period = 300, periods = \"whole\"",
+        "grace_days = 0, period_days = 2, points_per_period = 1000000, scope = \"composite\"",
+        "grace_days = 1, period_days = 1, points_per_period = 1000000, point = 0.1",
+    ];
+    prop_oneof![4 => Just(""), 3 => prop::sample::select(RULES.to_vec())]
+}
+
 /// Makes a card that passes the checks: any mean that rescales, up to five dimensions, perhaps a group, rules, gates,
 /// bands.
 pub fn card_text() -> impl Strategy<Value = CardText> {
@@ -169,11 +184,16 @@ pub fn card_text() -> impl Strategy<Value = CardText> {
     dimensions.prop_flat_map(move |dimensions| {
         let verdicts = verdicts(dimensions.len());
         let scale = prop::sample::select(vec!["exact", "floor", "half-up"]);
-        (Just(dimensions), mean(), mean(), verdicts, scale).prop_map(
-            |(mut dimensions, mean, inner, verdicts, publish)| {
+        (Just(dimensions), mean(), mean(), verdicts, (scale, decay())).prop_map(
+            |(mut dimensions, mut mean, inner, verdicts, (publish, decay))| {
                 // The first is never in the group and always has a weight, so that every card has something to score.
                 dimensions[0].1 += 1;
                 dimensions[0].2 = false;
+                if !decay.is_empty() {
+                    // The newest readings of each dimension go with one weighted mean.
+                    mean = Mean::WeightedMean.name();
+                    dimensions.iter_mut().for_each(|(_, _, grouped)| *grouped = false);
+                }
                 let group = dimensions.iter().any(|(_, weight, grouped)| *grouped && *weight > 0);
                 let mut card = CardText {
                     head: ["schema = \"karat/scorecard/1\"", "id = \"random\"", "version = \"1.0.0\""]
@@ -189,6 +209,12 @@ pub fn card_text() -> impl Strategy<Value = CardText> {
                 card.head.push(format!("scale = {{ max = 100, publish = \"{publish}\" }}"));
                 card.head.push("let.root = \"sqrt(x)\"".to_string());
                 card.head.push("let.share = \"part / whole\"".to_string());
+                if decay.is_empty() {
+                    let is_age = |line: &String| line.starts_with("age");
+                    dimensions.iter_mut().for_each(|(lines, ..)| lines.retain(|line| !is_age(line)));
+                } else {
+                    card.head.push(format!("standing = {{ score = \"latest\", decay = {{ {decay} }} }}"));
+                }
                 for (mut lines, weight, grouped) in dimensions {
                     if grouped && group {
                         lines.push("group = \"g\"".to_string());
@@ -224,7 +250,9 @@ pub fn choices() -> impl Strategy<Value = Vec<Choice>> {
 pub fn facts<'a>(card: &'a Scorecard, choices: &[Choice], complete: bool) -> Vec<Fact<'a>> {
     let none: Vec<Fact<'_>> = card.facts.iter().map(|_| Fact::Missing).collect();
     let chosen = fill(card, &none, choices);
-    let missing = |at: usize| !complete && choices[at % choices.len()].0 < 64;
+    // Bounds leave aside what an age that is not known would take.
+    let is_age = |at: usize| card.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(at));
+    let missing = |at: usize| !complete && !is_age(at) && choices[at % choices.len()].0 < 64;
     chosen.into_iter().enumerate().map(|(at, fact)| if missing(at) { Fact::Missing } else { fact }).collect()
 }
 

@@ -100,7 +100,13 @@ facts! {
 
 /// Facts from an agent's evidence.
 #[derive(Default)]
-pub(crate) struct AgentFacts(Option<AgentGrade>);
+pub(crate) struct AgentFacts(Option<Graded>);
+
+/// A grade, and the seconds from the newest item to its moment: facts say how old evidence was at the time of the newest.
+struct Graded {
+    grade: AgentGrade,
+    elapsed_seconds: i64,
+}
 
 impl AgentFacts {
     pub(crate) const SPECS: &'static [FactSpec] = SPECS;
@@ -108,20 +114,22 @@ impl AgentFacts {
     /// Adds the facts at these places of the vocabulary.
     pub(crate) fn pick(&self, slots: &[usize], into: &mut Vec<Fact<'_>>) {
         into.extend(slots.iter().map(|&slot| {
-            let fact = self.0.as_ref().zip(SPECS.get(slot)).map(|(grade, spec)| fact(grade, spec.name));
+            let fact = self.0.as_ref().zip(SPECS.get(slot)).map(|(graded, spec)| fact(graded, spec.name));
             fact.unwrap_or_default()
         }));
     }
 }
 
 /// Returns a fact by its name; missing if it was not measured.
-fn fact(grade: &AgentGrade, name: &str) -> Fact<'static> {
+fn fact(graded: &Graded, name: &str) -> Fact<'static> {
     match name.strip_suffix("_age_seconds") {
         Some(key) => {
-            let age = grade.dimension(key).and_then(|dimension| dimension.age_seconds);
-            age.map_or(Fact::Missing, Fact::Number)
+            let age = graded.grade.dimension(key).and_then(|dimension| dimension.age_seconds);
+            // Moments are cut to seconds, so a difference may be a part of one below 0.
+            let at_newest = |age: f64| (age - graded.elapsed_seconds as f64).max(0.0);
+            age.map_or(Fact::Missing, |age| Fact::Number(at_newest(age)))
         }
-        None => grade.fact(name),
+        None => graded.grade.fact(name),
     }
 }
 
@@ -170,7 +178,9 @@ pub(crate) fn read<'a>(
     };
     let identity =
         Identity { subject: name("agent_id"), id: name("id"), time: newest, ..Identity::default() };
-    (AgentFacts(Some(grade)), identity)
+    let elapsed = as_of.zip(newest).map(|(as_of, newest)| as_of.seconds() - newest.seconds());
+    let graded = Graded { grade, elapsed_seconds: elapsed.unwrap_or_default() };
+    (AgentFacts(Some(graded)), identity)
 }
 
 #[cfg(test)]

@@ -48,12 +48,25 @@ pub struct Item<'a> {
 /// The reading of a dimension in an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// Its reading, in billionths.
-    Measured(i64),
+    /// It was measured.
+    Measured {
+        /// Its reading before decay, in billionths.
+        reading: i64,
+        /// The age that its evidence had at the time of the item.
+        age_seconds: i64,
+    },
     /// It does not apply.
     NotApplicable,
     /// Nothing.
     Missing,
+}
+
+impl Reading {
+    /// Returns a reading, in billionths, of evidence that is as old as its item.
+    #[must_use]
+    pub const fn fresh(reading: i64) -> Self {
+        Self::Measured { reading, age_seconds: 0 }
+    }
 }
 
 impl<'a> Item<'a> {
@@ -141,13 +154,6 @@ pub enum StandError {
         /// The digests, in order.
         digests: [Digest; 2],
     },
-    /// An item does not say when it took place, and others do.
-    NoTime {
-        /// The subject.
-        subject: String,
-        /// The id.
-        id: String,
-    },
     /// No item says when it took place, and the card needs to know.
     NeedsTime {
         /// The setting that does.
@@ -201,10 +207,6 @@ impl fmt::Display for StandError {
                 f,
                 "`{id}` of `{subject}` is there with two contents, {first} and {second}, expected one; give a correction its own id"
             ),
-            Self::NoTime { subject, id } => write!(
-                f,
-                "`{id}` of `{subject}` does not say when it took place and other items do, expected a time such as 2026-01-31T12:00:00Z of each; without it the order of the items is unknown"
-            ),
             Self::NeedsTime { setting } => write!(
                 f,
                 "no item says when it took place, and `{setting}` of the card needs to know; give the items a `time` such as 2026-01-31T12:00:00Z"
@@ -235,6 +237,8 @@ pub(super) struct Ordered<'a> {
     pub repeated: u64,
     pub after: u64,
     pub events_after: u64,
+    /// Indices of the items that are left out because they have no time and others have one.
+    pub without_time: Vec<usize>,
     /// No item has a time: the ids are the order.
     pub by_id: bool,
 }
@@ -299,12 +303,6 @@ pub(super) fn arrange<'a>(
     errors: &mut Vec<StandError>,
 ) -> Ordered<'a> {
     let by_id = !items.is_empty() && items.iter().all(|item| item.time_seconds.is_none());
-    if !by_id {
-        let without = items.iter().filter(|item| item.time_seconds.is_none());
-        errors.extend(
-            without.map(|item| StandError::NoTime { subject: item.subject.into(), id: item.id.into() }),
-        );
-    }
     let mut sorted: Vec<(usize, &Item<'_>)> = items.iter().enumerate().collect();
     // Where all is the same but the content, both are reported, whichever came first.
     let key = |item: &Item<'a>| (item.subject, item.id, item.digest);
@@ -320,8 +318,12 @@ pub(super) fn arrange<'a>(
     sorted.dedup_by(|(_, b), (_, a)| same(a, b));
     let repeated = (all - sorted.len()) as u64;
     let mut subjects: BTreeMap<&str, Subject<'_>> = BTreeMap::new();
-    let mut after = 0;
+    let (mut after, mut without_time) = (0, Vec::new());
     for (place, item) in sorted {
+        if !by_id && item.time_seconds.is_none() {
+            without_time.push(place);
+            continue;
+        }
         let at_seconds = item.time_seconds.unwrap_or(0);
         if !by_id && at_seconds > as_of_seconds {
             after += 1;
@@ -332,7 +334,7 @@ pub(super) fn arrange<'a>(
     for subject in subjects.values_mut() {
         subject.items.sort_by(|a, b| (a.at_seconds, a.item.id).cmp(&(b.at_seconds, b.item.id)));
     }
-    Ordered { subjects, overrides: Vec::new(), repeated, after, events_after: 0, by_id }
+    Ordered { subjects, overrides: Vec::new(), repeated, after, events_after: 0, without_time, by_id }
 }
 
 /// Returns how the rules treat what ended so.
@@ -352,7 +354,7 @@ fn count<'a>(rules: &Standing, place: usize, item: &'a Item<'a>, at_seconds: i64
         Treatment::Scored => item.score,
         Treatment::Excluded => None,
     };
-    let measured = || item.readings.iter().any(|reading| matches!(reading, Reading::Measured(_)));
+    let measured = || item.readings.iter().any(|reading| matches!(reading, Reading::Measured { .. }));
     let is_counted = match rules.score {
         StandingScore::Window => score.is_some(),
         StandingScore::Latest => treatment == Treatment::Scored && measured(),

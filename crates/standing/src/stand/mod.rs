@@ -104,6 +104,7 @@ pub fn stand(
         repeated: ordered.repeated,
         after: ordered.after,
         events_after: ordered.events_after,
+        without_time: ordered.without_time,
         by_id: ordered.by_id,
     })
 }

@@ -115,7 +115,7 @@ impl<'s, 'a> Series<'s, 'a> {
             let mut column = Column { sums: alloc::vec![0], ..Column::default() };
             for (place, counted) in items.iter().enumerate() {
                 match counted.item.readings.get(dimension) {
-                    Some(Reading::Measured(reading)) => {
+                    Some(Reading::Measured { reading, .. }) => {
                         column.measured.push(place);
                         let sum = column.sums.last().copied().unwrap_or_default();
                         column.sums.push(sum + i128::from(*reading));
@@ -202,21 +202,26 @@ impl<'s, 'a> Series<'s, 'a> {
             let items = last.saturating_sub(first);
             let newest =
                 last.checked_sub(1).filter(|_| items > 0).and_then(|at| column.measured.get(at).copied());
+            let newest_reading = newest.and_then(|place| self.items.get(place)?.item.readings.get(at));
             let measured = match self.rules.score {
                 StandingScore::Window => {
                     let sum = |at: usize| column.sums.get(at).copied().unwrap_or_default();
                     (items > 0).then(|| round_ratio(sum(last) - sum(first), items as i128) as i64)
                 }
-                StandingScore::Latest => {
-                    newest.and_then(|place| match self.items.get(place)?.item.readings.get(at) {
-                        Some(Reading::Measured(reading)) => Some(*reading),
-                        _ => None,
-                    })
-                }
+                StandingScore::Latest => newest_reading.and_then(|found| match found {
+                    Reading::Measured { reading, .. } => Some(*reading),
+                    Reading::NotApplicable | Reading::Missing => None,
+                }),
             };
             let absent = column.absent.partition_point(|place| *place < to).checked_sub(1);
             let is_absent = absent.and_then(|at| column.absent.get(at)).is_some_and(|place| *place >= from);
+            // An item may be about evidence that was old when it was made.
+            let stated = match newest_reading {
+                Some(Reading::Measured { age_seconds, .. }) => *age_seconds,
+                _ => 0,
+            };
             let at_seconds = newest.and_then(|place| self.items.get(place)).map(|item| item.at_seconds);
+            let age = |at: i64| now.at_seconds.saturating_sub(at).saturating_add(stated);
             DimensionStanding {
                 key: dimension.key.clone(),
                 weight: weights.and_then(|used| used.effective.get(at)).copied().unwrap_or(dimension.weight),
@@ -225,7 +230,7 @@ impl<'s, 'a> Series<'s, 'a> {
                 measured,
                 reading: measured,
                 points_lost: None,
-                age_seconds: at_seconds.map(|at| now.at_seconds.saturating_sub(at)),
+                age_seconds: at_seconds.map(age),
                 items: items as u64,
                 confidence: None,
             }

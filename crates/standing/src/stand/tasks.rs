@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::input::{Counted, Item, StandError, arrange, in_order, treatment};
+use super::input::{Counted, Item, Ordered, StandError, arrange, in_order, treatment};
 use crate::calibration::{CalibrationRules, Difficulty, difficulty_of_counts};
 use crate::lifecycle::{Ahead, PeriodOutcome, TaskLife};
 use karat_core::facts::Outcome;
@@ -29,6 +29,8 @@ pub struct TaskStandings {
     pub repeated: u64,
     /// Items of after the moment: left out.
     pub after: u64,
+    /// Items without a time, where others have one, as indices of those given: left out.
+    pub without_time: Vec<usize>,
     /// True when no item has a time: then nothing is known of periods.
     pub by_id: bool,
 }
@@ -165,7 +167,8 @@ pub fn tasks(
     if !errors.is_empty() {
         return Err(in_order(errors));
     }
-    Ok(TaskStandings { tasks: found, repeated: ordered.repeated, after: ordered.after, by_id: ordered.by_id })
+    let Ordered { repeated, after, without_time, by_id, .. } = ordered;
+    Ok(TaskStandings { tasks: found, repeated, after, without_time, by_id })
 }
 
 /// The items of one task, and what they are judged by.

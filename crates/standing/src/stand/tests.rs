@@ -42,7 +42,7 @@ fn item<'a>(subject: &'a str, id: &'a str, at: i64, thousandths: i64) -> Item<'a
         time_seconds: Some(at),
         score: Some(Score::from_billionths(thousandths * 1_000_000)),
         coverage: BILLION,
-        readings: vec![Reading::Measured(thousandths * 1_000_000); 2],
+        readings: vec![Reading::fresh(thousandths * 1_000_000); 2],
         ..Item::new(subject, id, Digest::of(format!("{id} {at} {thousandths}").as_bytes()))
     }
 }
@@ -152,7 +152,7 @@ fn the_newest_readings_decay_each_by_its_own_age() {
     let card = card("score = \"latest\"\ndecay = {}");
     let one = |id, at, place: usize, thousandths: i64| {
         let mut readings = vec![Reading::Missing; 2];
-        readings[place] = Reading::Measured(thousandths * 1_000_000);
+        readings[place] = Reading::fresh(thousandths * 1_000_000);
         Item { readings, ..item("a", id, at, 0) }
     };
     let items = [one("1", 0, 0, 900), one("2", 0, 1, 500), one("3", 10 * WEEK, 1, 800)];
@@ -171,12 +171,12 @@ fn the_newest_readings_decay_each_by_its_own_age() {
 fn what_does_not_apply_leaves_the_coverage_alone() {
     let card = card("score = \"latest\"");
     let says = |second| {
-        let readings = vec![Reading::Measured(BILLION / 2), second];
+        let readings = vec![Reading::fresh(BILLION / 2), second];
         only(&card, &[Item { readings, ..item("a", "1", 10, 0) }], &[], 20).facts.coverage
     };
     assert_eq!([says(Reading::Missing), says(Reading::NotApplicable)], [BILLION / 2, BILLION]);
     let withdrawn =
-        Item { readings: vec![Reading::Measured(0), Reading::NotApplicable], ..item("a", "2", 20, 0) };
+        Item { readings: vec![Reading::fresh(0), Reading::NotApplicable], ..item("a", "2", 20, 0) };
     let standing = only(&card, &[item("a", "1", 10, 800), withdrawn], &[], 30);
     assert_eq!((standing.facts.coverage, standing.points), (BILLION, Some(400)), "what was measured stays");
 }
@@ -298,7 +298,7 @@ fn shares_are_of_what_gates_see_and_new_subjects_get_a_part() {
 #[test]
 fn weights_that_were_accepted_are_in_force_from_then_on() {
     let card = card("score = \"latest\"\nreview = {}");
-    let readings = vec![Reading::Measured(BILLION), Reading::Measured(0)];
+    let readings = vec![Reading::fresh(BILLION), Reading::fresh(0)];
     let items = [Item { readings, ..item("a", "1", 0, 0) }];
     let proposed = Proposal {
         id: "p".into(),
@@ -329,6 +329,17 @@ fn weights_that_were_accepted_are_in_force_from_then_on() {
 }
 
 #[test]
+fn an_item_without_a_time_is_left_out_and_the_others_count() {
+    let timeless = |id| Item { time_seconds: None, ..item("a", id, 0, 900) };
+    let items = [item("a", "1", 10, 300), timeless("2"), item("b", "3", 20, 500), timeless("4")];
+    let window = card("score = \"window\"");
+    let found = at(&window, &items, &[], 30);
+    assert_eq!((found.without_time.as_slice(), found.by_id), ([1, 3].as_slice(), false));
+    let timed = [items[0].clone(), items[2].clone()];
+    assert_eq!(without_places(found).subjects, without_places(at(&window, &timed, &[], 30)).subjects);
+}
+
+#[test]
 fn without_any_time_the_ids_are_the_order() {
     let timeless = |id, thousandths| Item { time_seconds: None, ..item("a", id, 0, thousandths) };
     let items = [timeless("2", 200), timeless("1", 100), timeless("3", 600)];
@@ -349,22 +360,17 @@ fn without_any_time_the_ids_are_the_order() {
 #[test]
 fn all_that_is_wrong_is_told() {
     let card = card("score = \"window\"");
-    let items = [
-        item("ann", "1", 0, 1),
-        item("ann", "1", 0, 2),
-        Item { time_seconds: None, ..item("bo", "2", 0, 3) },
-    ];
+    let items = [item("ann", "1", 0, 1), item("ann", "1", 0, 2), item("bo", "2", 0, 3)];
     let events = [
         happens("an", Happening::Operated("x".into())),
         happens("bo", Happening::Operated("x".into())),
         happens("bo", Happening::Operated("y".into())),
     ];
     let told = told(&card, &items, &events);
-    assert_eq!(told.len(), 4, "{told:#?}");
+    assert_eq!(told.len(), 3, "{told:#?}");
     assert!(told[0].starts_with("`1` of `ann` is there with two contents, sha256:"));
-    assert!(told[1].starts_with("`2` of `bo` does not say when it took place"));
+    assert_eq!(told[1], "there is no item of `an`; did you mean `ann`?");
     assert_eq!(told[2], "`bo` is operated by `x` and by `y`, expected one of them");
-    assert_eq!(told[3], "there is no item of `an`; did you mean `ann`?");
 
     let none = Scorecard::parse(HEAD, &|_| None).unwrap();
     let errors = stand(&none, &items, &[], 0, INTERVAL).unwrap_err();
@@ -398,7 +404,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 fn items<'a>(rows: &'a [Row], ids: &'a [String]) -> Vec<Item<'a>> {
     let make = |(at, (subject, day, accuracy, security)): (usize, &Row)| Item {
         score: Some(Score::from_billionths((accuracy + security) * 500_000)),
-        readings: vec![Reading::Measured(accuracy * 1_000_000), Reading::Measured(security * 1_000_000)],
+        readings: vec![Reading::fresh(accuracy * 1_000_000), Reading::fresh(security * 1_000_000)],
         ..item(["a", "b", "c"][usize::from(*subject)], &ids[at], day * DAY, 0)
     };
     rows.iter().enumerate().map(make).collect()
@@ -406,6 +412,30 @@ fn items<'a>(rows: &'a [Row], ids: &'a [String]) -> Vec<Item<'a>> {
 
 fn ids(rows: &[Row]) -> Vec<String> {
     (0..rows.len()).map(|at| at.to_string()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
+
+    /// What an item does not measure, it neither raises nor makes younger, whenever it took place.
+    #[test]
+    fn an_item_leaves_alone_what_it_does_not_measure(
+        rows in prop::collection::vec((0i64..400, prop::option::of((0..=BILLION, 0i64..400))), 1..8),
+        added in (0i64..400, 0..=BILLION),
+        later in 0i64..400,
+    ) {
+        let card = card(FULL);
+        let ids: Vec<String> = (0..=rows.len()).map(|at| at.to_string()).collect();
+        let mut items: Vec<Item<'_>> = rows.iter().zip(&ids).map(|((day, accuracy), id)| {
+            let accuracy = accuracy.map_or(Reading::Missing, |(reading, age)| Reading::Measured { reading, age_seconds: age * DAY });
+            Item { readings: vec![accuracy, Reading::fresh(BILLION / 2)], ..item("a", id, day * DAY, 500) }
+        }).collect();
+        let look = |items: &[Item<'_>]| only(&card, items, &[], (400 + later) * DAY).dimensions[0].clone();
+        let before = look(&items);
+        let other = vec![Reading::Missing, Reading::fresh(added.1)];
+        items.push(Item { readings: other, ..item("a", &ids[rows.len()], added.0 * DAY, 500) });
+        prop_assert_eq!(look(&items), before);
+    }
 }
 
 /// Returns all that does not depend on the places of the items given.

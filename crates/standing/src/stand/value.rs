@@ -33,6 +33,8 @@ pub struct Standings {
     pub after: u64,
     /// Events of after the moment: left out.
     pub events_after: u64,
+    /// Items without a time, where others have one, as indices of those given: left out, as their order is unknown.
+    pub without_time: Vec<usize>,
     /// True when no item has a time, and the ids are the order.
     pub by_id: bool,
 }

@@ -8,7 +8,7 @@ use crate::diagnostic::Code;
 use crate::number::Decimal;
 use crate::scorecard::fields::{Report, Text};
 use crate::scorecard::source::{Draft, DraftDimension};
-use crate::scorecard::{Dimension, Group, Mean};
+use crate::scorecard::{Dimension, EvidenceAge, FactType, Group, Mean};
 
 pub(super) fn resolve_dimensions(
     draft: &Draft,
@@ -34,6 +34,7 @@ pub(super) fn resolve_dimensions(
         };
         let (when, applies) = (condition(&dimension.when), condition(&dimension.applies));
         let group = dimension.group.as_ref().and_then(|key| group_at(draft, key, report));
+        let age = dimension.age.as_ref().and_then(|name| age_fact(draft, names, name, report));
         let Some(formula) = formula else { continue };
         dimensions.push(Dimension {
             key: dimension.key.value.clone(),
@@ -46,11 +47,32 @@ pub(super) fn resolve_dimensions(
             applies,
             missing: dimension.missing,
             group,
+            age: age.map_or(EvidenceAge::OfItem, EvidenceAge::Fact),
             span: dimension.key.span.clone(),
             weight_span: dimension.weight_span.as_ref().unwrap_or(&dimension.key.span).clone(),
         });
     }
     (dimensions, names.reading_order.clone())
+}
+
+/// Returns the place of the fact that says how old the evidence for a dimension is.
+fn age_fact(draft: &Draft, names: &Names, name: &Text, report: &mut Report<'_>) -> Option<usize> {
+    let Some(&place) = names.facts.get(&name.value) else {
+        unknown(name, draft.facts.iter().map(|fact| fact.name.value.as_str()), "fact", report);
+        return None;
+    };
+    let fact = draft.facts.get(place)?;
+    if fact.kind != FactType::Number || fact.unit != "s" {
+        let message = format!("the age `{}` is not in seconds", name.value);
+        let help = format!("declare it so: {} = {{ unit = \"s\", min = 0 }}", name.value);
+        report.error_if_whole(Code::UnitMismatch, name.span.clone(), message, help);
+    }
+    if draft.standing.as_ref().is_none_or(|standing| standing.rules.decay.is_none()) {
+        let message = format!("`age = \"{}\"` is of no use: the card has no decay", name.value);
+        let help = "add `decay` to the section `[standing]`, or remove the age";
+        report.error_if_whole(Code::BadValue, name.span.clone(), message, help);
+    }
+    Some(place)
 }
 
 fn group_at(draft: &Draft, key: &Text, report: &mut Report<'_>) -> Option<usize> {

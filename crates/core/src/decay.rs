@@ -1,0 +1,59 @@
+//! Decay: the part of a reading that the age of its evidence takes (trust document, section 3, "Time decay", and section
+//! 5, step 4).
+
+use crate::number::round;
+use crate::scorecard::{DecayRule, Periods};
+
+/// A rule of decay as numbers to compute with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Loss {
+    grace_seconds: f64,
+    period_seconds: f64,
+    /// The loss in a period, in the unit of the values.
+    per_period: f64,
+    is_whole: bool,
+}
+
+impl Loss {
+    /// Returns the loss under a rule, of values of which `units` make a billionth of a perfect score.
+    pub(crate) fn new(rule: DecayRule, units: f64) -> Self {
+        let points = f64::from(rule.points_per_period) * f64::from(rule.point_billionths);
+        Self {
+            grace_seconds: f64::from(rule.grace_seconds),
+            period_seconds: f64::from(rule.period_seconds.get()),
+            per_period: points * units,
+            is_whole: rule.periods == Periods::Whole,
+        }
+    }
+
+    /// Returns the whole units that are left of a value of this age, ties to even; not below 0, so that the loss of one
+    /// value is never taken from another.
+    #[inline(always)]
+    pub(crate) fn left(self, value: f64, age_seconds: f64) -> f64 {
+        let beyond = age_seconds - self.grace_seconds;
+        let beyond = if beyond > 0.0 { beyond } else { 0.0 };
+        // Multiplied first: for ages in whole seconds the product is exact wherever something is left.
+        let lost = if self.is_whole {
+            libm::floor(beyond / self.period_seconds) * self.per_period
+        } else {
+            beyond * self.per_period / self.period_seconds
+        };
+        let left = value - lost;
+        round(if left > 0.0 { left } else { 0.0 })
+    }
+}
+
+/// Returns what is left of a reading, in billionths, whose evidence has this age in seconds. Evidence of the future, by a
+/// clock that runs ahead, loses nothing.
+///
+/// ```
+/// use karat_core::decay::decayed;
+/// use karat_core::scorecard::DecayRule;
+/// // A year is 51 1/7 weeks beyond the week of grace, of a thousandth each.
+/// assert_eq!(decayed(DecayRule::default(), 900_000_000, 365.0 * 86_400.0), 848_857_143);
+/// assert_eq!(decayed(DecayRule::default(), 900_000_000, -5.0), 900_000_000);
+/// ```
+#[must_use]
+pub fn decayed(rule: DecayRule, reading: i64, age_seconds: f64) -> i64 {
+    Loss::new(rule, 1.0).left(reading as f64, age_seconds) as i64
+}
