@@ -339,6 +339,11 @@ pub enum Warning<'a> {
         /// The rule or gate.
         name: &'a str,
     },
+    /// The evidence says something that can be so and hardly is.
+    Suspicion {
+        /// JSON path and sentence.
+        message: &'a str,
+    },
     /// An accepted override takes most of the weight from a dimension that a tier relies on.
     WeakMandatory {
         /// The dimension.
@@ -347,6 +352,9 @@ pub enum Warning<'a> {
 }
 
 impl Warning<'_> {
+    /// The code of a suspicion, by which it is found in a record that is read back.
+    pub const SUSPICION: &'static str = "suspicious-evidence";
+
     /// Returns a stable name.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -355,6 +363,7 @@ impl Warning<'_> {
             Self::OverrideRejected => "override-rejected",
             Self::DefaultUsed { .. } => "default-used",
             Self::Undecided { .. } => "undecided",
+            Self::Suspicion { .. } => Self::SUSPICION,
             Self::WeakMandatory { .. } => "weak-mandatory",
         }
     }
@@ -378,6 +387,7 @@ impl fmt::Display for Warning<'_> {
             Self::Undecided { name } => {
                 write!(f, "`{name}` could not be decided, as something it needs is missing")
             }
+            Self::Suspicion { message } => f.write_str(message),
             Self::WeakMandatory { dimension } => {
                 write!(
                     f,

@@ -26,6 +26,7 @@ fn read(kind: Kind, text: &str) -> String {
                     Fact::Text(text) => lines.push(format!("{name} = {text:?}")),
                 }
             }
+            lines.extend(item.suspicions.iter().map(|suspicion| format!("warning: {suspicion}")));
             lines.extend(evidence.notes().iter().map(|note| format!("note: {note}")));
         }
     }

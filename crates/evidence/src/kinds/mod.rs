@@ -9,3 +9,4 @@ pub(crate) mod reasoning_trace;
 mod trace_novelty;
 mod workflow_output;
 pub(crate) mod workflow_run;
+mod workflow_steps;

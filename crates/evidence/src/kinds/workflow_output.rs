@@ -46,6 +46,12 @@ impl<'a> Output<'a> {
                                 `result.final_output`";
                 check.absent(root, "output_quality", expected);
             }
+            if let (Some((node, given)), Some(Value::Null)) = (given, self.output.map(Node::value))
+                && given > 0.0
+            {
+                let found = format!("{}, where `final_output` is `null`: there is no output", digits(given));
+                check.refuse_as(node, found, "0", "give the output, or leave `final_output` out");
+            }
             return given.map(|(_, given)| given);
         };
         let tests = self.tests.and_then(|node| test_results(node, check));
