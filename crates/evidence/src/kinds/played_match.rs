@@ -3,7 +3,7 @@
 use crate::grade::arena::{MatchGrade, grade_match};
 use crate::graders::Work;
 use crate::json::check::{Check, Identity, UnknownFields};
-use crate::json::document::{Node, Tape};
+use crate::json::document::{Node, Tape, Value};
 use crate::json::locate;
 use crate::json::note::Note;
 use crate::json::parse::{Limits, parse};
@@ -49,9 +49,33 @@ pub(crate) fn read<'a>(
     if let serde_json::Value::Object(detail) = grade.detail() {
         work.seen.extend(detail);
     }
+    suspect_trajectory(payload, &grade, check);
     graded.text = value::canonical_json(&grade.evidence);
     let Graded { text, tape } = graded;
     read_graded(text, tape, &grade, check)
+}
+
+fn member<'a>(node: Node<'a>, name: &str) -> Option<Node<'a>> {
+    node.children().find(|member| member.key() == name)
+}
+
+/// Says why a match is not verified although it has a trajectory, and which model calls took no token.
+fn suspect_trajectory(payload: Node<'_>, grade: &MatchGrade, check: &mut Check<'_>) {
+    let log = |name: &str| member(member(payload, "metadata")?, name);
+    let (Some(log), Some(trajectory)) = (log("replay_log"), &grade.trajectory) else { return };
+    if !trajectory.valid {
+        for warning in &trajectory.warnings {
+            let step = warning.step.and_then(|step| log.children().nth(step));
+            check.suspect(step.unwrap_or(log), format!("not verified: {}", warning.message));
+        }
+    }
+    for step in log.children() {
+        let is = |name: &str, value: Value<'_>| member(step, name).is_some_and(|node| node.value() == value);
+        let is_error = is("error", Value::Flag(true));
+        if is("type", Value::Text("llm_call")) && is("input_tokens", Value::Number(0.0)) && !is_error {
+            check.suspect(step, "a model call without input tokens".to_owned());
+        }
+    }
 }
 
 /// Reads the evidence that a grade became. It is in no file, so its lines say nothing; and its fields are ours, so all
@@ -75,7 +99,9 @@ fn read_graded<'a>(
     let (mut notes, mut unknown) = (Vec::new(), UnknownFields::default());
     let mut inner = Check::new(&mut notes, &mut unknown);
     let read = arena_match::read(document.root(), &mut inner);
+    let suspicions = inner.take_suspicions();
     check.problems.extend(&inner.problems.map(without_place));
+    check.pass_on_suspicions(suspicions);
     check.pass_on(notes.into_iter().map(|note| in_payload(note, grade)));
     read
 }
