@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use karat_core::facts::Fact;
+use karat_evidence::grade::arena::Challenge;
 use karat_evidence::{Graders, Kind, Reader, ReaderOptions};
 use serde_json::{Value, json};
 
@@ -221,4 +222,161 @@ fn steps_of_a_task_that_cannot_be_are_refused() {
         let refused = read_run(changes).unwrap_err();
         assert!(refused.starts_with(problem), "{changes:?}: {refused}");
     }
+}
+
+/// The challenge of the documented example.
+fn challenge() -> Graders {
+    let weights = [("correctness", 0.5), ("speed", 0.2), ("methodology", 0.15), ("completeness", 0.15)];
+    let challenge = Challenge {
+        id: "log-forensics".to_owned(),
+        name: "log-forensics@1.0.0".to_owned(),
+        weights: weights.map(|(key, weight)| (key.to_owned(), weight)).into(),
+    };
+    Graders { challenge: Some(challenge), ..Graders::default() }
+}
+
+/// The documented example, with the times that its speed takes.
+fn played() -> Value {
+    json!({
+        "match_id": "m-1", "agent_id": "a", "challenge": "log-forensics", "score": 823, "result": "win",
+        "score_breakdown": {
+            "correctness": {"score": 900, "weight": 0.5, "weighted": 450},
+            "speed": {"score": 780, "weight": 0.2, "weighted": 156},
+            "methodology": {"score": 690, "weight": 0.15, "weighted": 103.5},
+            "completeness": {"score": 760, "weight": 0.15, "weighted": 114},
+        },
+        "started_at": "2026-03-18T09:30:00Z", "submitted_at": "2026-03-18T09:31:06Z", "time_limit_secs": 300,
+        "expires_at": "2026-03-18T09:35:00Z", "status": "completed", "verified": true, "memoryless": false,
+        "attempt_number": 1, "trajectory_validation": {"valid": true, "checks": {"non_empty": true}},
+        "trajectory": {"total_input_tokens": 100, "total_output_tokens": 10, "total_llm_calls": 1},
+        "submission_warnings": [],
+    })
+}
+
+fn read_match(changes: &[(&str, Value)]) -> Result<(Vec<(String, Value)>, Vec<String>), String> {
+    read(Kind::Match, challenge(), &changed(&played(), changes))
+}
+
+#[test]
+fn a_good_match_is_read_without_a_word() {
+    for changes in [
+        &[][..],
+        // Rounded, as the deployed arena rounds each part and their sum.
+        &[("/score_breakdown/methodology/weighted", json!(104)), ("/score", json!(824))],
+        &[("/challenge", json!("log-forensics@1.0.0"))],
+        &[("/challenge", Value::Null), ("/challenge_slug", json!("log-forensics"))],
+        // The name of the task, beside that of the card.
+        &[("/challenge_slug", json!("outage"))],
+        &[("/score_breakdown/speed", Value::Null)],
+        &[("/score_breakdown/token_efficiency", json!(3))],
+        &[
+            ("/score", json!(350)),
+            ("/result", json!("loss")),
+            ("/score_breakdown", json!({"correctness": 387})),
+        ],
+    ] {
+        assert_eq!(read_match(changes).unwrap().1, [""; 0], "{changes:?}");
+    }
+}
+
+#[test]
+fn a_match_that_cannot_be_is_refused() {
+    for (changes, problem) in [
+        (
+            &[("/challenge", json!("cipher-relay"))][..],
+            "$.challenge: found `cipher-relay`, where the card is that of",
+        ),
+        (
+            &[("/challenge", Value::Null), ("/challenge_slug", json!("cipher-relay"))],
+            "$.challenge_slug: found `cipher-relay`",
+        ),
+        (&[("/score_breakdown/analysis", json!(5))], "$.score_breakdown.analysis: found `analysis`"),
+        (&[("/score_breakdown/electron_push", json!(5))], "$.score_breakdown.electron_push: found"),
+        (
+            &[("/score_breakdown/speed", json!(1000))],
+            "$.score_breakdown.speed: found 1000 after 66 s of 300 s, which is a speed of 780",
+        ),
+        (
+            &[("/score_breakdown/correctness/weight", json!(0.1))],
+            "$.score_breakdown.correctness.weight: found 0.1, where the card of the challenge has 0.5",
+        ),
+        (
+            &[("/score_breakdown/correctness/weighted", json!(900))],
+            "$.score_breakdown.correctness.weighted: found 900, where the score is 900 and the weight 0.5",
+        ),
+        (
+            &[("/score", json!(1000))],
+            "$.score: found 1000, where the dimensions and their weights give 820.5 to 826.5",
+        ),
+        (
+            &[("/score", Value::Null), ("/result", json!("loss"))],
+            "$.result: found `loss` with a total of 820.5 to",
+        ),
+        (&[("/result", json!("draw"))], "$.result: found `draw` with a total of 823"),
+        (&[("/status", json!("expired"))], "$.status: found an expired match with scores"),
+        (
+            &[("/expires_at", json!("2026-03-18T09:31:05Z"))],
+            "$.submitted_at: found a submission after `expires_at`",
+        ),
+        (
+            &[("/trajectory_validation/valid", json!(false))],
+            "$.trajectory_validation.valid: found a trajectory that",
+        ),
+        (
+            &[("/trajectory_validation/checks/tool_replay_consistent", json!(false))],
+            "$.trajectory_validation.valid: found `true`, where a check failed",
+        ),
+        (
+            &[("/trajectory_validation", json!({"timestamps_in_bounds": false}))],
+            "$.trajectory_validation.timestamps_in_bounds: found a trajectory that is not valid",
+        ),
+        (&[("/trajectory/total_llm_calls", json!(0))], "$.trajectory: found 110 tokens without a model call"),
+    ] {
+        let refused = read_match(changes).unwrap_err();
+        assert!(refused.starts_with(problem) && refused.lines().count() == 1, "{changes:?}: {refused}");
+    }
+}
+
+#[test]
+fn a_match_that_hardly_can_be_is_suspected() {
+    for (changes, suspicion) in [
+        (
+            &[("/submission_warnings", json!([{"severity": "error", "field": "x", "message": "bad"}]))][..],
+            "$.submission_warnings[0]: an error that names no dimension",
+        ),
+        (
+            &[("/submission_warnings", json!([{"severity": "error", "dimension": "style"}]))],
+            "$.submission_warnings[0]: an error about `style`, which has no score here",
+        ),
+        (
+            &[("/constraint_violations", json!(["maxLlmCalls: 9"]))],
+            "$.constraint_violations[0]: the arena reports that a limit was not kept: maxLlmCalls: 9",
+        ),
+        (
+            &[("/harness_warning", json!("another"))],
+            "$.harness_warning: the arena warns of the harness: another",
+        ),
+        (&[("/status", json!("active"))], "$.status: a match with scores that is `active`"),
+        (&[("/trajectory/total_input_tokens", json!(0))], "$.trajectory: 1 model calls without input tokens"),
+    ] {
+        let (_, suspicions) = read_match(changes).unwrap();
+        assert!(suspicions.len() == 1 && suspicions[0].starts_with(suspicion), "{changes:?}: {suspicions:?}");
+    }
+}
+
+/// An error about a dimension makes it 0, also where the arena has added it up: both totals can be meant.
+#[test]
+fn a_refused_dimension_may_be_in_the_total_or_not() {
+    let error = ("/submission_warnings", json!([{"severity": "error", "dimension": "correctness"}]));
+    for score in [823, 373] {
+        read_match(&[error.clone(), ("/score", json!(score)), ("/result", Value::Null)]).unwrap();
+    }
+    assert!(read_match(&[error, ("/score", json!(300)), ("/result", Value::Null)]).is_err());
+}
+
+/// Without a card of a challenge there is nothing to hold a match against, but itself.
+#[test]
+fn a_match_without_a_challenge_is_read_as_it_is() {
+    let item = changed(&played(), &[("/challenge", json!("other")), ("/score", json!(1))]);
+    assert!(read(Kind::Match, Graders::default(), &item).is_ok());
 }

@@ -231,8 +231,8 @@ fn a_match() {
     speed_refused = false
     token_efficiency_refused = false
     call_efficiency_refused = false
+    warning: $.submission_warnings[2]: an error about `electron_push`, which has no score here
     note: $.submission_warnings[1]: an error of the submission makes `methodology` 0
-    note: $.submission_warnings[2]: an error about `electron_push`, which has no score here
     unknown: $.score_breakdown.electron_push (1)
     ");
 }

@@ -96,8 +96,8 @@ fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders,
         return Err(Failure::new(message).help("choose a card for this kind of evidence"));
     }
     let graders = graders::of_kind(kind, &args.graders, as_of, cli.portable)?;
-    let evaluator = cards::compiled(wanted, cli.color)?.evaluator().cloned();
-    Ok(Graders { evaluator, ..graders })
+    let card = cards::compiled(wanted, cli.color)?;
+    Ok(Graders { evaluator: card.evaluator().cloned(), challenge: card.challenge(), ..graders })
 }
 
 fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], width: usize) -> String {

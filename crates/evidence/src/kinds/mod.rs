@@ -4,6 +4,7 @@ pub(crate) mod agent_dimensions;
 pub(crate) mod agent_evidence;
 pub(crate) mod arena_match;
 pub(crate) mod fact_table;
+mod match_claims;
 pub(crate) mod played_match;
 pub(crate) mod reasoning_trace;
 mod trace_novelty;

@@ -1,6 +1,6 @@
 //! A match as it was played: graded by the evaluator of its challenge, then read like a match that was graded elsewhere.
 
-use crate::grade::arena::{MatchGrade, grade_match};
+use crate::grade::arena::{Challenge, MatchGrade, grade_match};
 use crate::graders::Work;
 use crate::json::check::{Check, Identity, UnknownFields};
 use crate::json::document::{Node, Tape, Value};
@@ -27,7 +27,7 @@ pub(crate) fn read<'a>(
 ) -> (MatchFacts<'a>, Identity<'a>) {
     let payload = root.children().find(|member| member.key() == "payload" && !member.is_null());
     let Some(payload) = payload else {
-        return arena_match::read(root, check);
+        return arena_match::read(root, work.graders.challenge.as_ref(), check);
     };
     let Some(evaluator) = &work.graders.evaluator else {
         check.refuse_as(
@@ -52,7 +52,7 @@ pub(crate) fn read<'a>(
     suspect_trajectory(payload, &grade, check);
     graded.text = value::canonical_json(&grade.evidence);
     let Graded { text, tape } = graded;
-    read_graded(text, tape, &grade, check)
+    read_graded(text, tape, &grade, work.graders.challenge.as_ref(), check)
 }
 
 fn member<'a>(node: Node<'a>, name: &str) -> Option<Node<'a>> {
@@ -84,6 +84,7 @@ fn read_graded<'a>(
     text: &'a str,
     tape: &'a mut Tape,
     grade: &MatchGrade,
+    challenge: Option<&Challenge>,
     check: &mut Check<'_>,
 ) -> (MatchFacts<'a>, Identity<'a>) {
     let without_place = |problem: &mut Problem| (problem.line, problem.column) = (None, None);
@@ -98,17 +99,21 @@ fn read_graded<'a>(
     };
     let (mut notes, mut unknown) = (Vec::new(), UnknownFields::default());
     let mut inner = Check::new(&mut notes, &mut unknown);
-    let read = arena_match::read(document.root(), &mut inner);
+    let read = arena_match::read(document.root(), challenge, &mut inner);
     let suspicions = inner.take_suspicions();
     check.problems.extend(&inner.problems.map(without_place));
-    check.pass_on_suspicions(suspicions);
+    // What the grader itself found is in the item already, or among what it saw.
+    let of_form = suspicions.into_iter().filter(|note| note.path.starts_with(WARNINGS));
+    check.pass_on_suspicions(of_form.map(|note| in_payload(note, grade)));
     check.pass_on(notes.into_iter().map(|note| in_payload(note, grade)));
     read
 }
 
+const WARNINGS: &str = "$.submission_warnings[";
+
 /// Turns a note on a warning of a grade into a note on the field of the answer that the warning is about.
 fn in_payload(note: Note, grade: &MatchGrade) -> Note {
-    let at = note.path.strip_prefix("$.submission_warnings[").and_then(|rest| rest.strip_suffix(']'));
+    let at = note.path.strip_prefix(WARNINGS).and_then(|rest| rest.strip_suffix(']'));
     let warning = at.and_then(|at| grade.submission_warnings.get(at.parse::<usize>().ok()?));
     let Some(warning) = warning else { return note };
     let mut path = "$.payload.answer".to_owned();

@@ -143,6 +143,9 @@ impl MatchGrade {
             "attempt_number": played.attempt_number,
             "trajectory_validation": self.trajectory.as_ref().map(TrajectoryGrade::detail),
         });
+        for (name, value) in &played.named {
+            evidence[*name] = (*value).clone();
+        }
         if self.speed_is_time() {
             scores.remove("speed");
             evidence["time_limit_secs"] = played.attempt.limit_seconds.into();
