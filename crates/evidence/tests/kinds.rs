@@ -468,6 +468,7 @@ fn agent_dimensions_tell_all_their_problems_at_once() {
     $.dimensions.relibility: found `relibility`, expected one of the sixteen dimensions; did you mean `reliability`? (line 2, column 55)
     $.dimensions.safety: found `85`, expected a number from 0 to 1 (line 2, column 68)
     $.dimensions.bond: found the text `n/a`, expected a number from 0 to 1, `null` or "not-applicable" (line 2, column 80)
+    $.dimensions.latency.score: found nothing, expected a number from 0 to 1, or `null` where it was not measured; add `score` (line 2, column 98)
     $.dimensions.latency.age_seconds: found `-1`, expected a number not below 0 (line 2, column 114)
     $.dimensions.colour: found `colour`, expected one of the sixteen dimensions (line 3, column 34)
     "#);

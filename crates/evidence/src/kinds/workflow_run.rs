@@ -7,12 +7,12 @@ use crate::grade::workflow::{
     settle,
 };
 use crate::graders::Work;
-use crate::json::check::{AMOUNT, Check, Identity, digits, flag, number};
+use crate::json::check::{AMOUNT, Check, Identity, UNIT, digits, flag, number};
 use crate::json::document::{Node, Value};
 use crate::json::locate;
 use crate::json::problem::quoted;
 use crate::json::value;
-use crate::kinds::workflow_output::Output;
+use crate::kinds::workflow_output::{Output, test_report};
 use crate::kinds::workflow_steps::{Run, TaskSteps};
 use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
@@ -66,17 +66,7 @@ pub(crate) fn read<'a>(
             "task_id" => tell_once(&mut task_id, member, check),
             "outcome" => outcome = check.outcome(member),
             // The rest of the documented message plays no part in a score.
-            "description"
-            | "quality_criteria"
-            | "available_tools"
-            | "routing_policy"
-            | "send_block"
-            | "scoring_version"
-            | "total_estimated_cost"
-            | "total_estimated_latency"
-            | "confidence"
-            | "reasoning"
-            | "miner_hotkey" => {}
+            _ if read_message(member, check) => {}
             _ => check.unknown("$", member),
         }
     }
@@ -184,13 +174,29 @@ fn read_task<'a>(
             "task_id" => tell_once(task_id, member, check),
             "task_type" => tell_once(&mut output.task_type, member, check),
             "reference" => tell_once(&mut output.reference, member, check),
-            "description" => drop(check.text(member)),
             "steps" => steps.read(member, check),
             "reference_plan" => steps.read_plan(member, check),
-            "status" | "type" | "quality_criteria" | "available_tools" | "routing_policy" => {}
+            "status" => drop(check.one_of(member, &["active", "quarantined", "deprecated"])),
+            "type" => drop(check.text(member)),
+            "description" | "quality_criteria" | "available_tools" | "routing_policy" => {
+                read_message(member, check);
+            }
             _ => check.unknown("$.task", member),
         }
     }
+}
+
+/// Checks a member of the documented message that plays no part in a score. Returns false for any other.
+fn read_message(member: Node<'_>, check: &mut Check<'_>) -> bool {
+    match member.key() {
+        "description" | "scoring_version" | "reasoning" | "miner_hotkey" => drop(check.text(member)),
+        "quality_criteria" | "available_tools" | "routing_policy" => drop(check.members(member)),
+        "send_block" => drop(check.count(member, 0.0)),
+        "total_estimated_cost" | "total_estimated_latency" => drop(check.number(member, AMOUNT)),
+        "confidence" => drop(check.number(member, UNIT)),
+        _ => return false,
+    }
+    true
 }
 
 /// Reads the result. `faults` is the number of problems before the plan was read.
@@ -209,7 +215,7 @@ fn read_result<'a>(
             // Here `null` says that there was no output, which is known.
             "final_output" => output.output = Some(member),
             _ if member.is_null() => {}
-            "tests" => output.tests = Some(member),
+            "tests" => output.tests = test_report(member, check),
             "lint_violations" => output.lint_violations = check.count(member, 0.0),
             "steps_completed" => completed = Some(member),
             "total_steps" => total = Some(member),

@@ -93,11 +93,15 @@ fn read_node(node: Node<'_>, check: &mut Check<'_>, rules: &PlanRules, root: &st
         && let Some(action) = check.required(node, "action", action, "what the step does")
     {
         let _ = check.filled_text(action);
+    } else if let Some(action) = action {
+        let _ = check.text(action);
     }
     if (rules.subnet_and_action_required || rules.allowed_subnets.is_some())
         && let Some(subnet) = check.required(node, "subnet", subnet, "who carries out the step")
     {
         check_subnet(subnet, check, rules.allowed_subnets.as_deref());
+    } else if let Some(subnet) = subnet {
+        let _ = check.text(subnet);
     }
     if let Some(Value::Text(subnet)) = subnet.map(Node::value) {
         step.subnet = Some(subnet.to_owned());
