@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
-use karat_core::scorecard::Scorecard;
-use karat_evidence::grade::arena::Evaluator;
+use karat_core::scorecard::{Dimension, Scorecard};
+use karat_evidence::Kind;
+use karat_evidence::grade::arena::{Challenge, Evaluator};
 
 use crate::cards::{self, CardText, EMBEDDED, library};
 use crate::error::{Code, Error};
@@ -168,6 +169,18 @@ impl CompiledCard {
     #[must_use]
     pub fn evaluator(&self) -> Option<&Evaluator> {
         self.evaluator.as_ref()
+    }
+
+    /// Returns the challenge that the scorecard is of, if it is of the arena: matches of others are not scored by it.
+    #[must_use]
+    pub fn challenge(&self) -> Option<Challenge> {
+        let is_challenge = self.base.is_some() && self.evidence == Kind::Match.name();
+        let weight = |dimension: &Dimension| (dimension.key.clone(), dimension.weight.to_f64());
+        is_challenge.then(|| Challenge {
+            id: self.id.clone(),
+            name: self.name(),
+            weights: self.dimensions.iter().map(weight).collect(),
+        })
     }
 
     /// Returns the compiled form.

@@ -126,7 +126,8 @@ impl Engine {
             return Err(Error::new(Code::InvalidOption, message).hint(format!("leave out `{option}`")));
         }
         let evaluator = card.evaluator().cloned();
-        let graders = Graders { as_of, evaluator, embedder, cache, ..Graders::default() };
+        let challenge = card.challenge();
+        let graders = Graders { as_of, evaluator, challenge, embedder, cache, ..Graders::default() };
         let options = ReaderOptions { subject_field, ..ReaderOptions::default() };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
         let workspace = workspace(scorer, is_portable);

@@ -97,6 +97,7 @@ pub fn rescore<T>(
     let document = record.document();
     let facts = document.facts_of(scorer.card())?;
     let grading = document.grading.as_ref().map(Grading::as_str);
+    let suspicions = document.suspicions();
     let item = Item {
         subject: &document.subject,
         id: &document.evidence.id,
@@ -104,6 +105,7 @@ pub fn rescore<T>(
         digest: document.evidence.digest,
         facts: &facts,
         grading,
+        suspicions: &suspicions,
     };
     let context = Context { as_of: document.as_of() };
     let scored = scorer.score(&mut workspace(scorer, is_portable), &item, &context).map_err(|errors| {

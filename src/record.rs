@@ -134,6 +134,7 @@ pub(crate) fn broken(message: String) -> Error {
 mod tests {
     use super::*;
     use crate::engine::Engine;
+    use crate::recompute::recompute;
 
     fn record() -> Record {
         let run = include_bytes!("../examples/workflow/worked-example.json");
@@ -148,6 +149,28 @@ mod tests {
         let again = Record::parse(record.as_bytes()).unwrap().unwrap();
         assert_eq!(again.as_bytes(), record.as_bytes());
         assert_eq!(again.digest(), record.digest());
+    }
+
+    /// What is suspected of the evidence is in the record, is kept when the record is computed again, and cannot be left out.
+    #[test]
+    fn a_suspicion_stays_in_the_record() {
+        let run = include_str!("../examples/workflow/worked-example.json");
+        let run = run.replace(
+            "\"error_handling\": {}",
+            "\"error_handling\": {\"search\": {\"retry_count\": 1000000000000}}",
+        );
+        let mut engine = Engine::open("workflow").unwrap();
+        let record = engine.score(run.as_bytes()).unwrap();
+        let suspicions = record.document().suspicions();
+        assert!(suspicions.len() == 1 && suspicions[0].contains("1000000000000 declared"), "{suspicions:?}");
+        assert_eq!(record.document().warnings[0].code, "suspicious-evidence");
+        recompute(&record, engine.card(), false, |_| ()).unwrap();
+
+        let start = record.as_str().find("\"warnings\":[").unwrap();
+        let silent = format!("{}\"warnings\":[]}}", &record.as_str()[..start]);
+        let silent = Record::parse(silent.as_bytes()).unwrap().unwrap();
+        let found = silent.differences_from_evidence(record.as_bytes()).unwrap();
+        assert!(found[0].starts_with("different: warnings;"), "{found:?}");
     }
 
     #[test]

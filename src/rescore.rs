@@ -242,8 +242,9 @@ mod tests {
         let text = text.replace(" + timeouts * 0.20", "");
         let without: Vec<&str> = text.lines().filter(|line| !line.starts_with("timeouts ")).collect();
         let old = Arc::new(CompiledCard::parse(&without.join("\n")).unwrap());
-        let (run, new) =
-            (RUN.replace("\"timeouts\": 0", "\"timeouts\": 1"), CompiledCard::released("workflow").unwrap());
+        let limit = "\"error_handling\": {\"search\": {\"timeout_seconds\": 4}}";
+        let run = RUN.replace("\"timeouts\": 0", "\"timeouts\": 1").replace("\"error_handling\": {}", limit);
+        let new = CompiledCard::released("workflow").unwrap();
         let claim = record(&old, &run);
         let own = Some(run.as_bytes());
         let moved = rescored(&claim, &old, &new, Kept { own, corrected: None }).unwrap();

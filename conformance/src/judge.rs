@@ -97,6 +97,7 @@ pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
         digest: Digest::of(b""),
         facts,
         grading: None,
+        suspicions: &[],
     }
 }
 

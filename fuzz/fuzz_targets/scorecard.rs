@@ -46,6 +46,7 @@ fn same_on_every_path(scorer: &Scorer, facts: &[Fact<'_>]) {
         digest: Digest::of(b"{}"),
         facts,
         grading: None,
+        suspicions: &[],
     };
     let context = Context { as_of: None };
     let digest = |mut work: Workspace| scorer.score(&mut work, &item, &context).map(|record| record.digest());

@@ -78,7 +78,7 @@ fn graded_with(differences: &[String]) -> Vec<String> {
 }
 
 /// The parts of a record that are compared with its evidence, as JSON pointers.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 10] = [
     ("subject", "/subject"),
     ("id", "/evidence/id"),
     ("digest", "/evidence/digest"),
@@ -88,6 +88,7 @@ const PARTS: [(&str, &str); 9] = [
     ("facts", "/facts"),
     ("grading", "/grading"),
     ("score", "/score"),
+    ("warnings", "/warnings"),
 ];
 
 /// Keeps the first lines and counts the others.

@@ -9,6 +9,7 @@ use std::fmt;
 use karat_core::facts::{Digest, Fact, ItemContext, Outcome};
 use karat_core::json::write_number;
 use karat_core::number::{Score, UNITS_PER_ONE, round};
+use karat_core::record::Warning;
 use karat_core::scorecard::{FactType, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use serde::de::{self, Deserializer, Visitor};
@@ -437,6 +438,13 @@ impl RecordDocument {
     pub fn context(&self) -> ItemContext<'_> {
         let EvidenceDocument { task, outcome, .. } = &self.evidence;
         ItemContext { time: self.time(), task: task.as_deref(), outcome: *outcome }
+    }
+
+    /// Returns what the evidence says that can be so and hardly is, which only the evidence shows.
+    #[must_use]
+    pub fn suspicions(&self) -> Vec<String> {
+        let found = self.warnings.iter().filter(|warning| warning.code == Warning::SUSPICION);
+        found.map(|warning| warning.message.clone()).collect()
     }
 
     /// Returns the facts in the order in which `card` declares them.

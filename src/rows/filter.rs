@@ -3,7 +3,7 @@
 use karat_core::diagnostic::nearest;
 use karat_core::facts::{Fact, Outcome};
 use karat_core::record::Record;
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{FactType, Scorecard};
 use karat_core::timestamp::Timestamp;
 
 use crate::error::{Code, Error};
@@ -121,9 +121,87 @@ pub fn check_field<'c>(
     Err(failure.hint(format!("there are: {}", names.join(", "))))
 }
 
+/// Rejects a filter on a field that no card has, or by a value that the field never has: it would select nothing, or all,
+/// without a word. An empty value stands for none.
+///
+/// # Errors
+/// If the field or the value is not understood.
+pub fn check_filter<'c>(
+    filter: &Filter,
+    flag: &str,
+    cards: impl Iterator<Item = &'c Scorecard> + Clone,
+) -> Result<(), Error> {
+    let Filter { field, value, .. } = filter;
+    check_field(field, flag, cards.clone())?;
+    let refuse = |expected: &str, hint: Option<String>| {
+        let (field, value) = (clean(field), clean(value));
+        let message = format!("{flag}: `{field}` is never `{value}`, expected {expected}");
+        let failure = Error::new(Code::InvalidOption, message);
+        Err(match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        })
+    };
+    if value.is_empty() {
+        return Ok(());
+    }
+    if field == "outcome" && Outcome::from_name(value).is_none() {
+        let names = Outcome::ALL.map(Outcome::name);
+        let hint = nearest(value, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        return refuse(&format!("one of {}", names.join(", ")), hint);
+    }
+    if FIELDS.contains(&field.as_str()) {
+        return Ok(());
+    }
+    let mut kinds =
+        cards.flat_map(|card| &card.facts).filter(|fact| fact.name == *field).map(|fact| fact.kind);
+    let is_possible = kinds.any(|kind| match kind {
+        FactType::Number => value.parse().is_ok_and(f64::is_finite),
+        FactType::Boolean => matches!(value.as_str(), "true" | "false"),
+        FactType::Text => true,
+    });
+    if is_possible {
+        Ok(())
+    } else {
+        refuse("a number, or `true` or `false`, as the scorecard declares", None)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::card::CompiledCard;
+
+    #[test]
+    fn a_filter_by_what_a_field_never_is_is_refused() {
+        let trace = CompiledCard::released("trace").unwrap();
+        let check =
+            |text: &str| check_filter(&Filter::parse(text).unwrap(), "--where", std::iter::once(&**trace));
+        for good in [
+            "outcome=failed",
+            "outcome!=succeeded",
+            "outcome=",
+            "task=anything",
+            "success=true",
+            "success=",
+            "confidence=0.90",
+            "task_domain=42",
+        ] {
+            assert!(check(good).is_ok(), "{good}");
+        }
+        for (wrong, why) in [
+            ("outcome=success", "--where: `outcome` is never `success`, expected one of succeeded, failed, "),
+            ("outcome!=passed", "--where: `outcome` is never `passed`"),
+            ("success=yes", "--where: `success` is never `yes`, expected a number, or `true` or `false`"),
+            ("confidence=high", "--where: `confidence` is never `high`"),
+            ("confidence=NaN", "--where: `confidence` is never `NaN`"),
+            ("mood=good", "--where: no item has a field `mood`"),
+        ] {
+            let error = check(wrong).unwrap_err();
+            assert!(error.message().starts_with(why), "{wrong}: {error}");
+            assert_eq!(error.code(), Code::InvalidOption);
+        }
+    }
 
     #[test]
     fn a_filter_reads_its_parts() {

@@ -11,7 +11,7 @@ use karat_core::record::{DimensionRecord, ReadingStatus, Record as Scoring};
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 
-use super::filter::{Wish, check_field, value};
+use super::filter::{Wish, check_field, check_filter, value};
 use super::problems::Problems;
 use super::{MeasuredValue, Row, Rows, Tasks};
 use crate::card::CompiledCard;
@@ -250,7 +250,7 @@ impl<'r> Loader<'r> {
             });
         }
         for filter in self.selection.wish.filters {
-            check_field(&filter.field, "--where", cards())?;
+            check_filter(filter, "--where", cards())?;
         }
         for field in self.selection.labels {
             check_field(field, "--group-by", cards())?;

@@ -152,7 +152,7 @@ fn efficiency_from_replay(given: &Given<'_>) -> Result<Value, String> {
     let constraints = constraints(given)?;
     let steps = arena::replay_log(given.member("replay_log")?.value()).map_err(refused)?;
     let trajectory =
-        arena::validate_trajectory(&steps, window(given)?, None, &arena::TrajectoryOptions::default());
+        arena::validate_trajectory(&steps, window(given)?, None, &arena::TrajectoryOptions::published());
     let usage = arena::Usage::of(&steps);
     let mut answer = with_efficiency(given, &constraints, trajectory.valid, Some(&usage))?;
     let violations =
@@ -203,7 +203,7 @@ fn validate_trajectory(given: &Given<'_>) -> Result<Value, String> {
     for (path, file) in if is_known { files.members()? } else { Vec::new() } {
         texts.insert(path, file.text()?);
     }
-    let options = arena::TrajectoryOptions::default();
+    let options = arena::TrajectoryOptions::published();
     let grade = arena::validate_trajectory(&steps, window(given)?, is_known.then_some(&texts), &options);
     let mut answer = grade.detail();
     if let Value::Object(answer) = &mut answer {

@@ -61,6 +61,7 @@ impl Scorer {
         let weighted = share_out(self, profile_place, scored, &mut dimensions, &group_reading);
         let Course { steps, undecided, gates } = self.course(registers, scored, weighted);
         warnings.extend(undecided.iter().map(|&name| Warning::Undecided { name }));
+        warnings.extend(item.suspicions.iter().map(|message| Warning::Suspicion { message }));
         let band = (registers.value(places.band) as usize).checked_sub(1).filter(|_| scored);
         let coverage = registers.value(places.coverage) as i64;
         let tier = (!card.tiers.is_empty()).then(|| {

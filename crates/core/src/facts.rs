@@ -1,5 +1,7 @@
 //! Facts: evidence, reduced to what a scorecard can read.
 
+use alloc::string::String;
+
 pub use crate::digest::Digest;
 use crate::timestamp::Timestamp;
 
@@ -33,6 +35,9 @@ pub struct Item<'a> {
     /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record
     /// unchanged. None where the facts were given.
     pub grading: Option<&'a str>,
+    /// What the evidence says that can be so and hardly is, each as JSON path and sentence: a warning of the record for
+    /// each. They do not change the score.
+    pub suspicions: &'a [String],
 }
 
 /// The time, task and outcome of an item, as far as it says so. No score of the item itself depends on it: a

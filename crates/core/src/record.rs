@@ -377,6 +377,11 @@ pub enum Warning<'a> {
         /// Number of measured dimensions.
         measured: usize,
     },
+    /// The evidence says something that can be so and hardly is.
+    Suspicion {
+        /// JSON path and sentence.
+        message: &'a str,
+    },
     /// An accepted override takes most of the weight from a dimension that a tier relies on.
     WeakMandatory {
         /// The dimension.
@@ -385,6 +390,9 @@ pub enum Warning<'a> {
 }
 
 impl Warning<'_> {
+    /// The code of a suspicion, by which it is found in a record that is read back.
+    pub const SUSPICION: &'static str = "suspicious-evidence";
+
     /// Returns a stable name.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -394,6 +402,7 @@ impl Warning<'_> {
             Self::DefaultUsed { .. } => "default-used",
             Self::Undecided { .. } => "undecided",
             Self::NotDecayed { .. } => "not-decayed",
+            Self::Suspicion { .. } => Self::SUSPICION,
             Self::WeakMandatory { .. } => "weak-mandatory",
         }
     }
@@ -423,6 +432,7 @@ impl fmt::Display for Warning<'_> {
             Self::NotDecayed { without, measured } => {
                 write!(f, "{without} of {measured} measured dimensions not decayed: no age given")
             }
+            Self::Suspicion { message } => f.write_str(message),
             Self::WeakMandatory { dimension } => {
                 write!(
                     f,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::grade::arena::{Evaluator, MatchOptions};
+use crate::grade::arena::{Challenge, Evaluator, MatchOptions};
 use crate::grade::quality;
 use crate::grade::trace::embedder::Embedder;
 use crate::grade::trace::novelty::VectorCache;
@@ -21,6 +21,8 @@ pub struct Graders {
     pub quality: quality::Options,
     /// Evaluator of a challenge, for matches that come as they were played.
     pub evaluator: Option<Evaluator>,
+    /// The challenge of the card, whose matches no other card may score.
+    pub challenge: Option<Challenge>,
     /// Options for grading such matches.
     pub matches: MatchOptions,
     /// Embedder that turns the text of a trace into a vector.

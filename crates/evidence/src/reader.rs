@@ -79,13 +79,14 @@ pub struct Evidence<'a> {
     grading: Option<&'a str>,
     canonical: &'a [u8],
     notes: &'a [Note],
+    suspicions: Vec<String>,
 }
 
 impl Evidence<'_> {
     /// Returns the item, as the engine takes it.
     pub fn item(&self) -> Item<'_> {
         let Self { subject, id, context, digest, grading, .. } = *self;
-        Item { subject, id, context, digest, facts: &self.facts, grading }
+        Item { subject, id, context, digest, facts: &self.facts, grading, suspicions: &self.suspicions }
     }
 
     /// Returns the item as canonical JSON (RFC 8785): the bytes that its digest is of.
@@ -93,7 +94,8 @@ impl Evidence<'_> {
         self.canonical
     }
 
-    /// Returns what a reader of the score should know about the item.
+    /// Returns what a reader of the score should know about the item and its record does not say. What can be so and hardly
+    /// is, the record says: it is among the [suspicions](Item::suspicions) of the item.
     pub fn notes(&self) -> &[Note] {
         self.notes
     }
@@ -304,6 +306,7 @@ impl Reader {
             return Err(check.problems.map(|problem| locate::place(root, problem)).in_order());
         }
 
+        let suspicions = check.take_suspicions().iter().map(ToString::to_string).collect();
         let digest = Digest::of(canonical.bytes());
         let id = match identity.id {
             Some(own) => written(own, id),
@@ -329,7 +332,8 @@ impl Reader {
         };
         (work.watch)("read");
         self.pending = work.pending;
-        Ok(Evidence { subject, id, context, digest, facts, grading, canonical: canonical.bytes(), notes })
+        let canonical = canonical.bytes();
+        Ok(Evidence { subject, id, context, digest, facts, grading, canonical, notes, suspicions })
     }
 
     /// Returns the fields that are never read, over all items so far: JSON path (`[*]` for any element) and count.

@@ -26,6 +26,7 @@ fn read(kind: Kind, text: &str) -> String {
                     Fact::Text(text) => lines.push(format!("{name} = {text:?}")),
                 }
             }
+            lines.extend(item.suspicions.iter().map(|suspicion| format!("warning: {suspicion}")));
             lines.extend(evidence.notes().iter().map(|note| format!("note: {note}")));
         }
     }
@@ -230,8 +231,8 @@ fn a_match() {
     speed_refused = false
     token_efficiency_refused = false
     call_efficiency_refused = false
+    warning: $.submission_warnings[2]: an error about `electron_push`, which has no score here
     note: $.submission_warnings[1]: an error of the submission makes `methodology` 0
-    note: $.submission_warnings[2]: an error about `electron_push`, which has no score here
     unknown: $.score_breakdown.electron_push (1)
     ");
 }
@@ -467,6 +468,7 @@ fn agent_dimensions_tell_all_their_problems_at_once() {
     $.dimensions.relibility: found `relibility`, expected one of the sixteen dimensions; did you mean `reliability`? (line 2, column 55)
     $.dimensions.safety: found `85`, expected a number from 0 to 1 (line 2, column 68)
     $.dimensions.bond: found the text `n/a`, expected a number from 0 to 1, `null` or "not-applicable" (line 2, column 80)
+    $.dimensions.latency.score: found nothing, expected a number from 0 to 1, or `null` where it was not measured; add `score` (line 2, column 98)
     $.dimensions.latency.age_seconds: found `-1`, expected a number not below 0 (line 2, column 114)
     $.dimensions.colour: found `colour`, expected one of the sixteen dimensions (line 3, column 34)
     "#);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use karat::error::Error;
 use karat::record::Record;
-use karat::rows::filter::{Filter, Wish, check_field};
+use karat::rows::filter::{Filter, Wish, check_field, check_filter};
 use karat::rows::{Loader, Rows, Selection};
 use karat_stats::StatisticsError;
 use karat_stats::outcome::Policy;
@@ -35,14 +35,12 @@ pub fn read(
     positions: &[u64],
     options: &ReadOptions,
 ) -> Result<Rows, Problem> {
-    for (fields, name) in [
-        (options.filters.iter().map(|filter| &filter.field).collect::<Vec<_>>(), "where"),
-        (options.labels.iter().collect(), "group_by"),
-    ] {
-        for field in fields {
-            check_field(field, name, pools.iter().map(|pool| &**pool.card))
-                .map_err(|failure| unanswerable(&failure).at(name))?;
-        }
+    let cards = || pools.iter().map(|pool| &**pool.card);
+    for filter in &options.filters {
+        check_filter(filter, "where", cards()).map_err(|failure| unanswerable(&failure).at("where"))?;
+    }
+    for label in &options.labels {
+        check_field(label, "group_by", cards()).map_err(|failure| unanswerable(&failure).at("group_by"))?;
     }
     let wish = Wish { filters: &options.filters, ..Wish::default() };
     let selection = Selection { wish, labels: &options.labels, ..Selection::default() };

@@ -96,8 +96,8 @@ fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders,
         return Err(Failure::new(message).help("choose a card for this kind of evidence"));
     }
     let graders = graders::of_kind(kind, &args.graders, as_of, cli.portable)?;
-    let evaluator = cards::compiled(wanted, cli.color)?.evaluator().cloned();
-    Ok(Graders { evaluator, ..graders })
+    let card = cards::compiled(wanted, cli.color)?;
+    Ok(Graders { evaluator: card.evaluator().cloned(), challenge: card.challenge(), ..graders })
 }
 
 fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], width: usize) -> String {
@@ -122,8 +122,9 @@ fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], width: usize) -> 
     }
     let seen = item.grading.and_then(|seen| serde_json::from_str(seen).ok()).unwrap_or_default();
     text.push_str(&grading(&seen, width));
-    for note in evidence.notes() {
-        for line in wrap(&format!("note: {note}"), width.saturating_sub(2)) {
+    let suspicions = item.suspicions.iter().map(|suspicion| format!("warning: {suspicion}"));
+    for note in suspicions.chain(evidence.notes().iter().map(|note| format!("note: {note}"))) {
+        for line in wrap(&note, width.saturating_sub(2)) {
             text.push_str(&format!("  {CARE}{line}{CARE:#}\n"));
         }
     }
@@ -158,5 +159,6 @@ fn as_json(evidence: &Evidence<'_>, kind: Kind) -> Value {
         "facts": facts,
         "grading": seen,
         "notes": notes,
+        "warnings": item.suspicions,
     })
 }

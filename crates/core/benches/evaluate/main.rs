@@ -253,6 +253,7 @@ fn record() {
             digest: Digest([0; 32]),
             facts: &facts,
             grading: None,
+            suspicions: &[],
         };
         let mut best = f64::INFINITY;
         for _ in 0..20 {

@@ -80,6 +80,7 @@ pub fn item<'a>(facts: &'a [Fact<'a>]) -> Item<'a> {
         digest: Digest([7; 32]),
         facts,
         grading: None,
+        suspicions: &[],
     }
 }
 

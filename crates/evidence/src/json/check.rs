@@ -92,12 +92,13 @@ pub(crate) fn flag<'a>(value: Option<bool>) -> Fact<'a> {
 pub(crate) struct Check<'r> {
     pub problems: Problems,
     notes: &'r mut Vec<Note>,
+    suspicions: Vec<Note>,
     unknown: &'r mut UnknownFields,
 }
 
 impl<'r> Check<'r> {
     pub(crate) fn new(notes: &'r mut Vec<Note>, unknown: &'r mut UnknownFields) -> Self {
-        Self { problems: Problems::default(), notes, unknown }
+        Self { problems: Problems::default(), notes, suspicions: Vec::new(), unknown }
     }
 
     /// Reads the members of an object.
@@ -272,6 +273,22 @@ impl<'r> Check<'r> {
     /// Notes something that does not prevent a score and that its readers should know.
     pub(crate) fn note(&mut self, node: Node<'_>, text: String) {
         self.pass_on(std::iter::once_with(|| Note { path: locate::path(node), text }));
+    }
+
+    /// Suspects something that can be so and hardly is, and that may move the score: the record will say it.
+    pub(crate) fn suspect(&mut self, node: Node<'_>, text: String) {
+        self.pass_on_suspicions(std::iter::once_with(|| Note { path: locate::path(node), text }));
+    }
+
+    /// Passes on what was suspected elsewhere.
+    pub(crate) fn pass_on_suspicions(&mut self, suspicions: impl IntoIterator<Item = Note>) {
+        let room = Problems::LISTED.saturating_sub(self.suspicions.len());
+        self.suspicions.extend(suspicions.into_iter().take(room));
+    }
+
+    /// Returns what was suspected, and forgets it.
+    pub(crate) fn take_suspicions(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.suspicions)
     }
 
     /// Passes on what was noted elsewhere.

@@ -152,6 +152,10 @@ fn read_dimension(node: Node<'_>, at: usize, check: &mut Check<'_>, into: &mut D
             }
         }
         Value::Object => {
+            let has_score = node.children().any(|member| member.key() == "score");
+            if !has_score {
+                check.absent(node, "score", "a number from 0 to 1, or `null` where it was not measured");
+            }
             for member in check.members(node).filter(|member| !member.is_null()) {
                 match member.key() {
                     "score" => score = check.number(member, UNIT),

@@ -2,10 +2,12 @@
 
 use karat_core::facts::Fact;
 
-use crate::json::check::{AMOUNT, Check, Identity, POINTS, digits, flag, number};
+use crate::grade::arena::Challenge;
+use crate::json::check::{AMOUNT, Check, Identity, POINTS, UNIT, digits, flag, number};
 use crate::json::document::{Node, Value};
 use crate::json::locate;
 use crate::json::problem::{Problem, Problems, quoted};
+use crate::kinds::match_claims::{Claims, Given, Part};
 use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
@@ -65,7 +67,13 @@ impl<'a> MatchFacts<'a> {
 }
 
 /// Reads one match (Clawdiators, "Scoring" and the match record).
-pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>, Identity<'a>) {
+///
+/// `challenge` is that of the card, if the card is that of one.
+pub(crate) fn read<'a>(
+    root: Node<'a>,
+    challenge: Option<&Challenge>,
+    check: &mut Check<'_>,
+) -> (MatchFacts<'a>, Identity<'a>) {
     let no = Fact::Flag(false);
     let mut facts = MatchFacts {
         speed_refused: no,
@@ -77,7 +85,8 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
     let [mut breakdown, mut scores, mut warnings] = [None; 3];
     let [mut started, mut submitted] = [None; 2];
     let (mut completed, mut outcome) = (None, None);
-    let [mut slug, mut challenge_id] = [None; 2];
+    let mut challenge_id = None;
+    let mut claims = Claims::default();
     let mut used = None;
     let mut max_score = None;
     for member in check.members(root).filter(|member| !member.is_null()) {
@@ -100,39 +109,21 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             "attempt_number" => facts.attempt_number = number(check.count(member, 1.0)),
             "constraints" => read_constraints(member, check, &mut facts),
             "trajectory" => read_trajectory(member, check, &mut facts),
-            // The rest of the documented response; the score is computed here, not taken over.
-            "challenge"
-            | "score"
-            | "result"
-            | "seed"
-            | "status"
-            | "objective"
-            | "submission"
-            | "score_details"
-            | "constraint_violations"
-            | "harness_warning"
-            | "harness_id"
-            | "trajectory_validation"
-            | "evaluation_log"
-            | "elo_before"
-            | "elo_after"
-            | "elo_change"
-            | "opponent_elo"
-            | "title"
-            | "flavour_text"
-            | "reflect_url"
-            | "expires_at" => {}
-            "challenge_slug" => slug = check.name(member),
+            "challenge_slug" => claims.slug = check.name(member).map(|name| (member, name)),
             "challenge_id" => challenge_id = check.name(member),
             "outcome" => outcome = check.outcome(member),
             "completed_at" => completed = check.timestamp(member, Timestamp::parse),
+            // The score is computed here, and not taken over.
+            _ if claims.read(member, check) => {}
             _ => check.unknown("$", member),
         }
     }
 
     match (breakdown, scores) {
-        (Some(breakdown), None) => read_scores(breakdown, "$.score_breakdown", max_score, check, &mut facts),
-        (None, Some(scores)) => read_scores(scores, "$.scores", None, check, &mut facts),
+        (Some(breakdown), None) => {
+            claims.parts = read_scores(breakdown, "$.score_breakdown", max_score, check, &mut facts);
+        }
+        (None, Some(scores)) => claims.parts = read_scores(scores, "$.scores", None, check, &mut facts),
         (Some(_), Some(scores)) => {
             check.refuse_as(
                 scores,
@@ -143,9 +134,7 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
         }
         (None, None) => check.absent(root, "scores", "the score of each dimension, or a `score_breakdown`"),
     }
-    if let Some(warnings) = warnings {
-        read_warnings(warnings, check, &mut facts);
-    }
+    let refused = warnings.map_or_else(Vec::new, |warnings| read_warnings(warnings, check, &mut facts));
     // A limit that is not set is known: there is no limit.
     facts.limits_llm_calls = Fact::Flag(facts.max_llm_calls != Fact::Missing);
     facts.limits_tool_calls = Fact::Flag(facts.max_tool_calls != Fact::Missing);
@@ -164,7 +153,19 @@ pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (MatchFacts<'a>
             "leave it out: expired matches have no score",
         );
     }
+    let amount = |fact| if let Fact::Number(amount) = fact { Some(amount) } else { None };
+    let given = Given {
+        root,
+        verified: if let Fact::Flag(flag) = facts.verified { Some(flag) } else { None },
+        used_seconds: seconds,
+        limit_seconds: amount(facts.time_limit_seconds),
+        max_score,
+        submitted,
+        refused,
+    };
+    claims.hold(&given, challenge, check);
     let time = submitted.map(|(_, moment)| moment).or(completed);
+    let slug = claims.slug.map(|(_, name)| name);
     let (subject, id) = (agent_id.or(agent).or(subject), match_id.or(id));
     (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome })
 }
@@ -202,9 +203,10 @@ fn read_scores<'a>(
     max_score: Option<f64>,
     check: &mut Check<'_>,
     facts: &mut MatchFacts<'a>,
-) {
+) -> Vec<Part<'a>> {
     let mut sum = 0.0;
     let mut total = None;
+    let mut parts = Vec::new();
     for member in check.members(node).filter(|member| !member.is_null()) {
         let key = member.key();
         if key == "total" {
@@ -213,10 +215,12 @@ fn read_scores<'a>(
         }
         let known = facts.score(key);
         let range = if known.is_some() { POINTS } else { AMOUNT };
-        let score = match member.value() {
+        let part = match member.value() {
             Value::Object => read_score(member, path, range, check),
-            _ => check.number(member, range),
+            _ => Part { node: member, score: check.number(member, range), weight: None, weighted: None },
         };
+        let score = part.score;
+        parts.push(part);
         sum += score.unwrap_or_default();
         match known {
             Some(fact) => *fact = number(score),
@@ -231,24 +235,32 @@ fn read_scores<'a>(
             check.note(node, format!("the total {} is capped at {}", digits(uncapped), digits(max_score)));
         }
     }
+    parts
 }
 
-fn read_score(
-    node: Node<'_>,
+fn read_score<'a>(
+    node: Node<'a>,
     path: &str,
     range: crate::json::check::Range,
     check: &mut Check<'_>,
-) -> Option<f64> {
+) -> Part<'a> {
     let mut score = None;
+    let mut part = Part { node, score: None, weight: None, weighted: None };
     for member in check.members(node) {
         match member.key() {
             "score" => score = Some(member),
-            "weight" | "weighted" | "max" | "note" => {}
+            _ if member.is_null() => {}
+            "weight" => part.weight = check.number(member, UNIT).map(|weight| (member, weight)),
+            "weighted" => part.weighted = check.number(member, AMOUNT).map(|points| (member, points)),
+            "max" => drop(check.number(member, AMOUNT)),
+            "note" => drop(check.text(member)),
             _ => check.unknown(path, member),
         }
     }
-    let score = check.required(node, "score", score, "a score from 0 to 1000")?;
-    if score.is_null() { None } else { check.number(score, range) }
+    let score =
+        check.required(node, "score", score, "a score from 0 to 1000").filter(|score| !score.is_null());
+    part.score = score.and_then(|score| check.number(score, range));
+    part
 }
 
 fn read_constraints(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFacts<'_>) {
@@ -257,8 +269,20 @@ fn read_constraints(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFact
             "tokenBudget" | "token_budget" => &mut facts.token_budget,
             "maxToolCalls" | "max_tool_calls" => &mut facts.max_tool_calls,
             "maxLlmCalls" | "max_llm_calls" => &mut facts.max_llm_calls,
-            "allowedTools" | "allowed_tools" | "allowedModels" | "allowed_models" | "networkAccess"
-            | "network_access" | "maxCostUsd" | "max_cost_usd" => continue,
+            "allowedTools" | "allowed_tools" | "allowedModels" | "allowed_models" => {
+                for name in check.elements(member) {
+                    let _ = check.text(name);
+                }
+                continue;
+            }
+            "networkAccess" | "network_access" => {
+                check.flag(member);
+                continue;
+            }
+            "maxCostUsd" | "max_cost_usd" => {
+                check.number(member, AMOUNT);
+                continue;
+            }
             _ => {
                 check.unknown("$.constraints", member);
                 continue;
@@ -284,16 +308,29 @@ fn read_trajectory(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFacts
             "total_output_tokens" => output = check.count(member, 0.0),
             "total_llm_calls" => facts.llm_calls = number(check.count(member, 0.0)),
             "total_tool_calls" => facts.tool_calls = number(check.count(member, 0.0)),
-            "replay_log" => {}
+            "replay_log" => drop(check.elements(member)),
             _ => check.unknown("$.trajectory", member),
         }
+    }
+    let tokens = [input, output].into_iter().flatten().sum::<f64>();
+    match facts.llm_calls {
+        Fact::Number(0.0) if tokens > 0.0 => {
+            let found = format!("{} tokens without a model call", digits(tokens));
+            check.refuse_as(node, found, "tokens of model calls", "correct `total_llm_calls` or the tokens");
+        }
+        Fact::Number(calls) if calls > 0.0 && input == Some(0.0) => {
+            check.suspect(node, format!("{} model calls without input tokens", digits(calls)));
+        }
+        _ => {}
     }
     // Half of the tokens is not the number of tokens.
     facts.total_tokens = number(input.zip(output).map(|(input, output)| input + output));
 }
 
-/// Reads warnings: an error about a dimension makes its score 0; everything else is advice.
-fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFacts<'a>) {
+/// Reads warnings: an error about a dimension makes its score 0; everything else is advice. Returns the dimensions that it
+/// makes 0.
+fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFacts<'a>) -> Vec<&'a str> {
+    let mut refused = Vec::new();
     for warning in check.elements(node) {
         let [mut severity, mut dimension] = [None; 2];
         for member in check.members(warning).filter(|member| !member.is_null()) {
@@ -307,27 +344,33 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
         let severity = check.required(warning, "severity", severity, "`error` or `warning`");
         let severity = severity.and_then(|severity| check.one_of(severity, &["error", "warning"]));
         let dimension = dimension.and_then(|dimension| check.text(dimension));
-        if let (Some("error"), Some(dimension)) = (severity, dimension) {
-            let mut is_scored = false;
-            if let Some(refused) = facts.refused(dimension) {
-                *refused = Fact::Flag(true);
-                is_scored = true;
+        match (severity, dimension) {
+            (Some("error"), None) => {
+                check
+                    .suspect(warning, "an error that names no dimension, and so changes no score".to_owned());
             }
-            if let Some(score) = facts.score(dimension) {
-                *score = Fact::Number(0.0);
-                is_scored = true;
-            }
-            let dimension = quoted(dimension);
-            check.note(
-                warning,
+            (Some("error"), Some(dimension)) => {
+                let mut is_scored = false;
+                if let Some(refused) = facts.refused(dimension) {
+                    *refused = Fact::Flag(true);
+                    is_scored = true;
+                }
+                if let Some(score) = facts.score(dimension) {
+                    *score = Fact::Number(0.0);
+                    is_scored = true;
+                }
+                refused.push(dimension);
+                let dimension = quoted(dimension);
                 if is_scored {
-                    format!("an error of the submission makes {dimension} 0")
+                    check.note(warning, format!("an error of the submission makes {dimension} 0"));
                 } else {
-                    format!("an error about {dimension}, which has no score here")
-                },
-            );
+                    check.suspect(warning, format!("an error about {dimension}, which has no score here"));
+                }
+            }
+            _ => {}
         }
     }
+    refused
 }
 
 /// Does the last step of a custom scorer of Clawdiators: every value is finite and not below 0, a missing `total` is

@@ -5,7 +5,7 @@ use karat_core::facts::{Fact, Outcome};
 use crate::json::check::{ANY, Check, Identity, Name};
 use crate::json::document::{EXACT, Node, Value};
 use crate::vocabulary::FactType;
-use karat_core::timestamp::Timestamp;
+use karat_core::timestamp::{Timestamp, TimestampError};
 
 /// The facts that a scorecard declares, by name.
 #[derive(Debug, Default)]
@@ -54,7 +54,8 @@ impl Columns {
             let is_subject = key == self.subject_field;
             let is_id = key == "id";
             let column = self.find(key);
-            let is_occasion = occasion(member, &mut identity);
+            let is_taken = is_subject || column.is_some();
+            let is_occasion = occasion(member, is_taken, &mut identity, check);
             if !is_subject && !is_id && !is_occasion && column.is_none() {
                 check.unknown("$", member);
             }
@@ -77,29 +78,41 @@ impl Columns {
     }
 }
 
-/// Returns whether a member says when, at what, or how it ended. A column of such a name may hold something else: then
-/// it is a fact like any other, or unread.
-fn occasion<'a>(member: Node<'a>, identity: &mut Identity<'a>) -> bool {
-    match (member.key(), member.value()) {
-        ("time" | "task" | "outcome", Value::Null) => true,
-        ("time", Value::Text(text)) => {
-            identity.time = Timestamp::parse(text).ok();
-            identity.time.is_some()
+/// Reads a member that says when, at what, or how it ended, and returns whether it is one. Where the name `is_taken`, by a
+/// fact of the card or by the subject, it may hold something else; else something else is refused, as it would be missed.
+fn occasion<'a>(
+    member: Node<'a>,
+    is_taken: bool,
+    identity: &mut Identity<'a>,
+    check: &mut Check<'_>,
+) -> bool {
+    const HINT: &str = "a column of another meaning needs another name";
+    let (key, value) = (member.key(), member.value());
+    match (key, value) {
+        ("time" | "task" | "outcome", Value::Null) => {}
+        ("time", _) => {
+            let text = if let Value::Text(text) = value { Ok(text) } else { Err(TimestampError::Form) };
+            match text.and_then(Timestamp::parse) {
+                Ok(time) => identity.time = Some(time),
+                Err(_) if is_taken => return false,
+                Err(error) => check.refuse(member, error.expected(), format!("{}; {HINT}", error.hint())),
+            }
         }
-        ("outcome", Value::Text(text)) => {
-            identity.outcome = Outcome::from_name(text);
-            identity.outcome.is_some()
-        }
-        ("task", Value::Text(text)) if !text.trim().is_empty() => {
-            identity.task = Some(Name::Text(text));
-            true
-        }
+        ("outcome", _) => match value {
+            Value::Text(text) if is_taken && Outcome::from_name(text).is_none() => return false,
+            Value::Text(_) => identity.outcome = check.outcome(member),
+            _ if is_taken => return false,
+            _ => drop(check.outcome(member)),
+        },
+        ("task", Value::Text(text)) if !text.trim().is_empty() => identity.task = Some(Name::Text(text)),
         ("task", Value::Number(number)) if number.fract() == 0.0 && number.abs() < EXACT => {
             identity.task = Some(Name::Number(number));
-            true
         }
-        _ => false,
+        ("task", _) if is_taken => return false,
+        ("task", _) => check.refuse(member, "a text that is not blank, or a whole number", HINT),
+        _ => return false,
     }
+    true
 }
 
 fn read_fact<'a>(node: Node<'a>, fact_type: FactType, check: &mut Check<'_>) -> Fact<'a> {

@@ -26,6 +26,8 @@ impl<'a> Output<'a> {
     /// Returns the quality: graded if all that a grader needs is there, else as given. If both are there they must
     /// agree.
     pub fn grade(&self, root: Node<'_>, check: &mut Check<'_>, work: &mut Work<'_>) -> Option<f64> {
+        self.check_form(check);
+        let tests = self.tests.and_then(|node| test_results(node, check));
         let task_type = self.task_type.and_then(|node| check.text(node));
         let given = self.quality.and_then(|node| Some((node, check.number(node, UNIT)?)));
         let is_code = task_type.is_some_and(|name| name.trim().eq_ignore_ascii_case("code"));
@@ -46,9 +48,14 @@ impl<'a> Output<'a> {
                                 `result.final_output`";
                 check.absent(root, "output_quality", expected);
             }
+            if let (Some((node, given)), Some(Value::Null)) = (given, self.output.map(Node::value))
+                && given > 0.0
+            {
+                let found = format!("{}, where `final_output` is `null`: there is no output", digits(given));
+                check.refuse_as(node, found, "0", "give the output, or leave `final_output` out");
+            }
             return given.map(|(_, given)| given);
         };
-        let tests = self.tests.and_then(|node| test_results(node, check));
         // Problems are reported with the places of the item; a task that does not load grades nothing.
         if !check.problems.is_empty() {
             return None;
@@ -69,6 +76,29 @@ impl<'a> Output<'a> {
                 }
                 work.saw("quality", grade.detail());
                 Some(grade.value)
+            }
+        }
+    }
+
+    /// Checks the form of what a grader reads, also where none does.
+    fn check_form(&self, check: &mut Check<'_>) {
+        if let Some(reference) = self.reference {
+            check.members(reference);
+        }
+        let Some(output) = self.output.filter(|output| !output.is_null()) else { return };
+        for member in check.members(output).filter(|member| !member.is_null()) {
+            match member.key() {
+                "text" => drop(check.text(member)),
+                "artifacts" => {
+                    for member in check.members(member).filter(|member| !member.is_null()) {
+                        match member.key() {
+                            "code" => drop(check.text(member)),
+                            "metadata" => drop(check.members(member)),
+                            _ => check.unknown("$.result.final_output.artifacts", member),
+                        }
+                    }
+                }
+                _ => check.unknown("$.result.final_output", member),
             }
         }
     }
@@ -110,6 +140,15 @@ impl<'a> Output<'a> {
 /// Agreement of a given quality with a graded one: the grid on which readings live.
 const TOLERANCE: f64 = 1e-9;
 
+/// Returns the report of a test runner, or its numbers; what is neither is refused.
+pub(super) fn test_report<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<Node<'a>> {
+    if matches!(node.value(), Value::Text(_) | Value::Object) {
+        return Some(node);
+    }
+    check.refuse(node, "a report as the runner wrote it, or an object of `passed` and `failed`", "");
+    None
+}
+
 /// Reads the results of tests: a report as the runner wrote it, or `{passed, failed}`.
 fn test_results(node: Node<'_>, check: &mut Check<'_>) -> Option<TestResults> {
     let path = locate::path(node);
@@ -129,10 +168,8 @@ fn test_results(node: Node<'_>, check: &mut Check<'_>) -> Option<TestResults> {
             let (passed, failed) = (check.count(passed, 0.0)?, check.count(failed, 0.0)?);
             TestResults::from_counts(passed as u64, failed as u64)
         }
-        _ => {
-            check.refuse(node, "a report as the runner wrote it, or an object of `passed` and `failed`", "");
-            return None;
-        }
+        // Refused when it was met.
+        _ => return None,
     };
     let in_report = |problem: &mut Problem| {
         let line = problem.line.take();

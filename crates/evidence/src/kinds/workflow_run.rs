@@ -3,15 +3,17 @@
 use karat_core::facts::Fact;
 
 use crate::grade::workflow::{
-    Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, read_log, read_plan, settle,
+    Account, Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, impossible, read_log, read_plan,
+    settle,
 };
 use crate::graders::Work;
-use crate::json::check::{AMOUNT, Check, Identity, digits, flag, number};
+use crate::json::check::{AMOUNT, Check, Identity, UNIT, digits, flag, number};
 use crate::json::document::{Node, Value};
 use crate::json::locate;
 use crate::json::problem::quoted;
 use crate::json::value;
-use crate::kinds::workflow_output::Output;
+use crate::kinds::workflow_output::{Output, test_report};
+use crate::kinds::workflow_steps::{Run, TaskSteps};
 use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
@@ -19,8 +21,8 @@ vocabulary! {
     /// Facts of a run.
     RunFacts {
         output_quality: Number in "1", "quality of the final output, 0 to 1";
-        steps_completed: Number in "count", "steps that ended in success";
-        steps_total: Number in "count", "steps of the plan";
+        steps_completed: Number in "count", "steps that ended in success, of those counted by `steps_total`";
+        steps_total: Number in "count", "steps of the plan, or of the task where it states them";
         actual_tao: Number in "TAO", "cost of the run";
         max_budget_tao: Number in "TAO", "budget of the task";
         actual_seconds: Number in "s", "wall-clock time of the run";
@@ -45,6 +47,7 @@ pub(crate) fn read<'a>(
     let [mut workflow_plan, mut result] = [None; 2];
     let (mut time, mut task_id, mut outcome) = (None, None, None);
     let mut output = Output::default();
+    let mut steps = TaskSteps::default();
     for member in check.members(root).filter(|member| !member.is_null()) {
         match member.key() {
             "id" => id = check.name(member),
@@ -52,7 +55,7 @@ pub(crate) fn read<'a>(
             "subject" => subject = check.name(member),
             "agent_id" => agent = check.name(member),
             "miner_uid" => miner = check.name(member),
-            "task" => read_task(member, check, &mut limits, &mut output, &mut task_id),
+            "task" => read_task(member, check, &mut limits, &mut output, &mut task_id, &mut steps),
             "task_type" => tell_once(&mut output.task_type, member, check),
             "reference" => tell_once(&mut output.reference, member, check),
             "constraints" => limits.read(member, check, "$.constraints"),
@@ -63,17 +66,7 @@ pub(crate) fn read<'a>(
             "task_id" => tell_once(&mut task_id, member, check),
             "outcome" => outcome = check.outcome(member),
             // The rest of the documented message plays no part in a score.
-            "description"
-            | "quality_criteria"
-            | "available_tools"
-            | "routing_policy"
-            | "send_block"
-            | "scoring_version"
-            | "total_estimated_cost"
-            | "total_estimated_latency"
-            | "confidence"
-            | "reasoning"
-            | "miner_hotkey" => {}
+            _ if read_message(member, check) => {}
             _ => check.unknown("$", member),
         }
     }
@@ -83,9 +76,23 @@ pub(crate) fn read<'a>(
         allowed_subnets: limits.allowed_subnets.take().filter(|names| !names.is_empty()),
         ..PlanRules::of_evidence(result.is_some_and(has_log))
     };
+    let faults = check.problems.len();
     let plan = workflow_plan.map(|node| read_plan(node, check, &rules, "$.workflow_plan"));
     if let Some(result) = check.required(root, "result", result, "an object with `steps_completed`") {
-        read_result(result, check, work, plan.as_ref(), &mut facts, &mut output);
+        let account = read_result(result, check, work, (plan.as_ref(), faults), &mut facts, &mut output);
+        suspect_output_of_nothing(check, &output, &facts);
+        if let Fact::Number(planned) = facts.steps_total {
+            let run = Run {
+                result,
+                plan: plan.as_ref(),
+                account: account.as_ref(),
+                planned,
+                done: amount(&facts.steps_completed),
+            };
+            if let Some((completed, total)) = steps.of_run(&run, check, work) {
+                (facts.steps_completed, facts.steps_total) = (number(completed), Fact::Number(total));
+            }
+        }
     }
     facts.output_quality = number(output.grade(root, check, work));
     facts.max_budget_tao = number(limits.budget);
@@ -159,6 +166,7 @@ fn read_task<'a>(
     limits: &mut Limits,
     output: &mut Output<'a>,
     task_id: &mut Option<Node<'a>>,
+    steps: &mut TaskSteps<'a>,
 ) {
     for member in check.members(node).filter(|member| !member.is_null()) {
         match member.key() {
@@ -166,28 +174,48 @@ fn read_task<'a>(
             "task_id" => tell_once(task_id, member, check),
             "task_type" => tell_once(&mut output.task_type, member, check),
             "reference" => tell_once(&mut output.reference, member, check),
-            "description" => drop(check.text(member)),
-            "status" | "type" | "quality_criteria" | "available_tools" | "routing_policy" => {}
+            "steps" => steps.read(member, check),
+            "reference_plan" => steps.read_plan(member, check),
+            "status" => drop(check.one_of(member, &["active", "quarantined", "deprecated"])),
+            "type" => drop(check.text(member)),
+            "description" | "quality_criteria" | "available_tools" | "routing_policy" => {
+                read_message(member, check);
+            }
             _ => check.unknown("$.task", member),
         }
     }
 }
 
+/// Checks a member of the documented message that plays no part in a score. Returns false for any other.
+fn read_message(member: Node<'_>, check: &mut Check<'_>) -> bool {
+    match member.key() {
+        "description" | "scoring_version" | "reasoning" | "miner_hotkey" => drop(check.text(member)),
+        "quality_criteria" | "available_tools" | "routing_policy" => drop(check.members(member)),
+        "send_block" => drop(check.count(member, 0.0)),
+        "total_estimated_cost" | "total_estimated_latency" => drop(check.number(member, AMOUNT)),
+        "confidence" => drop(check.number(member, UNIT)),
+        _ => return false,
+    }
+    true
+}
+
+/// Reads the result. `faults` is the number of problems before the plan was read.
 fn read_result<'a>(
     node: Node<'a>,
     check: &mut Check<'_>,
     work: &mut Work<'_>,
-    plan: Option<&Plan>,
+    (plan, faults): (Option<&Plan>, usize),
     facts: &mut RunFacts<'_>,
     output: &mut Output<'a>,
-) {
+) -> Option<Account> {
     let [mut completed, mut total, mut retries, mut retry_total, mut attempts] = [None; 5];
+    let mut unplanned = None;
     for member in check.members(node) {
         match member.key() {
             // Here `null` says that there was no output, which is known.
             "final_output" => output.output = Some(member),
             _ if member.is_null() => {}
-            "tests" => output.tests = Some(member),
+            "tests" => output.tests = test_report(member, check),
             "lint_violations" => output.lint_violations = check.count(member, 0.0),
             "steps_completed" => completed = Some(member),
             "total_steps" => total = Some(member),
@@ -199,8 +227,7 @@ fn read_result<'a>(
             "timeouts" => facts.timeouts = number(check.count(member, 0.0)),
             "hard_failures" => facts.hard_failures = number(check.count(member, 0.0)),
             "budget_aborted" => facts.budget_aborted = flag(check.flag(member)),
-            // Follows from retries and plan.
-            "unplanned_retries" => {}
+            "unplanned_retries" => unplanned = check.count(member, 0.0).map(|count| (member, count)),
             _ => check.unknown("$.result", member),
         }
     }
@@ -232,13 +259,87 @@ fn read_result<'a>(
     }
     facts.steps_total = number(steps_total);
     facts.actual_retries = number(read_retries(retries, retry_total, check, plan));
-    match (attempts, plan) {
+    let account = match (attempts, plan) {
         (Some(attempts), Some(plan)) => read_attempts(attempts, node, check, work, plan, facts),
         (Some(attempts), None) => {
             let expected = "the `workflow_plan` that the attempts belong to";
             check.refuse_as(attempts, "a log without a plan", expected, "add `workflow_plan` to the item");
+            None
         }
-        (None, _) => {}
+        (None, _) => {
+            // Beside a plan or totals that could not be read, others would seem to be wrong.
+            if let Some(total) = steps_total.filter(|_| check.problems.len() == faults) {
+                let retries_with_limit = plan.zip(retries).map(|(plan, retries)| at_limited(plan, retries));
+                let contradictions = impossible(&totals(facts), total as u64, plan, retries_with_limit);
+                refuse_totals(contradictions, node, node, check);
+            }
+            None
+        }
+    };
+    if let (Some((unplanned, given)), Fact::Number(made)) = (unplanned, facts.actual_retries)
+        && check.problems.len() == faults
+    {
+        let declared = plan.map_or(0.0, |plan| plan.declared_retry_budget() as f64);
+        let beyond = (made - declared).max(0.0);
+        if given != beyond {
+            let [given, beyond, made, declared] = [given, beyond, made, declared].map(digits);
+            let found = format!("{given}, where {made} retries were made and {declared} declared");
+            check.refuse_as(unplanned, found, beyond, "leave it out: it follows from retries and plan");
+        }
+    }
+    account
+}
+
+/// Returns the retries at steps with a time limit, of those by step.
+fn at_limited(plan: &Plan, retries: Node<'_>) -> u64 {
+    let is_limited = |id: &str| {
+        plan.find(id).and_then(|at| plan.steps().get(at)).is_some_and(|step| step.timeout_seconds.is_some())
+    };
+    let counts = retries
+        .children()
+        .filter(|entry| is_limited(entry.key()))
+        .filter_map(|entry| if let Value::Number(count) = entry.value() { Some(count as u64) } else { None });
+    counts.fold(0, u64::saturating_add)
+}
+
+/// Refuses the totals that contradict others, each where it stands in `result`, else at `place`.
+fn refuse_totals(
+    contradictions: Vec<Contradiction>,
+    result: Node<'_>,
+    place: Node<'_>,
+    check: &mut Check<'_>,
+) {
+    for Contradiction { field, found, expected, hint } in contradictions {
+        let total = |name| result.children().find(|member| member.key() == name && !member.is_null());
+        let by_step = || (field == "actual_retries").then(|| total("retries")).flatten();
+        check.refuse_as(total(field).or_else(by_step).unwrap_or(place), found, expected, hint);
+    }
+}
+
+/// Suspects an output of a run that completed no step: the final output is that of a step.
+fn suspect_output_of_nothing(check: &mut Check<'_>, output: &Output<'_>, facts: &RunFacts<'_>) {
+    let given = output.output.filter(|output| !output.is_null());
+    if let Some(given) = given.filter(|_| facts.steps_completed == Fact::Number(0.0)) {
+        check.suspect(given, "an output, where no step was completed".to_owned());
+    }
+}
+
+fn amount(fact: &Fact<'_>) -> Option<f64> {
+    if let Fact::Number(amount) = *fact { Some(amount) } else { None }
+}
+
+/// Returns the totals among the facts.
+fn totals(facts: &RunFacts<'_>) -> Totals {
+    // A count is a whole number that a double holds, so nothing is cut off.
+    let count = |fact: &Fact<'_>| amount(fact).map(|count| count as u64);
+    Totals {
+        steps_completed: count(&facts.steps_completed),
+        actual_tao: amount(&facts.actual_tao),
+        actual_seconds: amount(&facts.actual_seconds),
+        actual_retries: count(&facts.actual_retries),
+        timeouts: count(&facts.timeouts),
+        hard_failures: count(&facts.hard_failures),
+        budget_aborted: if let Fact::Flag(flag) = facts.budget_aborted { Some(flag) } else { None },
     }
 }
 
@@ -250,30 +351,14 @@ fn read_attempts(
     work: &mut Work<'_>,
     plan: &Plan,
     facts: &mut RunFacts<'_>,
-) {
+) -> Option<Account> {
     let faults = check.problems.len();
     let log = read_log(attempts, check, plan, "$.result.attempts");
     if check.problems.len() > faults {
-        return;
+        return None;
     }
-    let amount = |fact: &Fact<'_>| if let Fact::Number(amount) = *fact { Some(amount) } else { None };
-    // A count is a whole number that a double holds, so nothing is cut off.
-    let count = |fact| amount(fact).map(|count| count as u64);
-    let totals = Totals {
-        steps_completed: count(&facts.steps_completed),
-        actual_tao: amount(&facts.actual_tao),
-        actual_seconds: amount(&facts.actual_seconds),
-        actual_retries: count(&facts.actual_retries),
-        timeouts: count(&facts.timeouts),
-        hard_failures: count(&facts.hard_failures),
-        budget_aborted: if let Fact::Flag(flag) = facts.budget_aborted { Some(flag) } else { None },
-    };
-    let (run, contradictions) = settle(plan, Some(&log), &totals, &TaskLimits::default());
-    for Contradiction { field, found } in contradictions {
-        let total = |name| result.children().find(|member| member.key() == name && !member.is_null());
-        let place = total(field).or_else(|| total("retries")).unwrap_or(attempts);
-        check.refuse_as(place, found, Contradiction::EXPECTED, Contradiction::MEND);
-    }
+    let (run, contradictions) = settle(plan, Some(&log), &totals(facts), &TaskLimits::default());
+    refuse_totals(contradictions, result, attempts, check);
     let count = |count: Option<u64>| number(count.map(|count| count as f64));
     facts.steps_completed = count(run.steps_completed);
     facts.actual_tao = number(run.actual_tao);
@@ -285,6 +370,7 @@ fn read_attempts(
     if let Some(account) = &run.account {
         work.saw("log", account.detail());
     }
+    run.account
 }
 
 /// Reads the retries that were made: per step, as a total, or both if they agree.

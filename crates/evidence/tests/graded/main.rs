@@ -18,6 +18,7 @@ struct Read {
     facts: Map<String, Value>,
     grading: Value,
     notes: Vec<String>,
+    suspicions: Vec<String>,
     digest: String,
 }
 
@@ -44,6 +45,7 @@ fn read(reader: &mut Reader, text: &str) -> Result<Read, String> {
         facts: facts.map(|(spec, value)| (spec.name.to_owned(), fact(value))).collect(),
         grading: item.grading.map_or(Value::Null, |seen| serde_json::from_str(seen).unwrap()),
         notes: evidence.notes().iter().map(ToString::to_string).collect(),
+        suspicions: item.suspicions.to_vec(),
         digest: item.digest.to_string(),
     })
 }

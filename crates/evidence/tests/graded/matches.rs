@@ -167,3 +167,57 @@ fn one_match_leaves_nothing_to_the_next() {
     assert_eq!(read(&mut reader, &graded).unwrap().grading, Value::Null);
     assert_eq!(read(&mut reader, &played().to_string()).unwrap(), first);
 }
+
+/// A log in which any check failed is worth no more than none, and the record says which and where.
+#[test]
+fn a_failed_check_leaves_nothing_of_a_trajectory() {
+    let files = json!({"notes.txt": "the text"});
+    let step = |path: &str, output: &str| {
+        json!({"type": "tool_call", "ts": "2026-03-18T09:30:05Z", "tool": "read", "input": path, "output": output,
+               "duration_ms": 1})
+    };
+    let with_step = |step: Value| {
+        let mut item = played();
+        item["workspace_files"] = files.clone();
+        item["memoryless"] = true.into();
+        item["attempt_number"] = 1.into();
+        let log = item.pointer_mut("/payload/metadata/replay_log").unwrap().as_array_mut().unwrap();
+        log.retain(|step| step["type"] == "llm_call");
+        log.insert(0, step);
+        play(&item).unwrap()
+    };
+    let good = with_step(step("notes.txt", "the text"));
+    assert_eq!(good.suspicions, [""; 0]);
+    assert_eq!((&good.facts["verified"], &good.facts["llm_calls"]), (&json!(true), &json!(2.0)));
+    assert_eq!(good.grading["standing"]["benchmark_grade"], true);
+    let late = json!({"type": "tool_call", "ts": "2027-03-18T09:30:05Z", "tool": "ls", "input": "", "duration_ms": 1});
+    for (step, why) in [
+        (step("notes.txt", "forged"), "what was read is not the text of `notes.txt`"),
+        (step("ghost.txt", "anything"), "`ghost.txt` is not in the workspace"),
+        (late, "`2027-03-18T09:30:05Z` is "),
+    ] {
+        let seen = with_step(step);
+        assert_eq!(seen.facts["verified"], false, "{why}");
+        for fact in ["total_tokens", "llm_calls", "tool_calls"] {
+            assert_eq!(seen.facts[fact], Value::Null, "{fact}: {why}");
+        }
+        assert_eq!(seen.grading["standing"]["benchmark_grade"], false);
+        let expected = format!("$.payload.metadata.replay_log[0]: not verified: {why}");
+        assert!(
+            seen.suspicions.len() == 1 && seen.suspicions[0].starts_with(&expected),
+            "{:?}",
+            seen.suspicions
+        );
+    }
+}
+
+#[test]
+fn a_model_call_without_tokens_is_no_thrift() {
+    let mut item = played();
+    item["payload"]["metadata"]["replay_log"] = json!([{"type": "llm_call", "ts": "2026-03-18T09:30:05Z",
+        "model": "m", "input_tokens": 0, "output_tokens": 0, "duration_ms": 1}]);
+    let seen = play(&item).unwrap();
+    assert_eq!((&seen.facts["total_tokens"], &seen.facts["llm_calls"]), (&Value::Null, &json!(1.0)));
+    assert_eq!(seen.suspicions, ["$.payload.metadata.replay_log[0]: a model call without input tokens"]);
+    assert_eq!(seen.grading["efficiency"]["token_efficiency"]["value"], 0);
+}

@@ -234,7 +234,7 @@ fn what_a_grader_refuses_has_the_path_of_the_item() {
     let checklist = json!([{"type": "keyword", "text": ""}, {"type": "regex", "pattern": "("}]);
     for (item, paths) in [
         (rag(json!({"reference_answer": " "}), text.clone()), &["$.task.reference.reference_answer"][..]),
-        (rag(json!("a b"), text.clone()), &["$.task.reference.reference_answer"]),
+        (rag(json!("a b"), text.clone()), &["$.task.reference"]),
         (
             rag(json!({"reference_answer": "a", "tokenizer": "words"}), text.clone()),
             &["$.task.reference.tokenizer"],
@@ -253,7 +253,7 @@ fn what_a_grader_refuses_has_the_path_of_the_item() {
         (told("code", json!({"graded_by": "vibes"}), text), &["$.task.reference.graded_by"]),
         (
             told("code", json!({"graded_by": "patterns"}), json!({"artifacts": {"code": 3}})),
-            &["$.task.reference.expected_patterns"],
+            &["$.result.final_output.artifacts.code"],
         ),
     ] {
         let problems = run(&item).unwrap_err();

@@ -75,7 +75,9 @@ impl Bench<'_> {
         parts["payload"] = payload.clone();
         let grade = grade_match(&parts, evaluator, &MatchOptions::default());
         let mut grade = grade.map_err(|problems| without_truth(&problems))?;
+        // The slug is the task; the card is that of a challenge of its own name.
         grade.evidence["challenge_slug"] = challenge.slug.as_str().into();
+        grade.evidence["challenge"] = pool.card.id.as_str().into();
 
         // The arena itself states these facts, with a key that is given to no one.
         let own = KeyRequest::admin("arena").make([0; 32])?.key;

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::constraints::{Constraints, Usage};
 use super::detail;
 
-/// Efficiency of a trajectory without a single model call.
+/// Efficiency of a trajectory without a single model call, or whose model calls took no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WithoutModelCall {
-    /// No points: one tool call in the log must not earn what a thrifty agent earns.
+    /// No points: one tool call in the log, or a model call without tokens, must not earn what a thrifty agent earns.
     #[default]
     Nothing,
     /// Everything, since nothing was used. The deployed arena does so.
@@ -55,6 +55,8 @@ pub enum EfficiencyBasis {
     NoLimit,
     /// The trajectory has no model call: see [`WithoutModelCall`].
     NoModelCall,
+    /// Its model calls took no token: see [`WithoutModelCall`].
+    NoTokens,
 }
 
 impl Efficiency {
@@ -95,6 +97,7 @@ pub fn efficiency(
         return Efficiency { token_efficiency: unverified, call_efficiency: unverified };
     };
     let is_worthless = usage.llm_calls == 0 && without_model_call == WithoutModelCall::Nothing;
+    let is_tokenless = usage.total_tokens() == 0 && without_model_call == WithoutModelCall::Nothing;
     let left = |constraint, used: Option<u64>, limit: Option<u64>| {
         let (used, limit) = used.zip(limit)?;
         let basis = EfficiencyBasis::Measured { constraint, used, limit };
@@ -114,7 +117,11 @@ pub fn efficiency(
         (Some(llm), Some(tool)) if tool.value < llm.value => Some(tool),
         (llm, tool) => llm.or(tool),
     };
-    Efficiency { token_efficiency: grade(tokens), call_efficiency: grade(calls) }
+    let mut token_efficiency = grade(tokens);
+    if is_tokenless && matches!(token_efficiency.basis, EfficiencyBasis::Measured { .. }) {
+        token_efficiency = EfficiencyGrade { value: 0.0, basis: EfficiencyBasis::NoTokens };
+    }
+    Efficiency { token_efficiency, call_efficiency: grade(calls) }
 }
 
 #[cfg(test)]
@@ -158,6 +165,19 @@ mod tests {
     }
 
     #[test]
+    fn a_model_call_without_tokens_earns_no_efficiency_of_tokens() {
+        let constraints = limits(Some(1000), Some(10), None);
+        let grade = |policy| efficiency(&constraints, true, Some(&used(0, 1, None)), policy);
+        let nothing = grade(WithoutModelCall::Nothing);
+        assert_eq!(
+            nothing.token_efficiency,
+            EfficiencyGrade { value: 0.0, basis: EfficiencyBasis::NoTokens }
+        );
+        assert_eq!(nothing.call_efficiency.value, 0.9);
+        assert_eq!(grade(WithoutModelCall::Everything).token_efficiency.value, 1.0);
+    }
+
+    #[test]
     fn the_tighter_limit_counts() {
         let calls = |llm, tool, usage: Usage| {
             efficiency(&limits(None, llm, tool), true, Some(&usage), WithoutModelCall::Nothing)
@@ -175,7 +195,8 @@ mod tests {
         #[test]
         fn using_less_never_scores_less(a in 0u64..5000, b in 0u64..5000, budget in 1u64..5000) {
             let value = |tokens| {
-                let usage = used(tokens, 1, None);
+                // Without any token there was no model at work.
+                let usage = used(tokens + 1, 1, None);
                 let constraints = limits(Some(budget), None, None);
                 efficiency(&constraints, true, Some(&usage), WithoutModelCall::Nothing).token_efficiency.value
             };

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::breakdown::evidence_score;
 use super::constraints::{Scope, Usage, Violation, constraint_violations};
-use super::efficiency::{Efficiency, WithoutModelCall, efficiency};
+use super::efficiency::{Efficiency, EfficiencyBasis, WithoutModelCall, efficiency};
 use super::evaluator::{Evaluation, Evaluator, Outcome};
 use super::harness::harness_warning;
 use super::played::Played;
@@ -21,7 +21,7 @@ pub struct MatchOptions {
     pub trajectory: TrajectoryOptions,
     /// Limits that are looked at.
     pub scope: Scope,
-    /// Efficiency of a trajectory without a model call.
+    /// Efficiency of a trajectory without a model call, or without a token.
     pub without_model_call: WithoutModelCall,
 }
 
@@ -143,6 +143,9 @@ impl MatchGrade {
             "attempt_number": played.attempt_number,
             "trajectory_validation": self.trajectory.as_ref().map(TrajectoryGrade::detail),
         });
+        for (name, value) in &played.named {
+            evidence[*name] = (*value).clone();
+        }
         if self.speed_is_time() {
             scores.remove("speed");
             evidence["time_limit_secs"] = played.attempt.limit_seconds.into();
@@ -163,6 +166,9 @@ impl MatchGrade {
                 "total_llm_calls": usage.llm_calls,
                 "total_tool_calls": usage.tool_calls,
             });
+            if self.efficiency.token_efficiency.basis == EfficiencyBasis::NoTokens {
+                evidence["trajectory"]["total_input_tokens"] = Value::Null;
+            }
         }
         self.add_warnings(&mut evidence);
         evidence

@@ -1,6 +1,7 @@
 //! Graders of matches of the arena: primitives, submissions, trajectories.
 
 mod breakdown;
+mod challenge;
 mod constraints;
 mod efficiency;
 mod evaluator;
@@ -20,6 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use breakdown::{Breakdown, WeightedScore, breakdown};
+pub use challenge::Challenge;
 pub use constraints::{Constraints, Scope, Usage, Violation, constraint_violations};
 pub use efficiency::{Efficiency, EfficiencyBasis, EfficiencyGrade, WithoutModelCall, efficiency};
 pub use evaluator::{Attempt, DimensionGrade, Evaluation, Evaluator, Outcome, PartGrade};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use karat_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::constraints::Constraints;
@@ -56,6 +57,8 @@ pub(super) struct Played<'a> {
     pub submission: Submission<'a>,
     pub attempt: Attempt<'a>,
     pub workspace_files: Option<BTreeMap<&'a str, &'a str>>,
+    /// The names of the challenge, which are no part of a grade and say under which card the match is scored.
+    pub named: Vec<(&'static str, &'a Value)>,
 }
 
 impl<'a> Played<'a> {
@@ -95,6 +98,7 @@ impl<'a> Played<'a> {
         let workspace_files = files.map(|files| {
             files.iter().filter_map(|(path, text)| Some((path, text.text(problems)?))).collect()
         });
+        let named = read_unused(&parts, problems);
         let window = window?;
         Some(Self {
             match_id: match_id?,
@@ -118,6 +122,7 @@ impl<'a> Played<'a> {
                 api_calls,
             },
             workspace_files,
+            named,
         })
     }
 
@@ -146,6 +151,36 @@ impl<'a> Played<'a> {
         };
         Err(refusal(path, found, expected, "leave it out: what is not accepted has no score"))
     }
+}
+
+/// Checks the members that are no part of a grade, and returns those that name the challenge.
+fn read_unused<'a>(parts: &Members<'a>, problems: &mut Problems) -> Vec<(&'static str, &'a Value)> {
+    for name in ["objective", "flavour_text"] {
+        parts.get(name).and_then(|text| text.text(problems));
+    }
+    parts.get("seed").and_then(|seed| seed.count(0.0, problems));
+    parts.get("opponent_elo").and_then(|elo| elo.number(0.0, f64::MAX, "a number not below 0", problems));
+    if let Some(expires) = parts.get("expires_at")
+        && let Some(text) = expires.text(problems)
+        && let Err(error) = Timestamp::parse(text)
+    {
+        expires.refuse(error.expected(), error.hint(), problems);
+    }
+    let named = ["challenge", "challenge_id", "challenge_slug"].into_iter();
+    named
+        .filter_map(|name| {
+            let member = parts.get(name)?;
+            match member.value {
+                Value::String(text) if !text.trim().is_empty() => {}
+                Value::Number(_) => drop(member.count(0.0, problems)?),
+                _ => {
+                    member.refuse("a text that is not blank, or a whole number", "", problems);
+                    return None;
+                }
+            }
+            Some((name, member.value))
+        })
+        .collect()
 }
 
 /// Returns a result, or adds what is wrong with it among the rest.

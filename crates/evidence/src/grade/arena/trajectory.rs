@@ -63,18 +63,26 @@ fn milliseconds(text: &str) -> Option<i64> {
     Timestamp::parse(text).ok().map(|time| time.milliseconds)
 }
 
-/// Options of [`validate_trajectory`]. The default is what the arena does.
+/// Options of [`validate_trajectory`]. By default every check decides whether a trajectory is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrajectoryOptions {
     /// Milliseconds before the start and after the submission that are still in bounds, both ends included.
     pub grace_milliseconds: u32,
     /// Names of the tools that read a file: their input is its path and their output its text.
     pub read_tools: Vec<String>,
-    /// Fails the check of the files read if a file was read that the workspace does not hold. An agent may read what it
-    /// wrote itself, so by default such files are only listed.
+    /// Fails the check of the files read if a file was read that the workspace does not hold. Where an agent may read what it
+    /// wrote itself, the workspace has to hold that too.
     pub require_known_files: bool,
-    /// Lets the check of the files read decide whether the trajectory is valid; by default it warns.
+    /// Lets the check of the files read decide whether the trajectory is valid; else it only warns.
     pub files_decide: bool,
+}
+
+impl TrajectoryOptions {
+    /// Returns the options of the deployed arena, where what was read decides nothing.
+    #[must_use]
+    pub fn published() -> Self {
+        Self { require_known_files: false, files_decide: false, ..Self::default() }
+    }
 }
 
 impl Default for TrajectoryOptions {
@@ -82,8 +90,8 @@ impl Default for TrajectoryOptions {
         Self {
             grace_milliseconds: 5000,
             read_tools: vec!["read".to_owned()],
-            require_known_files: false,
-            files_decide: false,
+            require_known_files: true,
+            files_decide: true,
         }
     }
 }
@@ -91,14 +99,13 @@ impl Default for TrajectoryOptions {
 /// Result of checking a trajectory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrajectoryGrade {
-    /// True if the match counts as verified: the log is not empty and its times are in bounds, and the files were read as
-    /// they are if the options ask for that.
+    /// True if the match counts as verified: no check failed that the options let decide.
     pub valid: bool,
     /// True if there is a step.
     pub non_empty: bool,
     /// True if every step has a moment between start and submission.
     pub timestamps_in_bounds: bool,
-    /// True if every file of the workspace that was read had its text.
+    /// True if every file that was read is in the workspace, if the options ask for that, and had its text.
     pub tool_replay_consistent: bool,
     /// Warnings, one for each step and check.
     pub warnings: Vec<TrajectoryWarning>,
@@ -262,6 +269,7 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn window() -> Window {
         Window::parse("2026-02-27T11:58:00.000Z", "2026-02-27T12:08:00.000Z").unwrap()
@@ -322,7 +330,7 @@ mod tests {
         let now = "2026-02-27T12:00:00Z";
         let check =
             |step, options: &TrajectoryOptions| validate_trajectory(&[step], window(), Some(&files), options);
-        let plain = TrajectoryOptions::default();
+        let plain = TrajectoryOptions::published();
         for (step, is_consistent) in [
             (read(now, " a.txt\n", "one"), true),
             (read(now, "a.txt", "two"), false),
@@ -333,11 +341,7 @@ mod tests {
             let grade = check(step, &plain);
             assert_eq!((grade.valid, grade.tool_replay_consistent), (true, is_consistent), "{step:?}");
         }
-        let strict = TrajectoryOptions {
-            require_known_files: true,
-            files_decide: true,
-            ..TrajectoryOptions::default()
-        };
+        let strict = TrajectoryOptions::default();
         let grade = check(read(now, "mine.txt", "anything"), &strict);
         assert_eq!((grade.valid, grade.unknown_files), (false, vec!["mine.txt".to_owned()]));
         // The kit that agents record with calls its tool otherwise.
@@ -345,6 +349,23 @@ mod tests {
         let action = Action::ToolCall { tool: "file_read", input: "a.txt", output: Some("two") };
         assert!(check(Step { at: now, action }, &plain).tool_replay_consistent);
         assert!(!check(Step { at: now, action }, &named).tool_replay_consistent);
+    }
+
+    proptest! {
+        /// By default a trajectory is valid exactly if no check failed, and every failed check is told at a step or as a whole.
+        #[test]
+        fn a_failed_check_is_never_valid(
+            steps in prop::collection::vec((0usize..4, 0usize..3, 0usize..3), 0..5),
+        ) {
+            let moments = ["2026-02-27T12:00:00Z", "2026-02-27T12:08:05Z", "2026-02-27T12:08:06Z", "noon"];
+            let (paths, outputs) = (["a.txt", "b.txt", "c.txt"], ["", "one", "two"]);
+            let steps: Vec<_> =
+                steps.into_iter().map(|(at, path, output)| read(moments[at], paths[path], outputs[output])).collect();
+            let files = BTreeMap::from([("a.txt", "one"), ("b.txt", "two")]);
+            let grade = validate_trajectory(&steps, window(), Some(&files), &TrajectoryOptions::default());
+            prop_assert_eq!(grade.valid, grade.failed_checks().is_empty());
+            prop_assert_eq!(grade.valid, grade.warnings.is_empty());
+        }
     }
 
     #[test]

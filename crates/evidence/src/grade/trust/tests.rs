@@ -84,6 +84,7 @@ fn scored<T>(grade: &AgentGrade, look: impl Fn(&Record<'_>) -> T) -> T {
         digest: Digest::of(b""),
         facts: &facts,
         grading: None,
+        suspicions: &[],
     };
     let mut work = Workspace::new(&scorer);
     look(&scorer.score(&mut work, &item, &Context::default()).unwrap())

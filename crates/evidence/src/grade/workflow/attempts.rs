@@ -2,6 +2,7 @@
 
 use karat_core::timestamp::{TimestampError, parse_nanoseconds};
 
+use super::order::{Disorder, disorders};
 use super::plan::Plan;
 use crate::json::check::{AMOUNT, Check, digits};
 use crate::json::document::Node;
@@ -133,7 +134,8 @@ impl Log {
     /// # Errors
     /// If there are contradictions: all of them. A step that the plan does not have, an attempt that ends before it
     /// starts or starts before the one before it, attempts that are missing or there twice, anything after a success, a
-    /// cost of something that was not tried, a timeout within the declared limit.
+    /// cost of something that was not tried, a timeout within the declared limit; and where the edges and references of the
+    /// plan forbid it: a start before the end of a step that leads there, an attempt whose reference has no value.
     pub fn from_json(text: &[u8], plan: &Plan) -> Result<(Self, Vec<Note>), Problems> {
         super::from_json(text, |log, check| read(log, check, plan, "$"))
     }
@@ -157,6 +159,7 @@ pub(crate) fn read(log: Node<'_>, check: &mut Check<'_>, plan: &Plan, root: &str
     let mut counts = vec![0u64; plan.steps().len()];
     let mut records = 0;
     let mut drafts = Vec::new();
+    let faults = check.problems.len();
     for record in check.elements(log) {
         records += 1;
         drafts.extend(read_record(record, check, plan, root, &mut counts));
@@ -175,7 +178,18 @@ pub(crate) fn read(log: Node<'_>, check: &mut Check<'_>, plan: &Plan, root: &str
     if !attempts.iter().filter_map(|attempt| attempt.cost_tao).sum::<f64>().is_finite() {
         check.refuse_as(log, "costs beyond what a double holds", "costs in TAO", "");
     }
-    Log { attempts }
+    let log = Log { attempts };
+    // What stands in a log with faults may only seem to be out of order.
+    if check.problems.len() == faults {
+        for Disorder { at, found, expected } in disorders(plan, &log) {
+            let Some(draft) = drafts.get(at) else { continue };
+            match expected {
+                Some((expected, hint)) => check.refuse_as(draft.node, found, expected, hint),
+                None => check.suspect(draft.node, found),
+            }
+        }
+    }
+    log
 }
 
 fn read_record<'a>(
@@ -225,6 +239,11 @@ fn read_record<'a>(
         let found = format!("a timeout after {} s of {} s", digits(seconds), digits(limit));
         let hint = "correct the moments, or say `failed` if something else stopped it";
         check.refuse_as(record, found, "an attempt as long as the time limit that the plan declares", hint);
+    }
+    if let (Outcome::Timeout, None) = (outcome, limit) {
+        let text =
+            "the plan declares no `timeout_seconds` for this step: it counts as failed, not as timed out";
+        check.suspect(record, text.to_owned());
     }
     Some(Draft { attempt, node: record })
 }

@@ -24,6 +24,11 @@ impl Graph {
         Self { nodes, edges }
     }
 
+    /// Returns the edges (from, to), sorted.
+    pub(super) fn edges(&self) -> &[(usize, usize)] {
+        &self.edges
+    }
+
     fn successors(&self, node: usize) -> impl Iterator<Item = usize> {
         let first = self.edges.partition_point(|&(from, _)| from < node);
         self.edges.iter().skip(first).take_while(move |&&(from, _)| from == node).map(|&(_, to)| to)

@@ -6,6 +6,7 @@
 //! | `graph` | the tiers, the cycles, and what lies before what |
 //! | `reference` | `${step.output.path}` in the parameters of a step; `python` writes what is put in |
 //! | `attempts` | the event log of a run: every attempt at a step |
+//! | `order` | whether a log respects the edges and references of its plan |
 //! | `account` | what the log amounts to, step by step |
 //! | `run` | the facts of a run, from its log, from totals that a harness gives, or from both |
 //! | `dry_run` | what a plan comes to if every step succeeds at its estimated cost |
@@ -15,6 +16,7 @@ mod account;
 mod attempts;
 mod dry_run;
 mod graph;
+mod order;
 mod plan;
 mod python;
 mod reference;
@@ -28,7 +30,7 @@ pub use dry_run::{Budget, DryRun, DryState, dry_run};
 pub(crate) use plan::read as read_plan;
 pub use plan::{Plan, PlanRules, References, Step};
 pub use reference::{RESOLVED_BYTES_MAX, Reference, StepResult, resolve};
-pub(crate) use run::{Contradiction, settle};
+pub(crate) use run::{Contradiction, impossible, settle};
 pub use run::{Limits, RunGrade, Totals, grade_run};
 pub use standing::{Jump, WarmUp, jump, warm_up};
 
@@ -59,6 +61,8 @@ fn from_json<T>(
         );
     }
     let value = read(document.root(), &mut check);
+    let suspicions = check.take_suspicions();
+    check.pass_on(suspicions);
     let problems = check.problems;
     if problems.is_empty() { Ok((value, notes)) } else { Err(problems.in_order()) }
 }

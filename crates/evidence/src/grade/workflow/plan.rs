@@ -145,6 +145,16 @@ impl Plan {
         self.steps.binary_search_by(|step| step.id.as_str().cmp(id)).ok()
     }
 
+    /// Returns the edges (from, to) between places of steps, sorted.
+    pub(super) fn edges(&self) -> &[(usize, usize)] {
+        self.graph.edges()
+    }
+
+    /// Returns the places of the steps, tier after tier.
+    pub(super) fn order(&self) -> impl Iterator<Item = usize> {
+        self.tiers.iter().flatten().copied()
+    }
+
     /// Returns how many steps the plan has, those at fault included.
     pub(crate) fn nodes(&self) -> usize {
         self.nodes

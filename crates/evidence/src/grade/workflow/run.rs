@@ -66,18 +66,63 @@ pub struct RunGrade {
     pub account: Option<Account>,
 }
 
-/// A total that cannot be right beside the log.
+/// A total that cannot be right beside the log or the other totals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Contradiction {
     /// The name of the total in the evidence.
     pub(crate) field: &'static str,
     /// Both numbers.
     pub(crate) found: String,
+    /// What would go with the rest.
+    pub(crate) expected: &'static str,
+    /// Advice.
+    pub(crate) hint: &'static str,
 }
 
-impl Contradiction {
-    pub(crate) const EXPECTED: &'static str = "the total of the log";
-    pub(crate) const MEND: &'static str = "correct the one that is wrong, or leave the total out";
+/// Returns which totals of a run without a log the others make impossible. `retries_with_limit` are the retries at steps
+/// that declare a time limit, where they are known by step; `plan` is `None` where only the number of steps is known.
+pub(crate) fn impossible(
+    totals: &Totals,
+    steps_total: u64,
+    plan: Option<&Plan>,
+    retries_with_limit: Option<u64>,
+) -> Vec<Contradiction> {
+    const HINT: &str = "correct the one that is wrong";
+    let mut contradictions = Vec::new();
+    let mut add = |field, found, expected, hint| {
+        contradictions.push(Contradiction { field, found, expected, hint });
+    };
+    let done = totals.steps_completed.unwrap_or_default().min(steps_total);
+    let failed = totals.hard_failures.unwrap_or_default();
+    if failed > steps_total - done {
+        let found = format!("{failed} hard failures with {done} of {steps_total} steps done");
+        add("hard_failures", found, "at most as many as steps that were not done", HINT);
+    }
+    if totals.budget_aborted == Some(true) && done.saturating_add(failed) >= steps_total {
+        let found = format!("`true`, where each of {steps_total} steps was done or failed");
+        add("budget_aborted", found, "`false`: the budget left no step undone", HINT);
+    }
+    let retries = totals.actual_retries;
+    if let Some(retries) = retries.filter(|&retries| retries > 0 && steps_total == 0) {
+        add("actual_retries", format!("{retries} retries of no steps"), "0", HINT);
+    }
+    if let Some(timeouts) = totals.timeouts.filter(|&timeouts| timeouts > 0) {
+        // Each step is tried once, and once more for each retry.
+        let limited = plan.map_or(steps_total, |plan| {
+            plan.steps().iter().filter(|step| step.timeout_seconds.is_some()).count() as u64
+        });
+        let attempts = retries_with_limit.or(retries).map(|retries| limited.saturating_add(retries));
+        if limited == 0 {
+            let found = format!("{timeouts} timeouts, where no step declares a time limit");
+            let hint = "declare each `timeout_seconds` in the plan's `error_handling`, or correct the number";
+            add("timeouts", found, "0: only an attempt at a step with a time limit times out", hint);
+        } else if let Some(attempts) = attempts.filter(|&attempts| timeouts > attempts) {
+            let found =
+                format!("{timeouts} timeouts in at most {attempts} attempts at steps with a time limit");
+            add("timeouts", found, "at most as many as attempts: one a step, and the retries", HINT);
+        }
+    }
+    contradictions
 }
 
 /// The smallest amount of TAO that can be paid.
@@ -92,7 +137,7 @@ const MILLISECOND: f64 = 1e-3;
 /// of the harness is taken; it must not be below what the log shows for certain. Without a log all totals are taken.
 ///
 /// # Errors
-/// If totals contradict the log: every one, with both numbers; if totals or limits are negative or not finite: every
+/// If totals contradict the log or, without a log, each other: every one, with both numbers; if totals or limits are negative or not finite: every
 /// one; if more steps are completed than the plan has.
 ///
 /// ```
@@ -144,9 +189,12 @@ pub fn grade_run(
         let found = format!("{completed} steps done of {steps_total}");
         refuse("$.result.steps_completed".to_owned(), found, "at most as many as there are", "");
     }
-    let (grade, contradictions) = settle(plan, log, totals, limits);
-    for Contradiction { field, found } in contradictions {
-        refuse(format!("$.result.{field}"), found, Contradiction::EXPECTED, Contradiction::MEND);
+    let (grade, mut contradictions) = settle(plan, log, totals, limits);
+    if log.is_none() {
+        contradictions.extend(impossible(totals, steps_total, Some(plan), None));
+    }
+    for Contradiction { field, found, expected, hint } in contradictions {
+        refuse(format!("$.result.{field}"), found, expected, hint);
     }
     if problems.is_empty() { Ok(grade) } else { Err(problems) }
 }
@@ -177,7 +225,9 @@ pub(crate) fn settle(
     let run = account(plan, log, totals.budget_aborted);
     let mut contradictions = Vec::new();
     let mut differ = |field, given: String, counted: String| {
-        contradictions.push(Contradiction { field, found: format!("{given}, where the log {counted}") });
+        let found = format!("{given}, where the log {counted}");
+        let hint = "correct the one that is wrong, or leave the total out";
+        contradictions.push(Contradiction { field, found, expected: "the total of the log", hint });
     };
 
     for (field, fact, counted) in [
@@ -396,6 +446,64 @@ mod tests {
         $.constraints.max_latency_seconds: found -0.5, expected a number not below 0
         $.result.steps_completed: found 3 steps done of 2, expected at most as many as there are
         ");
+    }
+
+    /// Every run of up to three steps, each tried up to three times, of which some declare a limit and none a retry: totals
+    /// are accepted exactly if one of these runs has them.
+    #[test]
+    fn totals_are_accepted_if_there_is_a_run_that_has_them() {
+        type Seen = (u64, u64, u64, u64, bool);
+        /// What may come of one step: done, failed, stopped, attempts.
+        fn endings() -> impl Iterator<Item = (u64, u64, bool, u64)> {
+            let done = (1..=3).map(|attempts| (1, 0, false, attempts));
+            let failed = (0..=3).map(|attempts| (0, 1, false, attempts));
+            let stopped = (0..=3).map(|attempts| (0, 0, true, attempts));
+            let open = (0..=3).map(|attempts| (0, 0, false, attempts));
+            done.chain(failed).chain(stopped).chain(open)
+        }
+        let mut compared = 0;
+        for (steps, limited) in (1u64..=3).flat_map(|steps| (0..=steps).map(move |limited| (steps, limited)))
+        {
+            let nodes: Vec<_> = (0..steps).map(|at| json!({"id": at.to_string()})).collect();
+            let limits = (0..limited).map(|at| (at.to_string(), json!({"timeout_seconds": 1})));
+            let text = json!({"nodes": nodes, "error_handling": limits.collect::<serde_json::Map<_, _>>()});
+            let plan = Plan::from_json(text.to_string().as_bytes(), &PlanRules::default()).unwrap().0;
+            let mut possible = std::collections::BTreeSet::from([(0, 0, 0, 0, false)]);
+            for at in 0..steps {
+                let with = |&(done, failed, retries, timeouts, stopped): &Seen| {
+                    endings().flat_map(move |(d, f, s, attempts)| {
+                        let most = if at < limited { attempts } else { 0 };
+                        (0..=most).map(move |more| {
+                            (
+                                done + d,
+                                failed + f,
+                                retries + attempts.saturating_sub(1),
+                                timeouts + more,
+                                stopped || s,
+                            )
+                        })
+                    })
+                };
+                possible = possible.iter().flat_map(with).collect();
+            }
+            for code in 0..4 * 4 * 3 * 6 * 2u64 {
+                let (done, failed, retries) = (code % 4, code / 4 % 4, code / 16 % 3);
+                let (timeouts, stopped) = (code / 48 % 6, code / 288 == 1);
+                let totals = Totals {
+                    steps_completed: Some(done),
+                    actual_retries: Some(retries),
+                    timeouts: Some(timeouts),
+                    hard_failures: Some(failed),
+                    budget_aborted: Some(stopped),
+                    ..Totals::default()
+                };
+                let graded = grade_run(&plan, None, &totals, &Limits::default());
+                let is_possible = possible.contains(&(done, failed, retries, timeouts, stopped));
+                assert_eq!(graded.is_ok(), is_possible, "{steps} {limited} {totals:?} {graded:?}");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 9 * 576);
     }
 
     /// The facts under the names that the scorecard declares.

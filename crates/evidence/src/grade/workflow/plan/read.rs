@@ -93,11 +93,15 @@ fn read_node(node: Node<'_>, check: &mut Check<'_>, rules: &PlanRules, root: &st
         && let Some(action) = check.required(node, "action", action, "what the step does")
     {
         let _ = check.filled_text(action);
+    } else if let Some(action) = action {
+        let _ = check.text(action);
     }
     if (rules.subnet_and_action_required || rules.allowed_subnets.is_some())
         && let Some(subnet) = check.required(node, "subnet", subnet, "who carries out the step")
     {
         check_subnet(subnet, check, rules.allowed_subnets.as_deref());
+    } else if let Some(subnet) = subnet {
+        let _ = check.text(subnet);
     }
     if let Some(Value::Text(subnet)) = subnet.map(Node::value) {
         step.subnet = Some(subnet.to_owned());
@@ -297,17 +301,25 @@ fn read_error_handling(
                     "the plan has no step {}; its retries count as declared all the same",
                     quoted(entry.key())
                 );
-                check.note(entry, text);
+                check.suspect(entry, text);
             }
         }
     }
 }
+
+/// Declared retries of a step beyond which they are hardly meant as defence. The documents set no limit.
+const RETRIES_MEANT: u64 = 100;
 
 fn read_retries(node: Node<'_>, check: &mut Check<'_>, rules: &PlanRules) -> u64 {
     // A count is a whole number that a double holds, so nothing is cut off.
     let retries = check.count(node, 0.0).unwrap_or_default() as u64;
     if let Some(most) = rules.declared_retries_max.filter(|&most| retries > most) {
         check.refuse_as(node, format!("{retries} retries"), format!("at most {most}"), "");
+    } else if retries > RETRIES_MEANT {
+        check.suspect(
+            node,
+            format!("{retries} declared retries are more than a step needs, and all of them are free"),
+        );
     }
     retries
 }

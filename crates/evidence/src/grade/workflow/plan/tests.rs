@@ -144,7 +144,10 @@ fn rules_beyond_the_graph() {
     $.nodes[3].subnet: found nothing, expected who carries out the step; add `subnet` (line 2, column 40)
     $.error_handling.a.retry_count: found 1000000 retries, expected at most 10 (line 2, column 94)
     ");
-    assert_eq!(read_plan(text), "a b c d");
+    assert_snapshot!(read_plan(text), @r"
+    a b c d
+    note: $.error_handling.a.retry_count: 1000000 declared retries are more than a step needs, and all of them are free
+    ");
     let allowed = PlanRules { allowed_subnets: rules.allowed_subnets, ..PlanRules::default() };
     assert_snapshot!(read_by(&allowed, r#"{"nodes": [{"id": "b", "subnet": "SN4"}]}"#), @r"
     b
