@@ -377,14 +377,17 @@ impl Standing {
                 value: share(score.to_f64()),
                 published: standing.ungated.map(|published| published.to_f64()),
             }),
-            interval: standing.interval.as_ref().map(|found| StandingInterval {
-                low: share(found.interval.low),
-                high: share(found.interval.high),
-                level: found.interval.level,
-                method: found.interval.method.into(),
-                tasks: found.tasks as u64,
-                resamples: found.draws,
-                seed: found.seed,
+            interval: standing.interval.as_ref().and_then(|found| {
+                let interval = found.interval.as_ref()?;
+                Some(StandingInterval {
+                    low: share(interval.low),
+                    high: share(interval.high),
+                    level: interval.level,
+                    method: interval.method.into(),
+                    tasks: found.tasks as u64,
+                    resamples: found.draws,
+                    seed: found.seed,
+                })
             }),
             gate: standing.gated.map(|gated| GateEffect {
                 ungated_points: gated.ungated_points,

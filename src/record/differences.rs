@@ -78,13 +78,14 @@ fn graded_with(differences: &[String]) -> Vec<String> {
 }
 
 /// The parts of a record that are compared with its evidence, as JSON pointers.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 10] = [
     ("subject", "/subject"),
     ("id", "/evidence/id"),
     ("digest", "/evidence/digest"),
     ("time", "/evidence/time"),
     ("task", "/evidence/task"),
     ("outcome", "/evidence/outcome"),
+    ("n", "/evidence/n"),
     ("facts", "/facts"),
     ("grading", "/grading"),
     ("score", "/score"),

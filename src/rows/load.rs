@@ -112,9 +112,14 @@ impl<'r> Loader<'r> {
             task: item.context.task.map(str::to_owned),
             time,
             outcome: item.context.outcome,
+            cases: item.context.cases,
             digest: item.digest,
             scorer,
             score: record.score,
+            bounds: record.bounds.and_then(|(low, high)| {
+                let max = f64::from(record.card.scale.max);
+                possible(low.to_f64() / max, high.to_f64() / max)
+            }),
             coverage: record.coverage,
             readings,
             not_applicable: record
@@ -152,9 +157,14 @@ impl<'r> Loader<'r> {
             task: document.evidence.task.clone(),
             time: document.time(),
             outcome: document.evidence.outcome,
+            cases: document.evidence.n,
             digest: document.evidence.digest,
             scorer,
             score: document.score(),
+            bounds: document.bounds.and_then(|it| {
+                let max = f64::from(self.scorers.get(scorer)?.card().scale.max);
+                possible(it.low / max, it.high / max)
+            }),
             coverage: share(document.coverage),
             readings,
             not_applicable: bare.map(|it| it.key.clone()).collect(),
@@ -311,6 +321,11 @@ impl<'r> Loader<'r> {
         }
         Digest::of(all.as_bytes())
     }
+}
+
+/// Returns the bounds of a score; none where nothing is missing, so that they are the score.
+fn possible(low: f64, high: f64) -> Option<(f64, f64)> {
+    (low < high).then_some((low, high))
 }
 
 fn nothing() -> Error {

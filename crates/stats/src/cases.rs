@@ -128,8 +128,8 @@ impl Cases {
         if count == 0 {
             return Ok(None);
         }
-        let parts = shared()
-            .flat_map(|(own, theirs)| weighed(own, count, 1.0).chain(weighed(theirs, count, -1.0)));
+        let parts =
+            shared().flat_map(|(own, theirs)| weighed(own, count, 1.0).chain(weighed(theirs, count, -1.0)));
         combined(parts, count, level).map(Some)
     }
 
@@ -258,7 +258,8 @@ mod tests {
     fn tasks_are_strata() {
         // Two tasks of the same share and cases: the spread of the mean is that of one by the root of two.
         let one = Cases::new([result(0, 0, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
-        let two = Cases::new([result(0, 0, 50, 100), result(0, 1, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
+        let two =
+            Cases::new([result(0, 0, 50, 100), result(0, 1, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
         let width = |it: CaseEstimate| it.interval.map(|ends| ends.high - ends.low).unwrap();
         assert!((width(two) * libm::sqrt(2.0) - width(one)).abs() < 1e-12);
         assert_eq!((one.mean, two.mean, two.tasks), (0.5, 0.5, 2));

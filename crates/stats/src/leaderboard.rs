@@ -200,8 +200,11 @@ impl Leaderboard {
         let letters = Letters::new(verdicts);
         self.letters = Some(letters.count);
         let whole = self.rows.len();
-        let known: Vec<(usize, RankRange)> =
-            places.iter().filter_map(|&place| self.rows.get(place)).map(|row| (row.subject, row.rank)).collect();
+        let known: Vec<(usize, RankRange)> = places
+            .iter()
+            .filter_map(|&place| self.rows.get(place))
+            .map(|row| (row.subject, row.rank))
+            .collect();
         for (at, (&place, own)) in places.iter().zip(letters.of_subjects).enumerate() {
             let Some(row) = self.rows.get_mut(place) else { continue };
             row.letters = Some(own);
@@ -329,7 +332,10 @@ mod tests {
         assert!(tied.rows.iter().all(|row| row.rank_range == Some(row.rank) && row.share_first == Some(1.0)));
         assert_eq!(letters(&tied), [Some(&[1][..]); 3]);
         let alone = board(2, &passing(&[50]));
-        assert_eq!((alone.rows.len(), alone.unranked.as_slice(), alone.letters), (1, [1].as_slice(), Some(0)));
+        assert_eq!(
+            (alone.rows.len(), alone.unranked.as_slice(), alone.letters),
+            (1, [1].as_slice(), Some(0))
+        );
         let table = TaskTable::new(2, &[]).unwrap();
         assert!(Draws::new(&table, PLAN).is_err());
     }
@@ -344,7 +350,10 @@ mod tests {
         let found = board(2, &rows);
         assert_eq!((found.rows[0].subject, found.same_tasks), (0, false));
         assert_eq!(letters(&found), [Some(&[1][..]), Some(&[2])]);
-        assert_eq!((found.rows[1].ahead_of.as_slice(), found.rows[0].ahead_of.as_slice()), (&[0][..], &[][..]));
+        assert_eq!(
+            (found.rows[1].ahead_of.as_slice(), found.rows[0].ahead_of.as_slice()),
+            (&[0][..], &[][..])
+        );
     }
 
     #[test]
@@ -390,7 +399,8 @@ mod tests {
         rows.push(Observation::of_success(3, 0, true));
         let found = board(4, &rows);
         assert_eq!(found.rows.iter().map(|row| row.subject).collect::<Vec<_>>(), [3, 0, 1, 2]);
-        let ranges: Vec<_> = found.rows.iter().map(|row| row.rank_range.map(|it| (it.best, it.worst))).collect();
+        let ranges: Vec<_> =
+            found.rows.iter().map(|row| row.rank_range.map(|it| (it.best, it.worst))).collect();
         assert_eq!(ranges, [None, Some((1, 2)), Some((2, 3)), Some((3, 4))]);
         assert!(found.rows.iter().all(|row| row.share_first.is_none()));
         assert_eq!(letters(&found), [None, Some(&[1][..]), Some(&[2]), Some(&[3])]);
@@ -402,10 +412,16 @@ mod tests {
         let found = Leaderboard::of_census(&TaskTable::new(4, &rows).unwrap());
         let sampled = board(4, &rows);
         for (row, other) in found.rows.iter().zip(&sampled.rows) {
-            assert_eq!((row.subject, row.rank, row.estimate.mean), (other.subject, other.rank, other.estimate.mean));
+            assert_eq!(
+                (row.subject, row.rank, row.estimate.mean),
+                (other.subject, other.rank, other.estimate.mean)
+            );
             assert_eq!((row.estimate.interval, row.rank_range, row.share_first), (None, None, None));
         }
-        assert_eq!((found.rows.len(), found.unranked, found.letters, found.plan), (3, alloc::vec![3], None, None));
+        assert_eq!(
+            (found.rows.len(), found.unranked, found.letters, found.plan),
+            (3, alloc::vec![3], None, None)
+        );
     }
 
     #[test]

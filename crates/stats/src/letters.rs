@@ -74,7 +74,8 @@ impl Letters {
         sweep(count, &mut sets, &mut times);
         let is_alone = |&place: &usize| {
             let has_ties = tied.get(place).is_some_and(|ties| ties.iter().next().is_some());
-            let is_compared = (0..count).any(|other| !is(place, other, Verdict::TooFewSharedTasks) && other != place);
+            let is_compared =
+                (0..count).any(|other| !is(place, other, Verdict::TooFewSharedTasks) && other != place);
             is_compared && !has_ties
         };
         sets.extend((0..count).filter(is_alone).map(|place| Places::of(count, [place])));
@@ -93,8 +94,10 @@ impl Letters {
 fn grown(count: usize, tied: &[Places], open: &[Places], pair: [usize; 2]) -> Places {
     let mut set = Places::of(count, pair);
     let none = Places::of(count, []);
-    let (ties, open) = (|place: usize| tied.get(place).unwrap_or(&none), |place: usize| open.get(place).unwrap_or(&none));
-    let mut common = pair.into_iter().map(&ties).fold(Places::of(count, 0..count), |common, it| common.and(it));
+    let (ties, open) =
+        (|place: usize| tied.get(place).unwrap_or(&none), |place: usize| open.get(place).unwrap_or(&none));
+    let mut common =
+        pair.into_iter().map(&ties).fold(Places::of(count, 0..count), |common, it| common.and(it));
     loop {
         let gain = |place: &usize| (open(*place).and(&set).len(), Reverse(*place));
         let next = common.iter().max_by_key(gain);
@@ -178,9 +181,10 @@ mod tests {
 
     #[test]
     fn chains_stars_and_loners() {
-        assert_eq!(of(4, &[TIED, APART, APART, TIED, APART, TIED]), [
-            alloc::vec![1], alloc::vec![1, 2], alloc::vec![2, 3], alloc::vec![3]
-        ]);
+        assert_eq!(
+            of(4, &[TIED, APART, APART, TIED, APART, TIED]),
+            [alloc::vec![1], alloc::vec![1, 2], alloc::vec![2, 3], alloc::vec![3]]
+        );
         assert_eq!(of(3, &[APART, APART, APART]), [alloc::vec![1], alloc::vec![2], alloc::vec![3]]);
         assert_eq!(of(3, &[TIED, TIED, TIED]), [alloc::vec![1], alloc::vec![1], alloc::vec![1]]);
         // The first is tied with each of the others, which all differ.
@@ -199,7 +203,8 @@ mod tests {
     #[test]
     fn many_ties_with_few_gaps_stay_few_letters() {
         // Each differs from its neighbour alone: of forty there are 2^20 largest sets.
-        let pairs = (0..40).flat_map(|a| (a + 1..40).map(move |b| if a % 2 == 0 && b == a + 1 { APART } else { TIED }));
+        let pairs = (0..40)
+            .flat_map(|a| (a + 1..40).map(move |b| if a % 2 == 0 && b == a + 1 { APART } else { TIED }));
         let found = Letters::new(&Verdicts::of_known(40, pairs));
         assert!(found.count <= 20, "{}", found.count);
     }

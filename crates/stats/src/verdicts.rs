@@ -111,8 +111,7 @@ impl Verdicts {
     /// Replaces the verdict on a pair.
     pub(super) fn set(&mut self, (first, second): (usize, usize), verdict: Verdict) {
         let count = self.count;
-        for (at, verdict) in
-            [(first * count + second, verdict), (second * count + first, verdict.mirrored())]
+        for (at, verdict) in [(first * count + second, verdict), (second * count + first, verdict.mirrored())]
         {
             if let Some(slot) = self.all.get_mut(at) {
                 *slot = verdict;
@@ -177,20 +176,16 @@ impl Verdicts {
     }
 
     /// Draws for the pairs of each number of shared tasks, and decides them.
-    fn settle(
-        &mut self,
-        table: &TaskTable,
-        open: BTreeMap<usize, Vec<(Open, (usize, usize))>>,
-        rule: Rule,
-    ) {
+    fn settle(&mut self, table: &TaskTable, open: BTreeMap<usize, Vec<(Open, (usize, usize))>>, rule: Rule) {
         /// The number of resamples that each pair takes part in before the next one does, so that it is read once for them.
         const BLOCK: u32 = 16;
         for (shared, mut pairs) in open {
             if let Some(drawn) = NonZeroU64::new(shared as u64) {
                 let mut resamples = Resamples::new(drawn, rule.plan.seed);
                 for from in (0..rule.plan.draws).step_by(BLOCK as usize) {
-                    let block: Vec<Vec<f64>> =
-                        (from..rule.plan.draws.min(from + BLOCK)).map(|_| resamples.next().to_vec()).collect();
+                    let block: Vec<Vec<f64>> = (from..rule.plan.draws.min(from + BLOCK))
+                        .map(|_| resamples.next().to_vec())
+                        .collect();
                     for (open, _) in &mut pairs {
                         for times in &block {
                             let sum = 2.0 * sum_of_products(times, &open.differences);
@@ -318,7 +313,11 @@ mod tests {
         let values = [900_000_000, 100_000_000, 100_000_001, 100_000_001];
         let rows: Vec<Observation> = (0..40)
             .flat_map(|task| {
-                let row = move |(subject, value)| Observation { subject, task, value: value + task as i64 % 2 * subject as i64 % 2 };
+                let row = move |(subject, value)| Observation {
+                    subject,
+                    task,
+                    value: value + task as i64 % 2 * subject as i64 % 2,
+                };
                 values.into_iter().enumerate().map(row)
             })
             .collect();
@@ -328,8 +327,9 @@ mod tests {
 
     #[test]
     fn more_pairs_than_can_be_drawn_have_no_verdicts_and_few_resamples_are_refused() {
-        let rows: Vec<Observation> =
-            (0..400).flat_map(|who| (0..2).map(move |task| Observation::of_success(who, who + task, true))).collect();
+        let rows: Vec<Observation> = (0..400)
+            .flat_map(|who| (0..2).map(move |task| Observation::of_success(who, who + task, true)))
+            .collect();
         let table = TaskTable::new(400, &rows).unwrap();
         let subjects: Vec<usize> = (0..400).collect();
         let plan = |draws| Plan { draws, seed: 1 };

@@ -71,7 +71,8 @@ pub struct FormArgs {
 /// Subjects by rank.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A rank like 2-4: where a subject lands in LEVEL of resamples; letters: ties.
+A rank like 2-4: where a subject lands in LEVEL of resamples. Two subjects
+share a letter exactly if a comparison does not tell them apart.
 
 Examples:
   karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv
@@ -92,9 +93,12 @@ pub struct LeaderboardArgs {
     /// A leaderboard for each value of a field
     #[arg(long, value_name = "FIELD")]
     pub group_by: Option<String>,
-    /// bootstrap or student; by size if not given
+    /// bootstrap, student or census; by size if not given
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<LeaderboardMethod>,
+    /// The items are all there are: no intervals or letters
+    #[arg(long, conflicts_with = "method")]
+    pub census: bool,
     /// Fewest tasks for a rank
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub min_tasks: usize,
@@ -190,7 +194,7 @@ pub(super) fn level(text: &str) -> Result<f64, String> {
 }
 
 fn method(text: &str) -> Result<LeaderboardMethod, String> {
-    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected bootstrap or student"))
+    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected bootstrap, student or census"))
 }
 
 fn concentration(text: &str) -> Result<f64, String> {
