@@ -130,7 +130,7 @@ impl By {
 pub struct Ranking {
     /// The common property of the items; None if all are taken.
     pub group: Option<String>,
-    /// Ranks, intervals and tie groups. The subjects are those of [`Rows::subjects`].
+    /// Ranks, intervals and letters for ties. The subjects are those of [`Rows::subjects`].
     pub leaderboard: Leaderboard,
     /// Subjects with items but no rank, with the reason.
     pub unranked: Vec<(usize, Unranked)>,

@@ -6,6 +6,7 @@ use karat_standing::stand::SubjectStanding;
 
 use super::{axis, column, estimate, page, text};
 use crate::answers::basis::{Basis, Estimate};
+use crate::answers::standing::official_points;
 use crate::estimate::Writing;
 use crate::estimate::whole_percent;
 use crate::leaderboard::Settings;
@@ -70,12 +71,12 @@ fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) ->
             Cell::Interval(model::Estimate { point, interval })
         });
         let points =
-            |points: Option<i64>| points.map_or_else(|| absent("none"), |points| text(points.to_string()));
+            |points: Option<f64>| points.map_or_else(|| absent("none"), |points| text(points.to_string()));
         let mut cells = vec![
             text(standing.subject.clone()),
             drawn.unwrap_or_else(|| absent("no score")),
-            points(standing.points),
-            points(standing.gating_points),
+            points(official_points(standing)),
+            points(standing.gating_points.map(|points| points as f64)),
         ];
         let tier = || standing.tier.as_ref().and_then(|tier| tier.name.clone());
         cells.extend(has_tier.then(|| tier().map_or_else(|| absent("none"), text)));
