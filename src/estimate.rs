@@ -90,7 +90,7 @@ pub fn tenth_percent(share: f64) -> String {
 /// Formats a share in per cent, to the nearest of `steps` in each.
 fn nearest_percent(share: f64, steps: f64) -> String {
     let share = if share.is_finite() { share } else { 0.0 };
-    let rounded = (share * 100.0 * steps).round();
+    let rounded = (share * 100.0 * steps).round_ties_even();
     match share {
         _ if share > 0.0 && rounded < 1.0 => format!("<{}%", 1.0 / steps),
         _ if share < 1.0 && rounded >= 100.0 * steps => format!(">{}%", 100.0 - 1.0 / steps),

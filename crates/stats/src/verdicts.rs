@@ -19,11 +19,17 @@ pub struct Verdicts {
 
 /// The differences of two subjects at the tasks that they share, and how many resamples lie on each side of 0.
 struct Open {
+    /// The places of the two in the list of subjects.
     pair: (usize, usize),
+    /// The two subjects.
+    subjects: (usize, usize),
     differences: Vec<f64>,
     above: u32,
     below: u32,
 }
+
+/// Pairs by the number of tasks that the two share.
+type OpenPairs = BTreeMap<usize, Vec<Open>>;
 
 /// What decides on which side of 0 an interval lies, for every pair.
 #[derive(Clone, Copy)]
@@ -155,7 +161,7 @@ impl Verdicts {
     fn compare_rest(&mut self, table: &TaskTable, classes: &[Vec<(usize, usize)>], rule: Rule) {
         /// The largest number of differences that are kept at a time.
         const MOST_KEPT: usize = 4_000_000;
-        let mut open: BTreeMap<usize, Vec<(Open, (usize, usize))>> = BTreeMap::new();
+        let mut open: OpenPairs = BTreeMap::new();
         let mut kept = 0;
         for (at, class) in classes.iter().enumerate() {
             let others = classes.iter().skip(at + 1).flatten();
@@ -164,8 +170,9 @@ impl Verdicts {
             {
                 let differences = table.between(subject, other).values(0).to_vec();
                 kept += differences.len();
-                let pair = Open { pair: (first, second), differences, above: 0, below: 0 };
-                open.entry(pair.differences.len()).or_default().push((pair, (subject, other)));
+                let (pair, subjects) = ((first, second), (subject, other));
+                let pair = Open { pair, subjects, differences, above: 0, below: 0 };
+                open.entry(pair.differences.len()).or_default().push(pair);
                 if kept > MOST_KEPT {
                     self.settle(table, core::mem::take(&mut open), rule);
                     kept = 0;
@@ -176,7 +183,7 @@ impl Verdicts {
     }
 
     /// Draws for the pairs of each number of shared tasks, and decides them.
-    fn settle(&mut self, table: &TaskTable, open: BTreeMap<usize, Vec<(Open, (usize, usize))>>, rule: Rule) {
+    fn settle(&mut self, table: &TaskTable, open: OpenPairs, rule: Rule) {
         /// The number of resamples that each pair takes part in before the next one does, so that it is read once for them.
         const BLOCK: u32 = 16;
         for (shared, mut pairs) in open {
@@ -186,7 +193,7 @@ impl Verdicts {
                     let block: Vec<Vec<f64>> = (from..rule.plan.draws.min(from + BLOCK))
                         .map(|_| resamples.next().to_vec())
                         .collect();
-                    for (open, _) in &mut pairs {
+                    for open in &mut pairs {
                         for times in &block {
                             let sum = 2.0 * sum_of_products(times, &open.differences);
                             open.above += u32::from(sum > shared as f64);
@@ -195,9 +202,9 @@ impl Verdicts {
                     }
                 }
             }
-            for (open, subjects) in pairs {
+            for open in pairs {
                 let differences = open.differences.iter().copied();
-                let verdict = rule.verdict(table, subjects, differences, (open.above, open.below));
+                let verdict = rule.verdict(table, open.subjects, differences, (open.above, open.below));
                 self.set(open.pair, verdict);
             }
         }

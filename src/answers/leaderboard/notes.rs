@@ -17,6 +17,10 @@ pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> V
     lines.extend(meaning(basis, method, board).map(|line| (Tone::Plain, line)));
     lines.extend(single(method, board).map(|line| (Tone::Care, line)));
     lines.extend(of_cases(board).map(|line| (Tone::Plain, line)));
+    if board.rows.iter().any(|row| row.bounds.is_some() && row.score.interval().is_none()) {
+        let text = "in brackets: the lowest and highest score that what is missing allows";
+        lines.push((Tone::Plain, text.to_owned()));
+    }
     if board.same_tasks == Some(false) {
         let text = "not all have the same tasks: a mean also depends on which tasks a subject has";
         lines.push((Tone::Care, text.to_owned()));
@@ -71,12 +75,10 @@ fn single(method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
     let each = if single.iter().all(|row| row.items < 2) { "result" } else { "task" };
     let names: Vec<&str> = single.iter().map(|row| row.subject.as_str()).collect();
     let names = named(&names).filter(|_| method != LeaderboardMethod::Census)?;
-    let has_bounds = single.iter().any(|row| row.bounds.is_some());
-    let bounds = if has_bounds { "; in brackets: the scores that what is missing allows" } else { "" };
     Some(if single.len() == board.rows.len() {
-        format!("one {each} each: the order is that of the scores, their uncertainty is unknown{bounds}")
+        format!("one {each} each: the order is that of the scores, their uncertainty is unknown")
     } else {
-        format!("one {each}, so ranked by the score alone, its uncertainty is unknown: {names}{bounds}")
+        format!("one {each}, so ranked by the score alone, its uncertainty is unknown: {names}")
     })
 }
 

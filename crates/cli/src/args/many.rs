@@ -71,9 +71,6 @@ pub struct FormArgs {
 /// Subjects by rank.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A rank like 2-4: where a subject lands in LEVEL of resamples. Two subjects
-share a letter exactly if a comparison does not tell them apart.
-
 Examples:
   karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv
   karat score -c workflow examples/workflow/*.json* | karat leaderboard")]
@@ -93,10 +90,10 @@ pub struct LeaderboardArgs {
     /// A leaderboard for each value of a field
     #[arg(long, value_name = "FIELD")]
     pub group_by: Option<String>,
-    /// bootstrap, student or census; by size if not given
+    /// bootstrap, student or census; by size if none
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<LeaderboardMethod>,
-    /// The items are all there are: no intervals or letters
+    /// All there is: no intervals, letters or shares
     #[arg(long, conflicts_with = "method")]
     pub census: bool,
     /// Fewest tasks for a rank

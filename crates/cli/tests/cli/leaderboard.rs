@@ -699,7 +699,7 @@ fn columns_with_other_names_are_told() {
     assert_eq!(told("seconds", "seconds"), "");
     assert_eq!(told("cost_usd", "cost"), "no item has a value of `thrift`");
     let all = "no item has a value of `solved`, `thrift` and `speed`";
-    let bare = "231 items without a score: success counts as no-verdict, failure as 0";
+    let bare = "231 items succeeded or failed without a score: a failure counts 0, a success hasno verdict and is missing";
     assert_eq!(told("solved", "solvd"), format!("{all}{bare}"));
     let alone = "every item is its own subject; --subject-field says which field names thesubject";
     assert_eq!(told("subject", "agent"), alone);
